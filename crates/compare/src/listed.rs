@@ -63,6 +63,8 @@ pub struct FirstFigure {
     pub rate_bytes_per_s: Option<f64>,
     /// An access time or a duration.
     pub time_ns: Option<f64>,
+    /// Operations per second.
+    pub operations_per_s: Option<f64>,
 }
 
 /// The cells that stand for a run, with their figures.
@@ -151,12 +153,13 @@ impl ListedRun {
 
 impl FirstFigure {
     fn new(name: &CellName, value: f64) -> Self {
-        let is_rate = name.measure == Measure::Rate;
+        let of = |is_it: bool| is_it.then_some(value);
         Self {
             name: name.clone(),
             cell: name.label.clone(),
-            rate_bytes_per_s: is_rate.then_some(value),
-            time_ns: (!is_rate).then_some(value),
+            rate_bytes_per_s: of(name.measure == Measure::Rate),
+            time_ns: of(!name.measure.higher_is_better()),
+            operations_per_s: of(name.measure == Measure::Operations),
         }
     }
 }

@@ -178,7 +178,7 @@ fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
     let by_samples = sampled(&[one, two]).map(|lists| (lists, Statistic::Mean));
     let (mut lists, statistic) = by_samples.unwrap_or_else(|| alike(&[one, two]));
     let (other, baseline) = (lists.pop().unwrap_or_default(), lists.pop().unwrap_or_default());
-    (Sides { baseline, other, higher_is_better: one.measure == Measure::Rate }, statistic)
+    (Sides { baseline, other, higher_is_better: one.measure.higher_is_better() }, statistic)
 }
 
 /// How two runs are compared.

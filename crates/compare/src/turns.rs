@@ -4,7 +4,7 @@
 //! alone, because it was stopped in the middle, does not, and the other block of its pair neither: only whole pairs are
 //! balanced.
 
-use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
+use kurabe_core::record::{Cell, Repetition, RunRecord, VersusRecord};
 use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge, repetition_value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ pub(crate) fn in_blocks(
     let mut sides = Sides {
         baseline: Vec::new(),
         other: Vec::new(),
-        higher_is_better: baseline.measure == Measure::Rate,
+        higher_is_better: baseline.measure.higher_is_better(),
     };
     let took_turns = |repetition: &&Repetition| repetition.turn.is_some();
     let by_block: BTreeMap<u32, &Repetition> =
@@ -139,7 +139,7 @@ impl Referee {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use kurabe_core::record::OpsRecord;
+    use kurabe_core::record::{Measure, OpsRecord};
 
     /// A cell with a repetition of a second for each rate, in turns with another's.
     fn cell(rates: impl Iterator<Item = u64>) -> Cell {

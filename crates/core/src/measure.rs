@@ -14,6 +14,8 @@ pub enum Measure {
     AccessTime,
     /// Time of the whole repetition.
     Duration,
+    /// Operations per second.
+    Operations,
 }
 
 impl Measure {
@@ -23,6 +25,12 @@ impl Measure {
             Self::Rate => "rate",
             Self::AccessTime => "access_time",
             Self::Duration => "duration",
+            Self::Operations => "operations",
         }
+    }
+
+    /// Whether more is faster.
+    pub fn higher_is_better(self) -> bool {
+        matches!(self, Self::Rate | Self::Operations)
     }
 }

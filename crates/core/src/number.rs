@@ -67,11 +67,12 @@ pub fn latency(ns: f64) -> Figure {
     Figure { number: fixed(value, digits), unit }
 }
 
-/// A value of a measure, in its base unit: bytes per second, or ns.
+/// A value of a measure, in its base unit: bytes or operations per second, or ns.
 pub fn measured(measure: Measure, value: f64) -> Figure {
     match measure {
         Measure::Rate => rate(value),
         Measure::AccessTime | Measure::Duration => latency(value),
+        Measure::Operations => Figure { unit: "op/s", ..iops(value) },
     }
 }
 

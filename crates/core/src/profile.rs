@@ -4,11 +4,13 @@
 //! only place where rules, steps and directions become work, so the order of a tool is decided here.
 
 mod formula;
+mod metadata;
 mod options;
 mod read;
 mod step;
 
 pub use formula::{Formula, FormulaUnit, Name};
+pub use metadata::{MetadataPart, MetadataStep};
 pub use options::{
     LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, OPTIONS, OptionKind, OptionPart,
     Overrides, WorkloadOption, option, parse_block_size,
@@ -225,6 +227,8 @@ pub enum Work {
     Command(CommandStep),
     /// A trace.
     Replay(ReplayStep),
+    /// Names of files.
+    Metadata(MetadataStep),
 }
 
 /// What is measured at once: one cell, or several that cannot be had apart.
@@ -279,7 +283,7 @@ impl Task {
             Work::Io(workloads) => workloads.iter().any(Workload::writes),
             Work::Positional(step) => step.directions.contains(&Direction::Write),
             Work::AccessTime(step) => step.direction == Direction::Write,
-            Work::Copy(_) | Work::Command(_) => true,
+            Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => true,
             Work::Replay(_) => false,
         }
     }
@@ -310,6 +314,7 @@ impl Task {
             }
             // Into the target once from memory, once within.
             Work::Copy(_) => bytes(span_bytes.saturating_mul(2)),
+            Work::Metadata(step) => bytes(step.all_files() * u64::from(step.write_bytes)),
             _ => PlannedWrites::default(),
         })
     }
@@ -452,9 +457,9 @@ impl Profile {
     }
 
     /// Whether any step needs a span of the target to read and write: a test file, if the target is a directory.
-    /// Commands make their own files.
+    /// Commands and steps of names make their own files.
     pub fn needs_span(&self) -> bool {
-        self.steps.iter().any(|step| !matches!(step, Step::Command(_)))
+        self.steps.iter().any(|step| !step.has_own_files())
     }
 
     /// Whether a tool that works so writes what it reads before it measures: a test file. Who works on whole devices
@@ -646,8 +651,9 @@ directions = ["read", "mix"]
     fn commands_and_steps_that_need_a_test_file_do_not_mix() {
         let command = "[[step]]\nkind = \"command\"\ncommand = [\"true\"]\n";
         let error = Profile::parse("mixed", &format!("{SMALL}{command}")).unwrap_err();
-        assert!(error.what().en.contains("another kind"), "{error:?}");
-        let alone = format!("{}{command}", SMALL.split("[[step]]").next().unwrap());
+        assert!(error.what().en.contains("files of their own"), "{error:?}");
+        let names = "[[step]]\nkind = \"metadata\"\nfiles = 1\n";
+        let alone = format!("{}{command}{names}", SMALL.split("[[step]]").next().unwrap());
         assert!(!Profile::parse("alone", &alone).unwrap().needs_span());
     }
 

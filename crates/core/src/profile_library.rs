@@ -59,6 +59,8 @@ pub const PROFILES: &[(&str, &str)] = library![
     "git-pull",
     "git-pull-large",
     "git-pull-ports",
+    "mdtest-easy",
+    "mdtest-hard",
 ];
 
 /// Tools by their full names, and how the names of their profiles begin.

@@ -1,7 +1,7 @@
 //! Whether a profile fits a target: which tasks are left, and whether each can be run there.
 
 use kurabe_core::mention::{
-    BS, BUFFERED, DESTROY_DATA_ON, OFFSET, OUTPUT, RECORD, REPLAY, SIZE, WRITE_EXISTING,
+    ATTACH, BS, BUFFERED, DESTROY_DATA_ON, OFFSET, OUTPUT, RECORD, REPLAY, SIZE, WRITE_EXISTING,
 };
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::{TargetKind, TargetRecord};
@@ -52,7 +52,7 @@ fn allowed_tasks(profile: &Profile, target: &TargetRecord) -> Vec<Task> {
 
 /// What is left of a task without its writes. A command stays, because it is refused for another reason.
 fn reads_only(mut task: Task) -> Option<Task> {
-    if matches!(task.work, Work::Command(_)) {
+    if matches!(task.work, Work::Command(_) | Work::Metadata(_)) {
         return Some(task);
     }
     if let Work::Positional(step) = &mut task.work {
@@ -113,7 +113,7 @@ impl Needs {
                 largest_bytes: block(step.block_bytes),
                 aligned: vec![block(step.block_bytes), block(step.alignment_bytes)],
             },
-            Work::Copy(_) | Work::Command(_) | Work::Replay(_) => return None,
+            Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) => return None,
         })
     }
 
@@ -162,7 +162,18 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }
-    if matches!(task.work, Work::Command(_)) && target.kind != TargetKind::Directory {
+    if matches!(task.work, Work::Metadata(_)) && target.kind == TargetKind::Model {
+        return Err(ErrorKind::Target
+            .error(text!(
+                "`{label}` works on names of files, and a model has blocks alone",
+                "`{label}` はファイル名を扱いますが、モデルにあるのはブロックだけです"
+            ))
+            .remedy(text!(
+                "serve the model as a device, put a file system on it, and name a directory there ({ATTACH})",
+                "モデルをデバイスとして接続し、ファイルシステムを作って、その中のディレクトリを指定してください({ATTACH})"
+            )));
+    }
+    if matches!(task.work, Work::Command(_) | Work::Metadata(_)) && target.kind != TargetKind::Directory {
         return Err(ErrorKind::Target
             .error(text!(
                 "`{label}` works with files, so it needs a directory as its target",

@@ -7,6 +7,7 @@ pub(crate) mod copy;
 mod copy_loop;
 pub(crate) mod fill;
 mod io;
+mod metadata;
 mod model_copy;
 mod on_real;
 pub(crate) mod precondition;

@@ -4,5 +4,6 @@ mod command;
 mod copy;
 mod copy_common;
 mod joint;
+mod metadata;
 mod model;
 mod replaced;

@@ -109,6 +109,7 @@ fn override_steps(overrides: &Overrides, profile: &mut Profile) {
                     (git.files, git.changed_files) = (count, count.div_ceil(10));
                 }
             }
+            Step::Metadata(step) => step.files = overrides.files.unwrap_or(step.files),
             Step::Positional(_) | Step::AccessTime(_) | Step::Replay(_) => {}
         }
     }
@@ -118,7 +119,11 @@ fn override_steps(overrides: &Overrides, profile: &mut Profile) {
 fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
     let count = |fits: fn(&Step) -> bool| profile.steps.iter().filter(|step| fits(step)).count();
     let chunks = count(|step| matches!(step, Step::Copy(_)));
-    let files = count(|step| matches!(step, Step::Command(step) if step.git.is_some()));
+    let files = count(|step| match step {
+        Step::Command(step) => step.git.is_some(),
+        Step::Metadata(_) => true,
+        _ => false,
+    });
     let timed = count(
         |step| matches!(step, Step::Io(IoStep { end, .. }) if end.time_ns.is_some() || !end.is_given()),
     );
@@ -137,8 +142,8 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
     }
     if overrides.size_bytes.is_some() && !profile.needs_span() {
         return Err(misfit(SIZE).remedy(text!(
-            "leave it out; git-pull has {FILES}",
-            "外してください。git-pull には {FILES} があります"
+            "leave it out; these steps have {FILES}",
+            "外してください。これらのステップには {FILES} があります"
         )));
     }
     if overrides.runs.is_some() && profile.rounds.is_some() {
@@ -148,7 +153,10 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
         )));
     }
     if overrides.files.is_some() && files == 0 {
-        return Err(misfit(FILES).remedy(text!("use it with git-pull", "git-pull と一緒に使ってください")));
+        return Err(misfit(FILES).remedy(text!(
+            "use it with git-pull or mdtest-easy",
+            "git-pull か mdtest-easy と一緒に使ってください"
+        )));
     }
     match (overrides.chunk_bytes, chunks) {
         (Some(_), 0) => {

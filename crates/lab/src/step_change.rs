@@ -19,7 +19,11 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
         match step {
             Step::Io(step) => overrides.change_step(step),
             Step::Replay(step) => step.iodepth = overrides.iodepth.unwrap_or(step.iodepth),
-            Step::Positional(_) | Step::AccessTime(_) | Step::Copy(_) | Step::Command(_) => {}
+            Step::Positional(_)
+            | Step::AccessTime(_)
+            | Step::Copy(_)
+            | Step::Command(_)
+            | Step::Metadata(_) => {}
         }
     }
     // A score of other steps is no score of these.

@@ -485,7 +485,7 @@ fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
 
 /// Where a run's test file is made, or the file or device that it uses; `None` where it is a model or makes files of its own.
 fn path_of_its_file(run: &Prepared) -> Option<PathBuf> {
-    let own_files = |step: &Step| matches!(step, Step::Command(_) | Step::Copy(_));
+    let own_files = |step: &Step| step.has_own_files() || matches!(step, Step::Copy(_));
     if run.is_modelled() || run.profile().steps.iter().any(own_files) {
         return None;
     }

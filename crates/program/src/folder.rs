@@ -109,6 +109,14 @@ impl Folder {
         }
     }
 
+    /// Gives what has a name in it another one, in place of what may have that.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
+    }
+
     /// Removes what has a name in it; a folder must be empty.
     ///
     /// # Errors

@@ -31,13 +31,14 @@ pub fn repetition_values(cell: &Cell, repetition: &Repetition) -> Vec<f64> {
         }
         Measure::AccessTime => samples.iter().map(|sample| sample.elapsed_ns as f64).collect(),
         Measure::Duration => vec![repetition.elapsed_ns as f64],
+        Measure::Operations => vec![rate_iops(repetition, cell.direction)],
     }
 }
 
-/// The tool's statistic of [`cell_values`], in the same unit; `None` if nothing was measured. Only a rate is better
-/// the higher it is.
+/// The tool's statistic of [`cell_values`], in the same unit; `None` if nothing was measured. Only rates are better
+/// the higher they are.
 pub fn cell_figure(cell: &Cell, statistic: Statistic) -> Option<f64> {
-    figure(statistic, &cell_values(cell), cell.measure == Measure::Rate)
+    figure(statistic, &cell_values(cell), cell.measure.higher_is_better())
 }
 
 /// The statistic of operations per second over the repetitions; `None` if no operation was counted.
@@ -110,7 +111,7 @@ pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
     }
     let only_best = cells.iter().zip(lists).map(|(cell, list)| match cell.imported {
         Some(_) => list,
-        None => figure(Statistic::Best, &list, cell.measure == Measure::Rate).into_iter().collect(),
+        None => figure(Statistic::Best, &list, cell.measure.higher_is_better()).into_iter().collect(),
     });
     (only_best.collect(), Statistic::Best)
 }
@@ -145,7 +146,7 @@ fn printed_samples(cell: &Cell) -> Option<Vec<f64>> {
 fn prints_best(cell: &Cell) -> bool {
     let main = cell.imported.as_ref().and_then(|imported| main_figure(imported, cell.measure));
     main.is_some_and(|main| match cell.measure {
-        Measure::Rate => main.statistic == PrintedStatistic::Highest,
+        Measure::Rate | Measure::Operations => main.statistic == PrintedStatistic::Highest,
         Measure::AccessTime | Measure::Duration => main.statistic == PrintedStatistic::Lowest,
     })
 }
@@ -166,6 +167,7 @@ pub(crate) fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&
         Measure::Rate => of(Quantity::Rate).or_else(|| of(Quantity::Iops)),
         Measure::AccessTime => of(Quantity::Latency),
         Measure::Duration => of(Quantity::Duration),
+        Measure::Operations => of(Quantity::Iops),
     }
 }
 

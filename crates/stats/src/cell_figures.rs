@@ -100,7 +100,7 @@ fn of_cell<'a>(
     main: Main,
     latency_ns: &dyn Fn(f64) -> Option<f64>,
 ) -> CellFigures<'a> {
-    let is_rate = cell.measure == Measure::Rate;
+    let (is_rate, is_time) = (cell.measure == Measure::Rate, !cell.measure.higher_is_better());
     let interval = |mean: MeanInterval| Some([mean.mean - mean.half_width?, mean.mean + mean.half_width?]);
     let (mean, interval) = (main.mean.map(|mean| mean.mean), main.mean.and_then(interval));
     CellFigures {
@@ -114,9 +114,9 @@ fn of_cell<'a>(
         rate_bytes_per_s: main.figure.filter(|_| is_rate),
         rate_mean_bytes_per_s: mean.filter(|_| is_rate),
         rate_interval_bytes_per_s: interval.filter(|_| is_rate),
-        time_ns: main.figure.filter(|_| !is_rate),
-        time_mean_ns: mean.filter(|_| !is_rate),
-        time_interval_ns: interval.filter(|_| !is_rate),
+        time_ns: main.figure.filter(|_| is_time),
+        time_mean_ns: mean.filter(|_| is_time),
+        time_interval_ns: interval.filter(|_| is_time),
         rate_iops: None,
         latency_mean_ns: None,
         latency_p50_ns: latency_ns(0.5),

@@ -75,7 +75,7 @@ pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option
     // Of a rate the time is that of the whole repetition.
     let time_ns = || match cell.measure {
         Measure::AccessTime | Measure::Duration => cell_figure(cell, statistic),
-        Measure::Rate => {
+        Measure::Rate | Measure::Operations => {
             let elapsed: Vec<f64> = cell.counted().map(|repetition| repetition.elapsed_ns as f64).collect();
             figure(statistic, &elapsed, false)
         }

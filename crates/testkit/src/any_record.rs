@@ -111,12 +111,13 @@ impl Tape {
 
     /// The only value of a record that tells its own type.
     fn step(&mut self) -> Value {
-        json!(match self.below(6) {
+        json!(match self.below(7) {
             0 => Step::Io(self.any()),
             1 => Step::Positional(self.any()),
             2 => Step::AccessTime(self.any()),
             3 => Step::Copy(self.any()),
             4 => Step::Command(self.any()),
+            5 => Step::Metadata(self.any()),
             _ => Step::Replay(self.any()),
         })
     }

@@ -90,6 +90,71 @@ fn git_pull_is_a_real_one_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn mdtest_makes_looks_at_and_removes_files_of_its_own() {
+    let lab = Lab::new();
+    for (profile, parts) in [
+        ("mdtest-easy", &["create", "stat", "unlink"][..]),
+        ("mdtest-hard", &["create", "stat", "read", "unlink"]),
+    ] {
+        let ended = lab.run(&lab.target(), &["--profile", profile, "--files", "100", "--runs", "2"]).ok();
+        assert!(ended.out.contains("op/s"), "{}", ended.out);
+        let record = lab.record("last");
+        let measured: Vec<&str> =
+            list_of(&record["cells"]).iter().map(|cell| cell["part"].as_str().unwrap()).collect();
+        assert_eq!(measured, parts);
+        for part in parts {
+            let cell = cell(&record, part);
+            let side = &cell["repetitions"][1][if cell["direction"] == "read" { "read" } else { "write" }];
+            assert_eq!((&cell["measure"], number(&side["completed"])), (&"operations".into(), 400), "{part}");
+        }
+        assert_eq!(names(&lab.target()), [] as [&str; 0]);
+        lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", profile]).is_refusal(4, &["names of files"]);
+        let compared = lab.kurabe(&["compare", "last", "last"]);
+        assert_eq!(compared.code(), Some(2), "the same run: {compared:?}");
+    }
+}
+
+/// What the kernel sees is what the step says.
+#[test]
+fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
+    let lab = Lab::new();
+    let profile = lab.write(
+        "names.toml",
+        "schema = 1\nname = \"names\"\ntitle = { en = \"names\", ja = \"名前\" }\nstatistic = \"mean\"\n\
+         [rules]\nsize = \"1 MiB\"\nruns = 2\ntime = \"1 s\"\n\
+         [[step]]\nkind = \"metadata\"\nfiles = 250\nthreads = 2\nsync = true\nwrite_size = \"1k\"\n",
+    );
+    let log = lab.beside("calls");
+    let strace =
+        ["strace", "-f", "-qq", "-e", "trace=openat,newfstatat,renameat,unlinkat,fsync", "-o", text(&log)];
+    if std::process::Command::new("strace")
+        .args(["-qq", "true"])
+        .output()
+        .is_ok_and(|done| done.status.success())
+    {
+        let target = lab.target();
+        let words = ["run", text(&target), "--profile", text(&profile)];
+        assert!(lab.wrapped(&strace, &words).output().unwrap().status.success());
+        let calls = std::fs::read_to_string(&log).unwrap();
+        let count = |call: &str, name: &str| {
+            let of_step =
+                |line: &&str| line.contains(call) && line.contains(name) && !line.contains("resumed");
+            calls.lines().filter(of_step).count()
+        };
+        for thread in 0..2 {
+            let (first, second) = (format!("\"f{thread}-"), format!("\"r{thread}-"));
+            // Made, and read.
+            assert_eq!(count("openat(", &first), 2 * 2 * 250);
+            assert_eq!((count("newfstatat(", &first), count("renameat(", &first)), (500, 500));
+            assert_eq!((count("unlinkat(", &second), count("unlinkat(", &first)), (500, 0));
+        }
+        assert!(count("fsync(", "") >= 1000);
+    } else {
+        eprintln!("skipped: strace is not there, or may not trace");
+    }
+}
+
+#[test]
 fn a_command_of_ones_own_is_shown_before_it_runs() {
     let lab = Lab::new();
     let profile = lab.write(
@@ -147,6 +212,7 @@ fn flags_for_steps_that_are_not_there_are_refused() {
     lab.refuses(&lab.target(), &["--profile", "quick", "--files", "10"], 2, &["--files"]);
     let file = lab.write("file", vec![0_u8; 1 << 20]);
     lab.refuses(&file, &["--profile", "git-pull"], 4, &["directory"]);
+    lab.refuses(&file, &["--profile", "mdtest-easy"], 4, &["directory"]);
     lab.refuses(&lab.target(), &["--profile", "git-pull", "--size", "1m"], 2, &["--size"]);
     lab.refuses(&lab.target(), &["--profile", "delay-ratio", "--time", "1s"], 2, &["--time"]);
     lab.refuses(&lab.target(), &["--profile", "snia-iops-small", "--runs", "3"], 2, &["--runs", "rounds"]);

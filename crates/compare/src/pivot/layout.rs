@@ -7,7 +7,7 @@ use super::sums::{Gathered, is_nothing};
 use super::{Baseline, Group, PivotFigure, PivotKey, PivotPlace, PivotWords, unknown_value};
 use crate::fairness::Fact;
 use kurabe_core::mention::{BASELINE, CELL, LABEL};
-use kurabe_core::{ErrorKind, Result, Text, digest::Summary, record::Measure, text};
+use kurabe_core::{ErrorKind, Result, Text, digest::Summary, text};
 use kurabe_stats::{SummarySides, compare_summaries};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -203,7 +203,7 @@ impl<'a> PivotLayout<'a> {
                     group.figures.get(position)
                 });
                 let Some(base) = base else { continue };
-                sides.push(sides_of(base, figure, group.cell.measure == Measure::Rate));
+                sides.push(sides_of(base, figure, group.cell.measure.higher_is_better()));
                 whose.push((group_index, index));
             }
         }

@@ -225,8 +225,8 @@ options! {
     "chunk" chunk_bytes: u32, OtherSteps, Block, "SIZE", idle_on_models: true;
         ("Copies: bytes read before they are written", "コピー: 一度に読んで書くバイト数");
     "files" files: u32, OtherSteps, Count(1, 10_000_000), "N";
-        ("git-pull: files in the repository; a tenth of them changes",
-         "git-pull: リポジトリのファイル数(その 1 割が変わる)");
+        ("git-pull: files in the repository; a tenth of them changes. mdtest: files of each thread",
+         "git-pull: リポジトリのファイル数(その 1 割が変わる)。mdtest: スレッドごとのファイル数");
 }
 
 /// The option of a name.

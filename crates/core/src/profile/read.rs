@@ -5,6 +5,7 @@
 
 mod figures;
 mod io;
+mod metadata;
 
 use super::formula::is_step_name;
 use super::options::positive_bytes;
@@ -17,6 +18,7 @@ use crate::workload::{Data, Direction};
 use crate::{error::Result, quantity::parse_duration_ns, text};
 use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
+use metadata::read_metadata;
 
 /// Most samples, rounds and repetitions.
 const MOST_REPETITIONS: u64 = 1_000_000;
@@ -85,13 +87,13 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
             .remedy(text!("add at least one [[step]]", "[[step]] を 1 つ以上書いてください"))
     };
     let Some(values) = root.get("step") else { return Err(none(&root.require("name")?)) };
-    let (mut steps, mut ids, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut steps, mut ids, mut with_files) = (Vec::new(), Vec::new(), Vec::new());
     for value in values.elements() {
         let made = read_step(&value)?;
         if let Some(key) = value.any_table()?.get("beside").filter(|_| made.iter().any(Step::is_beside)) {
             check_beside(&key, steps.last(), &made)?;
         }
-        commands.push((made.iter().any(|step| matches!(step, Step::Command(_))), value.clone()));
+        with_files.push((made.iter().any(Step::has_own_files), value.clone()));
         let id = value.any_table()?.get("id");
         if let Some(id) = id {
             check_id(&id, &ids)?;
@@ -102,13 +104,13 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     if steps.is_empty() {
         return Err(none(&values));
     }
-    let first_is_command = commands.first().is_some_and(|(command, _)| *command);
-    match commands.iter().find(|(command, _)| *command != first_is_command) {
+    let first_has_files = with_files.first().is_some_and(|(own_files, _)| *own_files);
+    match with_files.iter().find(|(own_files, _)| *own_files != first_has_files) {
         None => Ok(steps),
         Some((_, other)) => Err(other
             .error(&text!(
-                "command steps stand beside steps of another kind, which need a test file",
-                "command ステップと、テストファイルを使うほかのステップが混ざっています"
+                "steps with files of their own (command, metadata) stand beside steps that need a test file",
+                "専用のファイルを使うステップ(command、metadata)と、テストファイルを使うステップが混ざっています"
             ))
             .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください"))),
     }
@@ -230,6 +232,7 @@ enum StepKind {
     Copy,
     Command,
     Replay,
+    Metadata,
 }
 
 fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
@@ -240,6 +243,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         ("copy", StepKind::Copy),
         ("command", StepKind::Command),
         ("replay", StepKind::Replay),
+        ("metadata", StepKind::Metadata),
     ])?;
     match kind {
         StepKind::Io => Ok(read_io(&io_table(value)?)?.into_iter().map(Step::Io).collect()),
@@ -248,6 +252,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         StepKind::Copy => read_copy(value),
         StepKind::Command => read_command(value).map(|step| vec![Step::Command(step)]),
         StepKind::Replay => read_replay(value).map(|step| vec![Step::Replay(step)]),
+        StepKind::Metadata => read_metadata(value).map(|step| vec![Step::Metadata(step)]),
     }
 }
 

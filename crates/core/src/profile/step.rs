@@ -3,12 +3,12 @@
 //! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
 //! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
 
-use crate::profile::{Rules, Task, TaskCell, Work};
+use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
     AccessZone, BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, Thinking, ThreadShare,
     Workload, is_zero,
 };
-use crate::{measure::Measure, quantity::format_bytes};
+use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +28,8 @@ pub enum Step {
     Command(CommandStep),
     /// A trace, done again.
     Replay(ReplayStep),
+    /// Names of files.
+    Metadata(MetadataStep),
 }
 
 /// Warming a span up takes at most this many times the time of a repetition.
@@ -258,6 +260,7 @@ impl Step {
     /// Gives it a name for formulas.
     pub(super) fn set_id(&mut self, name: String) {
         let id = match self {
+            Self::Metadata(step) => &mut step.id,
             Self::Io(step) => &mut step.id,
             Self::Positional(step) => &mut step.id,
             Self::AccessTime(step) => &mut step.id,
@@ -271,6 +274,7 @@ impl Step {
     /// Its names as they were given: in formulas, and in a table.
     fn names(&self) -> [&Option<String>; 2] {
         match self {
+            Self::Metadata(step) => [&step.id, &step.label],
             Self::Io(step) => [&step.id, &step.label],
             Self::Positional(step) => [&step.id, &step.label],
             Self::AccessTime(step) => [&step.id, &step.label],
@@ -292,6 +296,7 @@ impl Step {
         }
         let size = |bytes: u32| format_bytes(u64::from(bytes));
         match self {
+            Self::Metadata(step) => format!("{} files T{}", step.files, step.threads),
             Self::Io(step) => step.label(),
             Self::Positional(step) => format!("{} × {}", step.samples, size(step.sample_bytes)),
             Self::AccessTime(step) => format!("access {}", size(step.block_bytes)),
@@ -313,8 +318,19 @@ impl Step {
             Self::Positional(step) => step.directions.clone(),
             Self::AccessTime(step) => vec![step.direction],
             Self::Copy(_) => vec![Direction::Read, Direction::Write, Direction::Mix],
+            Self::Metadata(step) => {
+                let directions = [Direction::Read, Direction::Write];
+                let has =
+                    |direction: &Direction| step.parts.iter().any(|part| part.direction() == *direction);
+                directions.into_iter().filter(has).collect()
+            }
             Self::Command(_) | Self::Replay(_) => Vec::new(),
         }
+    }
+
+    /// Whether it works on files that it makes in a folder of its own.
+    pub fn has_own_files(&self) -> bool {
+        matches!(self, Self::Command(_) | Self::Metadata(_))
     }
 
     /// Its tasks, on a target with this many usable bytes. What is measured at once belongs to the first direction.
@@ -358,6 +374,16 @@ impl Step {
                     })
                     .collect(),
                 Work::Copy(step.clone()),
+            ),
+            Self::Metadata(step) => single(
+                step.parts
+                    .iter()
+                    .map(|part| TaskCell {
+                        label: format!("{label} {}", part.word()),
+                        ..cell(part.word(), Some(part.direction()), Measure::Operations)
+                    })
+                    .collect(),
+                Work::Metadata(step.clone()),
             ),
             Self::Command(step) => {
                 single(vec![cell("command", None, Measure::Duration)], Work::Command(step.clone()))

@@ -135,11 +135,11 @@ fn timed_write_back(folder: &Folder) -> Result<u64> {
     Ok(monotonic_ns() - start_ns)
 }
 
-fn no_folder() -> Error {
+pub(crate) fn no_folder() -> Error {
     ErrorKind::Unsupported
         .error(text!(
-            "a profile with a `command` step can have no step that needs a test file",
-            "`command` ステップと、テストファイルを使うステップは、1 つのプロファイルに混ぜられません"
+            "a profile whose steps have files of their own can have no step that needs a test file",
+            "専用のファイルを使うステップと、テストファイルを使うステップは、1 つのプロファイルに混ぜられません"
         ))
         .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
 }

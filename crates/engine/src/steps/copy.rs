@@ -327,8 +327,8 @@ fn too_small(span_bytes: u64) -> Error {
         .remedy(text!("choose a larger {SIZE}", "{SIZE} を大きくしてください"))
 }
 
-fn thread_lost() -> Error {
-    ErrorKind::Internal.error(text!("the copying thread failed", "コピーのスレッドが失敗しました"))
+pub(crate) fn thread_lost() -> Error {
+    ErrorKind::Internal.error(text!("a thread of the step failed", "ステップのスレッドが失敗しました"))
 }
 
 #[cfg(test)]

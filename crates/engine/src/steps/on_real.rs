@@ -105,7 +105,9 @@ impl Ground for Real<'_> {
             }
             Work::Copy(_) => PreparedTask::Copy(self.prepare_copy(context)?),
             Work::Command(step) => PreparedTask::Command(Box::new(self.prepare_command(context, step)?)),
-            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) => PreparedTask::Nothing,
+            Work::Replay(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Metadata(_) => {
+                PreparedTask::Nothing
+            }
         })
     }
 
@@ -128,7 +130,7 @@ impl Ground for Real<'_> {
                 self.drop_cache(context)
             }
             // These see to it themselves, part by part.
-            Work::Copy(_) | Work::Command(_) => Ok(()),
+            Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => Ok(()),
         }
     }
 
@@ -153,6 +155,7 @@ impl Ground for Real<'_> {
             (Work::Command(step), PreparedTask::Command(work)) => {
                 self.repeat_command(context, step, work, attempt)
             }
+            (Work::Metadata(step), _) => self.repeat_metadata(context, step, attempt),
             (Work::Replay(step), _) => self.repeat_replay(context, step, task.step_index, attempt),
             (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
         }
@@ -201,7 +204,10 @@ impl Real<'_> {
                 "{DESTROY_DATA_ON} でブロックデバイスを、または {WRITE_EXISTING} でファイルを指定してください"
             )));
         }
-        match tasks.iter().find(|task| matches!(task.work, Work::Copy(_) | Work::Command(_))) {
+        match tasks
+            .iter()
+            .find(|task| matches!(task.work, Work::Copy(_) | Work::Command(_) | Work::Metadata(_)))
+        {
             None => Ok(()),
             Some(Task { label, .. }) => Err(ErrorKind::Usage
                 .error(text!(

@@ -31,6 +31,9 @@ pub(super) fn shape(record: &RunRecord, cell: &Cell) -> WorkloadShape {
         Some(Step::Positional(step)) => one(step.sample_bytes),
         Some(Step::AccessTime(step)) => one(step.block_bytes),
         Some(Step::Copy(step)) => one(step.chunk_bytes),
+        Some(Step::Metadata(step)) => {
+            WorkloadShape { block_bytes: None, iodepth: Some(1), threads: Some(step.threads) }
+        }
         Some(Step::Replay(step)) => WorkloadShape { iodepth: Some(step.iodepth), ..WorkloadShape::default() },
         _ => WorkloadShape::default(),
     }

@@ -313,6 +313,12 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             "プログラムの実行時間の測定は fio では行えません。同じプロファイルで `{RUN}` を使うか、hyperfine で次を測ってください: {}",
             step.command.join(" ")
         ),
+        Some(Step::Metadata(step)) => text!(
+            "names of files, which fio cannot do alone; use `{RUN}` with the same profile, or mdtest -F -n {0} -w {1}",
+            "ファイル名の操作は fio だけでは測れません。同じプロファイルで `{RUN}` を使うか、mdtest -F -n {0} -w {1} で測ってください",
+            step.files,
+            step.write_bytes
+        ),
         Some(Step::Replay(step)) => text!(
             "a trace: give fio the trace {} as an I/O log with read_iolog=",
             "トレースの再生です。fio ではトレース {} を I/O ログに変換し、read_iolog= で指定してください",

@@ -92,7 +92,7 @@ impl<'a> Line<'a> {
 
     pub(super) fn repetition_figure(&self, measure: Measure) -> Option<f64> {
         (self.cell?.measure == measure)
-            .then(|| figure(self.run.header.statistic(), &self.values()?, measure == Measure::Rate))?
+            .then(|| figure(self.run.header.statistic(), &self.values()?, measure.higher_is_better()))?
     }
 
     /// Bytes and operations of a repetition, if there were some.

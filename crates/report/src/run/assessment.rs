@@ -144,7 +144,7 @@ pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
     text!("{class}: {usual}", "{class}: {usual}"; class)
 }
 
-/// The best rate of each direction; of a run without rates its first times.
+/// The best rate of each direction; of a run without rates its first other figures.
 fn figures(record: &RunRecord) -> Option<Text> {
     let statistic = record.header.statistic();
     let figure = |cell| Some((cell, cell_figure(cell, statistic).filter(|value| *value > 0.0)?));
@@ -156,9 +156,12 @@ fn figures(record: &RunRecord) -> Option<Text> {
     };
     let times = || {
         let times = cells.iter().filter(|(cell, _)| cell.measure != Measure::Rate).take(MOST_TIMES);
-        times.map(|(cell, ns)| {
-            let (name, time) = (words::cell(cell), Text::from(number::measured(cell.measure, *ns)));
-            text!("{name} takes {time}", "{name}は {time}"; name, time)
+        times.map(|(cell, value)| {
+            let (name, value) = (words::cell(cell), Text::from(number::measured(cell.measure, *value)));
+            match cell.measure {
+                Measure::Operations => text!("{name} at {value}", "{name}は {value}"; name, value),
+                _ => text!("{name} takes {value}", "{name}は {value}"; name, value),
+            }
         })
     };
     let clauses: Vec<Text> = match (best(Direction::Read), best(Direction::Write)) {

@@ -166,8 +166,9 @@ impl Tile {
     pub fn of(cell: &Cell, statistic: Statistic) -> Self {
         let figures = Figures::of(cell, statistic);
         let of_rates = cell.measure == Measure::Rate;
-        let mean_latency_ns = figures.mean_latency_ns.filter(|_| of_rates);
-        let p99_latency_ns = figures.percentile_ns(0.99).filter(|_| of_rates);
+        let of_many = cell.measure.higher_is_better();
+        let mean_latency_ns = figures.mean_latency_ns.filter(|_| of_many);
+        let p99_latency_ns = figures.percentile_ns(0.99).filter(|_| of_many);
         Self {
             main: figures.main_figure(),
             rate_bytes_per_s: figures.main.filter(|_| of_rates),

@@ -112,11 +112,16 @@ fn grid_cell(figures: &Figures<'_>, as_printed: Option<&PrintedUnit>) -> GridCel
         let words = text!("mean {interval}", "平均 {interval}").map(|words| words.trim_end().to_owned());
         lines.push(quiet(figures.value(mean.mean), words));
     }
-    if figures.small_blocks {
+    let beside = match cell.measure {
+        Measure::Operations => figures.mean_latency_ns.map(number::latency),
+        _ if figures.small_blocks => Some(number::iops(figures.rate_iops.unwrap_or(0.0))),
+        _ => None,
+    };
+    if let Some(figure) = beside {
         let latency = |(name, fraction)| Some((name, number::latency_ns(figures.percentile_ns(fraction)?)));
         lines.push(GridLine {
             role: Role::Quiet,
-            figure: number::iops(figures.rate_iops.unwrap_or(0.0)),
+            figure,
             remark: GridRemark::Percentiles(PERCENTILES.into_iter().filter_map(latency).collect()),
         });
     }

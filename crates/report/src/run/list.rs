@@ -142,6 +142,6 @@ fn device(listed: &ListedRun) -> Text {
 }
 
 fn first_figure(first: &FirstFigure) -> Text {
-    let value = first.rate_bytes_per_s.or(first.time_ns).unwrap_or_default();
+    let value = first.rate_bytes_per_s.or(first.time_ns).or(first.operations_per_s).unwrap_or_default();
     named(&cell_name(&first.name), &number::measured(first.name.measure, value))
 }

@@ -3,12 +3,13 @@
 use crate::doc::{Field, Fields};
 use crate::words::{self, present};
 use kurabe_core::profile::{
-    AccessOrder, AccessTimeStep, CommandStep, IoStep, PositionalStep, ReplayStep, ReplayTiming, Step,
+    AccessOrder, AccessTimeStep, CommandStep, IoStep, MetadataStep, PositionalStep, ReplayStep, ReplayTiming,
+    Step,
 };
 use kurabe_core::workload::{
     AccessZone, Arrival, Direction, End, EndSync, SyncRule, Thinking, ThreadShare, TimeCheck,
 };
-use kurabe_core::{Text, number, quantity::format_bytes, text};
+use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
 
 /// What a step does, and what else there is to say of it. Nothing of an `io` step.
 pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
@@ -32,6 +33,7 @@ pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
         }
         Step::Command(step) => command(step),
         Step::Replay(step) => replay(step),
+        Step::Metadata(step) => metadata(step),
     }
 }
 
@@ -223,6 +225,33 @@ pub(crate) fn programs(step: &CommandStep) -> Fields {
         keys.zip(programs).map(|(key, program)| (key, vec![program.join(" ").into()])).collect()
     };
     Fields::from(groups.into_iter().flat_map(named).collect::<Vec<Field>>())
+}
+
+fn metadata(step: &MetadataStep) -> (Text, Vec<Text>) {
+    let (files, threads) = (count(step.files), count(step.threads));
+    let size = format_bytes(u64::from(step.write_bytes));
+    let parts: Vec<&str> = step.parts.iter().map(|part| part.word()).collect();
+    let items = present([
+        Some(Text::same(parts.join(", "))),
+        Some(match step.shared {
+            true => text!("all in one folder", "全スレッドが同じフォルダー"),
+            false => text!("a folder for each thread", "スレッドごとに別のフォルダー"),
+        }),
+        Some(match step.write_bytes {
+            0 => text!("empty", "中身は空"),
+            _ => text!("{size} in each", "中身は {size} ずつ"),
+        }),
+        step.sync.then(|| text!("each synced when it is made", "作成ごとに fsync")),
+        step.cold.then(|| text!("from a cold cache each time", "毎回キャッシュを破棄してから")),
+    ]);
+    let what = match step.threads {
+        1 => text!("names of {files} files", "{files} ファイルの名前の操作"),
+        _ => text!(
+            "names of {files} files in each of {threads} threads",
+            "{threads} スレッド、それぞれ {files} ファイルの名前の操作"
+        ),
+    };
+    (what, items)
 }
 
 fn replay(step: &ReplayStep) -> (Text, Vec<Text>) {

@@ -21,7 +21,7 @@ use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table,
 use crate::words::stutter::{reads_beside_words, stutter_words};
 use crate::{model, run::figures::Figures, run::times, words};
 use kurabe_core::mention::{CELL, WHY};
-use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, split::KernelSplit, text};
 use kurabe_explain::{Limit, limits, names_cell};
 use kurabe_lab::Mover;
@@ -214,7 +214,7 @@ fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text
     let mut items: Vec<Text> = figures.main_figure().map(Text::from).into_iter().collect();
     let Some(time) = time else {
         let operations = number::count(figures.latency.count);
-        let mean = figures.latency.mean_ns().filter(|_| cell.measure == Measure::Rate).map(number::latency);
+        let mean = figures.latency.mean_ns().filter(|_| cell.measure.higher_is_better()).map(number::latency);
         items.extend(mean.map(|mean| {
             text!(
                 "{operations} operations, {mean} each on average",

@@ -183,7 +183,7 @@ fn draw_column(paper: &mut Paper, rows: &[&CardRow<'_>], direction: Direction, a
 }
 
 fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) -> f64 {
-    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| entry.measure() != Measure::Rate);
+    let times = rows.iter().flat_map(|row| &row.entries).all(|entry| !entry.measure().higher_is_better());
     let heading = match times {
         true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
         false => lang.pick("throughput", "速度"),

@@ -22,7 +22,7 @@ struct ReportRow<'a> {
 }
 
 /// The columns.
-fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
+fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 32] {
     [
         ("run_id", |line| line.run.header.id.clone()),
         ("baseline_id", |line| line.report.runs[0].header.id.clone()),
@@ -39,8 +39,8 @@ fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
         ("threads", |line| line.shape(2)),
         ("measure", |line| line.row.measure.word().to_owned()),
         ("repetitions", |line| line.entry.compared_values.to_string()),
-        ("mean_rate_bytes_per_s", |line| line.mean(true)),
-        ("mean_time_ns", |line| line.mean(false)),
+        ("mean_rate_bytes_per_s", |line| line.mean(&[Measure::Rate])),
+        ("mean_time_ns", |line| line.mean(&[Measure::AccessTime, Measure::Duration])),
         ("half_width_95", |line| number(line.entry.figures.mean.and_then(|mean| mean.half_width))),
         ("latency_ns_p50", |line| line.percentile(0.5)),
         ("latency_ns_p99", |line| line.percentile(0.99)),
@@ -55,6 +55,7 @@ fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 31] {
         ("p_value", |line| number(line.compared().map(|compared| compared.p_value))),
         ("verdict", |line| line.compared().map_or("", |one| verdict_marks(one.verdict).0).to_owned()),
         ("labels", |line| words::pairs(&line.run.labels).join(" ")),
+        ("mean_operations_per_s", |line| line.mean(&[Measure::Operations])),
     ]
 }
 
@@ -90,10 +91,9 @@ impl ReportRow<'_> {
         }
     }
 
-    /// The mean that runs are compared by, if the cell has rates, or if it has not.
-    fn mean(&self, of_rates: bool) -> String {
-        let is_here = (self.row.measure == Measure::Rate) == of_rates;
-        number(self.entry.mean.filter(|_| is_here))
+    /// The mean that runs are compared by, if the cell measures one of these.
+    fn mean(&self, measures: &[Measure]) -> String {
+        number(self.entry.mean.filter(|_| measures.contains(&self.row.measure)))
     }
 
     fn percentile(&self, fraction: f64) -> String {

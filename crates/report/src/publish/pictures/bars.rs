@@ -37,6 +37,7 @@ impl FigureKind {
             Measure::Rate => Self::Rate,
             Measure::AccessTime => Self::AccessTime,
             Measure::Duration => Self::Duration,
+            Measure::Operations => Self::Iops,
         })
     }
 

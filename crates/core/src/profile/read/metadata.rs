@@ -1,0 +1,40 @@
+//! The reader of `metadata` steps.
+
+use super::{flag, integer_or, keys};
+use crate::data_file::Value;
+use crate::profile::{MetadataPart, MetadataStep, parse_block_size};
+use crate::words::Keyword;
+use crate::{error::Result, text};
+
+/// Most files of a thread, and most threads.
+const MOST_FILES: u64 = 100_000_000;
+const MOST_THREADS: u64 = 1024;
+
+pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
+    let table = value.table(&keys("kind id label files threads shared write_size sync cold parts"))?;
+    let mut parts = table.each("parts", |part| part.choice(MetadataPart::WORDS))?;
+    if parts.is_empty() {
+        parts = MetadataPart::WORDS.iter().map(|(_, part)| *part).collect();
+    }
+    let in_order = parts.windows(2).all(|pair| pair[0] < pair[1]);
+    if let Some(at) = table.get("parts").filter(|_| !in_order || parts.first() != Some(&MetadataPart::Create))
+    {
+        return Err(at
+            .error(&text!("these parts cannot follow each other", "この並びでは実行できません"))
+            .remedy(text!(
+                "begin with \"create\", and keep the order create, stat, read, rename, unlink",
+                "\"create\" で始め、create、stat、read、rename、unlink の順に書いてください"
+            )));
+    }
+    Ok(MetadataStep {
+        id: table.read("id", Value::words)?,
+        label: table.read("label", Value::words)?,
+        files: table.require("files")?.integer(1..=MOST_FILES)? as u32,
+        threads: integer_or(&table, "threads", 1..=MOST_THREADS, 1)? as u32,
+        shared: flag(&table, "shared", false)?,
+        write_bytes: table.read("write_size", |value| value.parsed(parse_block_size))?.unwrap_or(0),
+        sync: flag(&table, "sync", false)?,
+        cold: flag(&table, "cold", false)?,
+        parts,
+    })
+}

@@ -1,0 +1,248 @@
+//! Many files made, looked at, read, renamed and removed, as mdtest does it: what a file system takes for names, not for data.
+//!
+//! The model: each thread has files of its own, named by number, in a folder of its own or all in one. A part begins for all
+//! threads at once and is over when the last has done its files; the next begins after that. What is done to one file is one
+//! operation with its latency. Names are looked up in the folder's descriptor, so no path is walked. What was made a moment ago
+//! is in memory, as in mdtest on one machine, unless the step is `cold`.
+//!
+//! The folders are made anew for each repetition in the one that the run holds, and go with it however the run ends.
+
+use crate::clock::monotonic_ns;
+use crate::context::{Context, progress};
+use crate::drive::buffer::Pages;
+use crate::drive::content::Content;
+use crate::drive::device_uring::RingFacts;
+use crate::drive::measure::{CpuWatch, Engine, watch};
+use crate::drive::recorder::Recorder;
+use crate::real::Real;
+use crate::steps::traffic::Watched;
+use crate::steps::{command::no_folder, copy::thread_lost};
+use crate::task::{Attempt, Repeated};
+use kurabe_core::profile::{MetadataPart, MetadataStep};
+use kurabe_core::record::{Noise, Repetition};
+use kurabe_core::workload::{Direction, OpKind};
+use kurabe_core::{Error, ErrorKind, Result, text, words::Keyword};
+use kurabe_program::{Folder, Stop};
+use rustix::fs::{FileType, OFlags};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::sync::mpsc::channel;
+use std::sync::{OnceLock, RwLock};
+use std::thread::ScopedJoinHandle;
+
+/// The folder of a repetition.
+const FOLDER: &str = "metadata";
+
+impl Real<'_> {
+    /// Does all parts once.
+    pub(crate) fn repeat_metadata(
+        &self,
+        context: &mut Context<'_>,
+        step: &MetadataStep,
+        attempt: &Attempt,
+    ) -> Result<Repeated> {
+        let container = self.target.container().ok_or_else(no_folder)?;
+        let folder = container.make(OsStr::new(FOLDER)).map_err(|error| cannot_make(&error))?;
+        let done = self.repeat_parts(context, step, &folder, attempt);
+        let removed = container.remove_tree(OsStr::new(FOLDER)).map_err(|error| {
+            Error::os(text!("cannot remove the files of the step", "ステップのファイルを消せません"), &error)
+        });
+        let repetitions = done?;
+        removed?;
+        let reason = text!(
+            "names of files are ordinary calls, one after the other in each thread",
+            "ファイル名の操作は、スレッドごとに通常のシステムコールを 1 つずつ行います"
+        );
+        let facts = RingFacts::of_calls(Vec::new(), Pages::Small);
+        let engine = facts.record(Engine::Threads, self.settings.engine.word(), reason, step.threads);
+        Ok(Repeated { engines: vec![engine], repetitions })
+    }
+
+    fn repeat_parts(
+        &self,
+        context: &mut Context<'_>,
+        step: &MetadataStep,
+        folder: &Folder,
+        attempt: &Attempt,
+    ) -> Result<Vec<Repetition>> {
+        let files = (0..step.threads)
+            .map(|thread| Files::of_thread(folder, thread, step, content(context, attempt.seed, thread)))
+            .collect::<io::Result<Vec<_>>>();
+        let mut files = files.map_err(|error| cannot_make(&error))?;
+        let device = Watched::under(folder.path());
+        let mut repetitions = Vec::new();
+        for part in &step.parts {
+            context.check_interrupt()?;
+            if step.cold {
+                self.make_folder_cold(context, folder)?;
+            }
+            let started_ns = monotonic_ns() - context.started_ns;
+            let (mark, counters, cpu) = (self.noise.start(), device.read(), CpuWatch::start());
+            let (elapsed_ns, recorded) = part_watched(context, *part, step, &mut files)?;
+            let (cpu, traffic) = (cpu.used(), device.since(counters));
+            // What the file system does to the device for it cannot be told from what others do.
+            let noise = Noise { other_read_bytes: None, other_write_bytes: None, ..self.noise.finish(mark) };
+            let issuing_ns = elapsed_ns.max(1) as f64 * f64::from(step.threads);
+            let generator_share = (cpu.user_ns as f64 / issuing_ns).min(1.0);
+            repetitions.push(Repetition {
+                started_ns,
+                elapsed_ns,
+                cpu,
+                generator_share,
+                noise,
+                traffic,
+                ..attempt.of(recorded)
+            });
+        }
+        Ok(repetitions)
+    }
+}
+
+/// Does a part in threads of its own, while this one tells of progress and listens for the user. Its time is from the moment
+/// when all threads are there to the end of the last.
+fn part_watched(
+    context: &mut Context<'_>,
+    part: MetadataPart,
+    step: &MetadataStep,
+    files: &mut [Files],
+) -> Result<(u64, Repetition)> {
+    context.watched(progress, |interrupt, live| {
+        let (stop, (sender, receiver)) = (Stop::default(), channel());
+        // Locked until all threads are there.
+        let (gate, start) = (RwLock::new(()), OnceLock::new());
+        let done = std::thread::scope(|scope| {
+            let (stop, gate, start) = (&stop, &gate, &start);
+            let closed = gate.write();
+            let mut begun = Vec::new();
+            for files in files {
+                let mut recorder = Recorder::new(Some(sender.clone()));
+                let work = move || {
+                    drop(gate.read());
+                    let start_ns = *start.get_or_init(monotonic_ns);
+                    // What one could not do, the others need not finish.
+                    let done =
+                        files.all(part, step, start_ns, &mut recorder, stop).inspect_err(|_| stop.ask());
+                    recorder.hang_up();
+                    done.map(|()| (monotonic_ns() - start_ns, recorder))
+                };
+                let thread = std::thread::Builder::new().spawn_scoped(scope, work);
+                begun.push(thread.inspect_err(|_| stop.ask()).map_err(|error| Error::no_thread(&error)));
+            }
+            drop((closed, sender));
+            watch(&receiver, interrupt, stop, live);
+            let joined =
+                |thread: Result<ScopedJoinHandle<'_, _>>| thread?.join().map_err(|_| thread_lost())?;
+            let ended: Vec<Result<_>> = begun.into_iter().map(joined).collect();
+            match ended
+                .iter()
+                .position(|end| end.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted))
+            {
+                Some(failed) => ended.into_iter().skip(failed).take(1).collect::<Result<Vec<_>>>(),
+                None => ended.into_iter().collect(),
+            }
+        })?;
+        let elapsed_ns = done.iter().map(|(elapsed_ns, _)| *elapsed_ns).max().unwrap_or(0);
+        let first_done_ns = done.iter().map(|(elapsed_ns, _)| *elapsed_ns).min();
+        let recorders: Vec<Recorder> = done.into_iter().map(|(_, recorder)| recorder).collect();
+        Ok((elapsed_ns, Repetition { first_done_ns, ..Recorder::merge(&recorders) }))
+    })
+}
+
+/// The files of a thread.
+struct Files {
+    folder: Folder,
+    thread: u32,
+    /// Whether they have their second names.
+    renamed: bool,
+    /// What is written into each, and room to read it.
+    bytes: Vec<u8>,
+}
+
+impl Files {
+    fn of_thread(
+        folder: &Folder,
+        thread: u32,
+        step: &MetadataStep,
+        mut content: Content,
+    ) -> io::Result<Self> {
+        let folder = match step.shared {
+            true => folder.try_clone()?,
+            false => folder.make(OsStr::new(&format!("{thread}")))?,
+        };
+        let mut bytes = vec![0; step.write_bytes as usize];
+        content.fill(&mut bytes);
+        Ok(Self { folder, thread, renamed: false, bytes })
+    }
+
+    fn name(&self, number: u32, renamed: bool) -> OsString {
+        let letter = if renamed { 'r' } else { 'f' };
+        format!("{letter}{}-{number}", self.thread).into()
+    }
+
+    /// Does a part to all of them, one after the other.
+    fn all(
+        &mut self,
+        part: MetadataPart,
+        step: &MetadataStep,
+        start_ns: u64,
+        recorder: &mut Recorder,
+        stop: &Stop,
+    ) -> Result<()> {
+        let kind = match part.direction() {
+            Direction::Read => OpKind::Read,
+            _ => OpKind::Write,
+        };
+        let bytes = match part {
+            MetadataPart::Create | MetadataPart::Read => step.write_bytes,
+            _ => 0,
+        };
+        for number in 0..step.files {
+            stop.check()?;
+            let name = self.name(number, self.renamed);
+            let next = self.name(number, true);
+            let from_ns = monotonic_ns();
+            recorder.submitted(kind);
+            self.once(part, step.sync, &name, &next).map_err(|error| refused(part, &name, &error))?;
+            recorder.completed(kind, 0, bytes, from_ns - start_ns, monotonic_ns() - start_ns);
+        }
+        self.renamed |= part == MetadataPart::Rename;
+        Ok(())
+    }
+
+    fn once(&mut self, part: MetadataPart, sync: bool, name: &OsStr, next: &OsStr) -> io::Result<()> {
+        match part {
+            MetadataPart::Create => {
+                let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY;
+                let mut file = File::from(self.folder.open_entry(name, flags)?);
+                file.write_all(&self.bytes)?;
+                if sync { file.sync_all() } else { Ok(()) }
+            }
+            MetadataPart::Stat => {
+                self.folder.facts(name)?.map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+            }
+            MetadataPart::Read => {
+                File::from(self.folder.open_entry(name, OFlags::RDONLY)?).read_exact(&mut self.bytes)
+            }
+            MetadataPart::Rename => self.folder.rename(name, next),
+            MetadataPart::Unlink => self.folder.remove(name, FileType::RegularFile),
+        }
+    }
+}
+
+/// The profile's data for a thread.
+fn content(context: &Context<'_>, seed: u64, thread: u32) -> Content {
+    Content::new(context.profile.rules.data, seed, u64::from(thread))
+}
+
+fn cannot_make(error: &io::Error) -> Error {
+    Error::os(text!("cannot make the folders of the step", "ステップのフォルダーを作れません"), error)
+}
+
+fn refused(part: MetadataPart, name: &OsStr, error: &io::Error) -> Error {
+    let (part, name) = (part.word(), name.display());
+    Error::os(
+        text!("cannot do `{part}` to the file {name}", "ファイル {name} の `{part}` に失敗しました"),
+        error,
+    )
+}
