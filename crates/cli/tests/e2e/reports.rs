@@ -18,6 +18,8 @@ fn hostile(lab: &Lab, run: &str) -> String {
     let mut file: Value = serde_json::from_str(&lab.kurabe(&["export", run]).ok().out).expect("JSON");
     let header = &mut file["run"]["header"];
     header["id"] = json!("h4x");
+    // Another run, and not the same one changed, which is refused.
+    header["identity"] = json!("");
     header["command"] = json!(["kurabe", "run", HOSTILE]);
     header["target"]["given"] = json!(HOSTILE);
     header["model"]["title"] = json!({ "en": HOSTILE, "ja": HOSTILE });
