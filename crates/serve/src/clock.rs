@@ -86,8 +86,9 @@ pub(crate) fn ask() -> Granted {
     let awake = awake.and_then(|mut file| file.write_all(&0i32.to_ne_bytes()).map(|()| file)).ok();
     let grants = Grants {
         before_others: platform::run_before_others().is_ok(),
-        // What is mapped now: memory for data is not mapped, and must not be locked.
-        locked_memory: rustix::mm::mlockall(MlockAllFlags::CURRENT).is_ok(),
+        // What is mapped now: memory for data is not mapped, and must not be locked. A page is locked when it is there: an
+        // allocator may have reserved a gigabyte that nobody will use.
+        locked_memory: rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::ONFAULT).is_ok(),
         exact_timers: rustix::thread::set_current_timer_slack(NonZeroU64::new(1)).is_ok(),
         awake_processors: awake.is_some(),
     };
