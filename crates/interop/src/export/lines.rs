@@ -58,6 +58,10 @@ impl<'a> Line<'a> {
         Self { cell: Some(cell), ..Self::of_run(run) }
     }
 
+    fn of_repetition(run: &'a RunRecord, cell: &'a Cell, repetition: &'a Repetition) -> Self {
+        Self { repetition: Some(repetition), ..Self::of_cell(run, cell) }
+    }
+
     pub(super) fn imported(&self) -> Option<&'a ImportedCell> {
         self.cell?.imported.as_ref()
     }
@@ -150,10 +154,18 @@ pub(super) fn score_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
 /// The lines of the repetitions of a cell.
 pub(super) fn repetitions_of<'a>(run: &'a RunRecord, cell: &'a Cell) -> impl Iterator<Item = Line<'a>> {
     cell.repetitions.iter().map(move |repetition| Line {
-        repetition: Some(repetition),
         latency: repetition_latency(repetition, cell.direction),
-        ..Line::of_cell(run, cell)
+        ..Line::of_repetition(run, cell, repetition)
     })
+}
+
+/// All repetitions of a run, for what is told of them beside their latency.
+fn repetitions(run: &RunRecord) -> impl Iterator<Item = (Line<'_>, &Repetition)> {
+    let of_cell = move |cell| {
+        let place = move |repetition| (Line::of_repetition(run, cell, repetition), repetition);
+        cell.repetitions.iter().map(place)
+    };
+    run.cells.iter().flat_map(of_cell)
 }
 
 pub(super) fn repetition_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
@@ -180,8 +192,7 @@ pub(super) fn percentile_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>))
 }
 
 pub(super) fn interval_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
-    for mut line in run.cells.iter().flat_map(|cell| repetitions_of(run, cell)) {
-        let Some(series) = line.repetition.map(|repetition| &repetition.series) else { continue };
+    for (mut line, Repetition { series, .. }) in repetitions(run) {
         for (index, seen) in (0..).zip(&series.intervals) {
             line.interval =
                 Some(PlacedInterval { index, at_ns: series.interval_ns.saturating_mul(index), seen });
@@ -191,8 +202,7 @@ pub(super) fn interval_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
 }
 
 pub(super) fn operation_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
-    for mut line in run.cells.iter().flat_map(|cell| repetitions_of(run, cell)) {
-        let Some(repetition) = line.repetition else { continue };
+    for (mut line, repetition) in repetitions(run) {
         for (kind, operations) in [("sample", &repetition.samples), ("first", &repetition.places)] {
             for (index, operation) in operations.iter().enumerate() {
                 line.operation = Some((index, kind, operation));
