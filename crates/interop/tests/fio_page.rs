@@ -2,6 +2,7 @@
 //!
 //! To write its tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main fio_page`
 
+use crate::generated_page;
 use kurabe_core::Lang;
 use kurabe_interop::{FioOptionKind, fio_options};
 
@@ -37,17 +38,6 @@ fn table(lang: Lang) -> String {
 #[test]
 fn the_page_has_every_option_as_the_table_has_it() {
     for (lang, path) in PAGES {
-        let page = std::fs::read_to_string(path).expect("the page on fio");
-        let (head, rest) = page.split_once(BEGIN).expect("the table's beginning");
-        let (_, tail) = rest.split_once(END).expect("its end");
-        let written = format!("{head}{BEGIN}{}{END}{tail}", table(lang));
-        if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
-            std::fs::write(path, &written).expect("the page");
-            continue;
-        }
-        assert!(
-            page == written,
-            "{path} is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main fio_page"
-        );
+        generated_page::holds(path, [BEGIN, END], &table(lang), "fio_page");
     }
 }

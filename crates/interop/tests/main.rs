@@ -7,6 +7,7 @@ mod export_metrics;
 mod export_support;
 mod export_texts;
 mod fio_page;
+mod generated_page;
 mod hostile;
 mod import_laws;
 mod job;

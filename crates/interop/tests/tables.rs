@@ -2,6 +2,7 @@
 //!
 //! To write the page's tables anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main tables`
 
+use crate::generated_page;
 use kurabe_core::Lang;
 use kurabe_core::record::{Interval, RunRecord};
 use kurabe_interop::{EXPORT_TABLES, ParquetTables, described};
@@ -45,18 +46,7 @@ fn tables(lang: Lang) -> String {
 #[test]
 fn the_page_has_every_column_as_it_is_described() {
     for (lang, path) in PAGES {
-        let page = std::fs::read_to_string(path).expect("the page on many runs");
-        let (head, rest) = page.split_once(BEGIN).expect("the tables' beginning");
-        let (_, tail) = rest.split_once(END).expect("their end");
-        let written = format!("{head}{BEGIN}{}{END}{tail}", tables(lang));
-        if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
-            std::fs::write(path, &written).expect("the page");
-            continue;
-        }
-        assert!(
-            page == written,
-            "{path} is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main tables"
-        );
+        generated_page::holds(path, [BEGIN, END], &tables(lang), "tables");
     }
 }
 

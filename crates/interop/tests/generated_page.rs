@@ -1,0 +1,16 @@
+//! A part of a page in docs/ that is made of the code.
+
+/// That the part between two marks of a page is this; `KURABE_WRITE_DOCS=1` writes it anew. `test` is the module that asks.
+pub fn holds(path: &str, [begin, end]: [&str; 2], generated: &str, test: &str) {
+    let page = std::fs::read_to_string(path).expect("the page");
+    let (head, rest) = page.split_once(begin).expect("the mark before the part");
+    let (_, tail) = rest.split_once(end).expect("the mark behind it");
+    let written = format!("{head}{begin}{generated}{end}{tail}");
+    if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
+        return std::fs::write(path, &written).expect("the page");
+    }
+    assert!(
+        page == written,
+        "{path} is behind: KURABE_WRITE_DOCS=1 cargo test -p kurabe-interop --test main {test}"
+    );
+}
