@@ -52,7 +52,8 @@ pub enum ScriptLine<'a> {
         pairs: SpokenPairs<'a>,
         /// Whole blocks.
         blocks: u32,
-        /// Why it ended: `settled`, `limit`, …, `error`.
+        /// Why it ended: `settled`, `time_up`, or `error`.
+        #[schemars(with = "String")]
         ended: Value,
     },
     /// What happened in a run of targets that take turns.
