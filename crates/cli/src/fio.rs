@@ -5,10 +5,10 @@ use crate::compare::{compare_runs, load};
 use crate::lang::lang;
 use crate::output::{style, write_out};
 use crate::run::{measured, print_done, say_how_it_differs, verified};
-use kurabe_core::Result;
+use kurabe_core::{Result, record::RunRecord};
 use kurabe_interop::export;
+use kurabe_lab::FioLine;
 use kurabe_lab::files::{Existing, refuse_existing};
-use kurabe_lab::{Done, FioLine};
 use kurabe_report::{Style, headline, render_run};
 use std::path::Path;
 
@@ -17,36 +17,51 @@ use std::path::Path;
 /// # Errors
 /// When fio's words are wrong or cannot be done, and those of a run and of a comparison.
 pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let (request, line) = args.request()?;
+    let (requests, line) = args.requests()?;
     let is_dry = args.planned.dry_run || line.parse_only;
-    say_how_it_differs(&request, global);
+    requests.first().into_iter().for_each(|request| say_how_it_differs(request, global));
     // Whoever waited an hour is not told then that a name is taken, or that there is none such. `last` is the run before this one.
     if let Some(file) = &line.output {
         refuse_existing(Path::new(file), Existing::Kept)?;
     }
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
-    let Some(done) = measured(request, None, is_dry, global, command_line)? else { return Ok(()) };
-    print(&done, &line, global)?;
-    let verified = verified(&done, global);
-    let compared = match (against.filter(|_| done.outcome.is_ok()), &done.record) {
+    let mut records = Vec::new();
+    for request in requests {
+        let Some(done) = measured(request, None, is_dry, global, command_line)? else { continue };
+        let verified = verified(&done, global);
+        if !is_written(&line) {
+            print_done(&done, global)?;
+        }
+        records.extend(done.record);
+        if let Err(error) = done.outcome.and(verified) {
+            print(&records, &line)?;
+            return Err(error);
+        }
+    }
+    print(&records, &line)?;
+    match (against, records.last()) {
         (Some(against), Some(record)) => {
             compare_runs(&[against, record.header.id.clone()], &args.judged, &args.fail_on, global)
         }
         _ => Ok(()),
-    };
-    done.outcome.and(verified).and(compared)
+    }
 }
 
-/// Prints what was measured, or writes it where and as the line says.
-fn print(done: &Done, line: &FioLine, global: &Global) -> Result<()> {
-    let Some(record) = done.record.as_ref().filter(|_| line.results_as.is_some() || line.output.is_some())
-    else {
-        return print_done(done, global);
-    };
+/// Whether the line says where results go, or in which layout.
+fn is_written(line: &FioLine) -> bool {
+    line.results_as.is_some() || line.output.is_some()
+}
+
+/// Writes what was measured where and as the line says.
+fn print(records: &[RunRecord], line: &FioLine) -> Result<()> {
+    if !is_written(line) || records.is_empty() {
+        return Ok(());
+    }
+    let style = Style { color: false, ..style() };
     let words = match line.results_as {
-        Some(format) => export(std::slice::from_ref(record), format, lang())?,
-        None => render_run(record, &headline(&record.header), &Style { color: false, ..style() }),
+        Some(format) => export(records, format, lang())?,
+        None => records.iter().map(|record| render_run(record, &headline(&record.header), &style)).collect(),
     };
     write_out(&words, line.output.as_deref().map(Path::new))
 }

@@ -62,9 +62,13 @@ pub enum Pattern {
     Sequential,
     /// Ascending; all threads take the next block of one common stream.
     Interleaved,
-    /// Each thread its own share of the span, with a gap behind each block; a negative gap longer than a block goes backwards.
+    /// Each thread its own share of the span, with a gap behind each run of blocks; a negative gap longer than a block goes
+    /// backwards.
     Strided {
-        /// Bytes from the end of a block to the beginning of the next.
+        /// Bytes of a run; a block if absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run_bytes: Option<u64>,
+        /// Bytes from the end of a run to the beginning of the next.
         gap_bytes: i64,
     },
     /// Every block equally likely each time; blocks repeat.
@@ -241,6 +245,26 @@ pub struct Thinking {
     pub every_operations: u32,
 }
 
+/// How many blocks of a random order follow the one before them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BlocksInOrder {
+    /// So many lie one behind the other, then comes a new place.
+    Blocks(u32),
+    /// Each does so with this chance, in percent.
+    Percent(u8),
+}
+
+/// A share of the operations that workloads at the same time do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// The share, relative to those of the others, above 0.
+    pub weight: u32,
+    /// Those who share have the same number.
+    pub group: u32,
+}
+
 /// A part of the span that is gone to more or less often than its length would have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -340,6 +364,15 @@ pub struct Workload {
     /// Parts of the span in their order, from which random blocks are drawn; the whole span alike if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<AccessZone>,
+    /// Blocks of a random order that follow the one before them; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<BlocksInOrder>,
+    /// Its share of what workloads at the same time do; it takes what it can get if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// Whether all that runs at the same time ends with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_all: bool,
     /// When it ends.
     pub end: End,
     /// fsync and `O_SYNC`.
@@ -371,6 +404,9 @@ impl Workload {
             write_block_sizes: Vec::new(),
             alignment_bytes: None,
             zones: Vec::new(),
+            in_order: None,
+            flow: None,
+            ends_all: false,
             end: End::default(),
             sync: SyncRule::default(),
             data: Data::Zero,
@@ -385,6 +421,8 @@ impl Workload {
         let is_plain = !self.pattern.is_skewed()
             && !matches!(self.pattern, Pattern::Strided { .. })
             && self.zones.is_empty()
+            && self.in_order.is_none()
+            && self.flow.is_none()
             && self.alignment_bytes.is_none_or(|bytes| bytes == block.size_bytes)
             && self.write_block_sizes.is_empty()
             && self.thinking.is_none()
@@ -411,6 +449,11 @@ impl Workload {
     /// The smallest block size in bytes.
     pub fn smallest_block_bytes(&self) -> u32 {
         self.all_block_bytes().min().unwrap_or(0)
+    }
+
+    /// Whether its threads wait by themselves, for their own thoughts or for others.
+    pub fn waits(&self) -> bool {
+        self.thinking.is_some() || self.flow.is_some() || self.ends_all
     }
 
     /// Whether it writes at all.

@@ -91,7 +91,7 @@ impl Needs {
                     .iter()
                     .flat_map(|workload| {
                         let gap_bytes = match workload.pattern {
-                            Pattern::Strided { gap_bytes } => gap_bytes.unsigned_abs(),
+                            Pattern::Strided { gap_bytes, .. } => gap_bytes.unsigned_abs(),
                             _ => 0,
                         };
                         let sizes = workload.all_block_bytes().chain(workload.alignment_bytes);

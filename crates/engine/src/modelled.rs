@@ -164,7 +164,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
     ) -> Result<Repeated> {
         let repetitions = match &task.work {
             Work::Io(workloads) => match attempt.seeded(workloads).as_slice() {
-                [workload] if workload.thinking.is_none() => {
+                [workload] if !workload.waits() => {
                     vec![attempt.of(self.run_workload(context, workload, Some(attempt), &mut progress)?)]
                 }
                 workloads => self.run_together(context, workloads, attempt)?,

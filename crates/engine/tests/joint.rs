@@ -92,6 +92,27 @@ fn a_thread_that_thinks_leaves_the_device_alone_meanwhile() {
 }
 
 #[test]
+fn those_who_share_keep_their_shares() {
+    let one = step("directions = [\"read\"]\nflow = 3");
+    let other = step("directions = [\"read\"]\nbeside = true\nflow = 1\niodepth = 8");
+    let cells = on_model(&format!("{one}{other}"));
+    close(reads(&cells[0]), 3.0 * reads(&cells[1]));
+    // A third that is of another group takes what it can get; who goes on alone waits for nobody.
+    let short = step("directions = [\"read\"]\nbeside = true\nflow = 1\ntime = \"2 ms\"");
+    let cells = on_model(&format!("{}{short}", step("directions = [\"read\"]\nflow = 1")));
+    close(reads(&cells[1]), 1e6 / OPERATION_NS);
+    close(reads(&cells[0]), 9e6 / OPERATION_NS);
+}
+
+#[test]
+fn one_may_end_for_all() {
+    let short = step("directions = [\"read\"]\nbeside = true\nbytes = \"4000 KiB\"\nends_all = true");
+    let cells = on_model(&format!("{}{short}", step("directions = [\"read\"]")));
+    assert_eq!(reads(&cells[1]), 1000.0);
+    close(reads(&cells[0]), 1000.0);
+}
+
+#[test]
 fn real_jobs_at_once_do_each_its_own_work() {
     let dir = tempfile::tempdir().unwrap();
     let steps = format!(
@@ -123,4 +144,25 @@ fn real_jobs_at_once_do_each_its_own_work() {
     // Eight operations of a thread with seven pauses between them.
     assert!(cells[2].repetitions[0].elapsed_ns > 7_000_000);
     assert_eq!(cells[1].workload.as_ref().unwrap().iodepth, 4);
+}
+
+#[test]
+fn real_jobs_share_and_end_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let steps = format!(
+        "{}{}",
+        step("directions = [\"read\"]\nbytes = \"2 MiB\"\nflow = 4\nends_all = true"),
+        step("directions = [\"read\"]\nbeside = true\niodepth = 8\nflow = 1\ntime = \"1 min\""),
+    );
+    let options = TargetOptions {
+        size_bytes: 1 << 20,
+        test_file_name: test_file_name("joint", 2),
+        ..TargetOptions::default()
+    };
+    let ran = run(dir.path(), &options, &profile(&steps), &|_, _| {});
+    assert!(ran.result.is_ok(), "{:?}", ran.result);
+    let done: Vec<f64> = ran.cells().into_iter().map(reads).collect();
+    assert_eq!(done[0], 512.0);
+    // At the end one more may have been given out, and those in flight.
+    assert!((128.0..=137.0).contains(&done[1]), "{done:?}");
 }

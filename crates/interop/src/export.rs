@@ -62,8 +62,8 @@ impl Keyword for ExportFormat {
     ];
 }
 
-/// Writes runs in a format; fio's results and the figures for dashboards are those of the first run. The language is that of comments and notes; CSV has none, and CrystalDiskMark's labels are
-/// English in every language.
+/// Writes runs in a format; the figures for dashboards are those of the first run. The language is that of comments and notes; CSV
+/// has none, and CrystalDiskMark's labels are English in every language.
 ///
 /// # Errors
 /// When there is no run, or fio cannot name the target.
@@ -78,8 +78,8 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
     };
     match format {
         ExportFormat::Fio => fio::write(records, lang),
-        ExportFormat::FioJson => Ok(fio_json::write(first)),
-        ExportFormat::FioTerse => Ok(fio_json::terse(first)),
+        ExportFormat::FioJson => Ok(fio_json::write(first, records)),
+        ExportFormat::FioTerse => Ok(fio_json::terse(records)),
         ExportFormat::CdmText => Ok(cdm_text::write(records, lang)),
         ExportFormat::Csv => Ok(csv::write(records)),
         ExportFormat::OpenMetrics => Ok(metrics::openmetrics(first)),

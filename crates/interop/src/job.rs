@@ -7,7 +7,9 @@
 
 mod line;
 mod options;
+mod order;
 mod own;
+mod region;
 mod sections;
 mod step;
 mod table;
@@ -19,12 +21,13 @@ pub(crate) use crate::job::step::beside;
 pub use crate::job::table::{FioOptionKind, FioOptions, fio_options};
 
 use crate::job::options::OptionReader;
+use crate::job::region::Reach;
 use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
-use kurabe_core::mention::{CACHE, PROFILE, RUN, RUNS};
+use kurabe_core::mention::{CACHE, FIO, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::{Data, Direction};
-use kurabe_core::{ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// How a file is named whose content is jobs.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
@@ -48,7 +51,7 @@ pub fn is_job_name(name: &str) -> bool {
 }
 
 /// What is done otherwise than fio does it, and what changes nothing here, each once.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Notes {
     texts: Vec<Text>,
     /// Options that change nothing, by the reason.
@@ -91,24 +94,31 @@ impl Notes {
 /// # Errors
 /// With the line of what is wrong, or not understood, or cannot be done.
 pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
-    jobs_of(file, &sections(file, source, around)?, Notes::default())
+    let mut runs = jobs_of(file, &sections(file, source, around)?, Notes::default())?;
+    match (runs.pop(), runs.is_empty()) {
+        (Some((job, _)), true) => Ok(job),
+        (Some((_, Some(differs))), _) => Err(differs),
+        _ => Err(no_jobs(file)),
+    }
 }
 
-/// Reads the jobs of a command line.
+/// Reads the jobs of a command line: those of a run, and of one more for each that waits and goes elsewhere or otherwise.
 ///
 /// # Errors
 /// As [`read_fio_job`]; when a section is asked for that is not there.
-pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<FioJob> {
+pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<Vec<FioJob>> {
     // Its words are shown in errors as the lines that they become.
     let mut sections = sections("fio", &line.source, around)?;
     sections.retain(|section| line.sections.is_empty() || line.sections.contains(&section.name));
     let mut notes = Notes::default();
     line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
-    jobs_of(&line.name, &sections, notes)
+    Ok(jobs_of(&line.name, &sections, notes)?.into_iter().map(|(job, _)| job).collect())
 }
 
-fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJob> {
-    let (mut jobs, mut laid_out): (Vec<SectionJob>, Option<Data>) = (Vec::new(), None);
+/// The runs of these sections, each with what keeps it from being one with the run before it.
+fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<Vec<(FioJob, Option<Error>)>> {
+    let mut laid_out: Option<Data> = None;
+    let mut runs: Vec<(Vec<SectionJob>, Option<Error>)> = vec![(Vec::new(), None)];
     let mut at = 0;
     while let Some(section) = sections.get(at) {
         let reader = OptionReader::of(section)?;
@@ -125,23 +135,44 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJ
             laid_out = laid_out.or(job.step.data);
             continue;
         }
-        check_alike(jobs.first(), &job, &reader)?;
-        let (count, increment) = job.spread.unwrap_or((1, 0));
+        match (check_alike(runs.last().and_then(|(jobs, _)| jobs.first()), &job, &reader), job.waits) {
+            (Ok(()), _) => {}
+            (Err(differs), true) => runs.push((Vec::new(), Some(differs))),
+            (Err(differs), false) => return Err(differs),
+        }
+        let Some((jobs, _)) = runs.last_mut() else { continue };
+        let (count, increment) = job.spread.unwrap_or((1, Reach::Bytes(0)));
         for number in 0..count {
             let mut one = job.clone();
-            one.step.offset_bytes = one.step.offset_bytes.saturating_add(number.saturating_mul(increment));
+            match increment {
+                Reach::Bytes(bytes) => {
+                    let offset_bytes = one.step.offset_bytes;
+                    one.step.offset_bytes = offset_bytes.saturating_add(number.saturating_mul(bytes));
+                }
+                Reach::Percent(percent) => {
+                    shift(&mut one, u64::from(percent).saturating_mul(number), &reader)?;
+                }
+            }
             one.waits &= number == 0;
             jobs.push(one);
         }
     }
-    if jobs.is_empty() {
-        return Err(ErrorKind::DataFile
-            .error(text!("{file} has no jobs", "{file} にジョブがありません"))
-            .remedy(text!(
-                "add a section: [name], rw=…, bs=…, size=…",
-                "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
-            )));
+    if runs.iter().any(|(jobs, _)| jobs.is_empty()) {
+        return Err(no_jobs(file));
     }
+    let run = |(jobs, differs)| Ok((run_of(file, jobs, laid_out, notes.clone())?, differs));
+    runs.into_iter().map(run).collect()
+}
+
+fn no_jobs(file: &str) -> Error {
+    ErrorKind::DataFile.error(text!("{file} has no jobs", "{file} にジョブがありません")).remedy(text!(
+        "add a section: [name], rw=…, bs=…, size=…",
+        "[名前]、rw=…、bs=…、size=… のセクションを書いてください"
+    ))
+}
+
+/// Jobs that are a run.
+fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut notes: Notes) -> Result<FioJob> {
     put_side_by_side(&mut jobs, &mut notes)?;
     let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
@@ -151,6 +182,21 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<FioJ
         keeps_cache: jobs.iter().all(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
+}
+
+/// Moves a job that is a part of its target in percent so many percent further.
+fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Result<()> {
+    let shifted = job.step.span_percent.and_then(|(start, length)| {
+        let start = u64::from(start).saturating_add(by_percent);
+        (start + u64::from(length) <= 100).then_some((start as u8, length))
+    });
+    let remedy = text!(
+        "size= in percent, and all parts within 100 of them",
+        "size= も % で書き、全体で 100 % に収めてください"
+    );
+    reader.require(shifted.is_some(), "offset_increment", remedy)?;
+    job.step.span_percent = shifted;
+    Ok(())
 }
 
 /// Whether what the jobs write is verified: in fio each verifies its own when it is done, here all is read back at the end.
@@ -286,10 +332,11 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
     let name = file.rsplit('/').next().unwrap_or(file);
     let end = |job: &SectionJob| Some(job.step.offset_bytes.saturating_add(job.step.span_bytes?));
     let size_bytes = jobs.iter().filter_map(end).max();
+    let in_percent = jobs.iter().any(|job| job.step.span_percent.is_some());
     let once = Rules::once();
     let rules = Rules {
         size_bytes: size_bytes.unwrap_or(once.size_bytes),
-        whole_device: size_bytes.is_none(),
+        whole_device: size_bytes.is_none() || in_percent,
         order: Order::ByStep,
         // Of fio's own results nobody knows which job was to last longer: here none is longer than what is usual.
         time_ns: jobs.iter().filter_map(|job| job.step.end.time_ns).max().unwrap_or(once.time_ns),
@@ -328,8 +375,8 @@ fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionRead
     Err(reader
         .error(name, text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
         .remedy(text!(
-            "a run has one of it: set it in [global], or make two files of jobs",
-            "1 回の測定では共通です。[global] に書くか、ファイルを分けてください"
+            "a run has one of it: set it in [global], or write stonewall for a run of its own with `{FIO}`",
+            "1 回の測定では共通です。[global] に書くか、stonewall を付けて `{FIO}` で別の測定にしてください"
         )))
 }
 

@@ -7,8 +7,8 @@ use kurabe_core::Lang;
 use kurabe_core::profile::{Profile, Statistic};
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking,
-    ThreadShare, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow, OpenLoop, Pattern,
+    SyncRule, Thinking, ThreadShare, Workload,
 };
 use kurabe_interop::{ExportFormat, NoSurroundings, export, read_fio_job};
 use std::process::{Command, Stdio};
@@ -76,8 +76,12 @@ fn exact() -> Vec<Workload> {
         },
         Workload { pattern: Pattern::Pareto { skew: 0.3 }, ..base.clone() },
         Workload { pattern: Pattern::Normal { deviation_percent: 20.0 }, ..base.clone() },
-        Workload { pattern: Pattern::Strided { gap_bytes: -8192 }, ..base.clone() },
-        Workload { pattern: Pattern::Strided { gap_bytes: 4096 }, ..base.clone() },
+        Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: -8192 }, ..base.clone() },
+        Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: 4096 }, ..base.clone() },
+        Workload { pattern: Pattern::Strided { run_bytes: Some(65536), gap_bytes: 131_072 }, ..base.clone() },
+        Workload { in_order: Some(BlocksInOrder::Blocks(8)), ..random.clone() },
+        Workload { in_order: Some(BlocksInOrder::Percent(30)), ..random.clone() },
+        Workload { flow: Some(Flow { weight: 3, group: 2 }), ends_all: true, ..random.clone() },
         Workload { zones: vec![zone(60, 10), zone(40, 90)], ..random.clone() },
         Workload { thinking: Some(Thinking { time_ns: 500_000, every_operations: 4 }), ..random.clone() },
         Workload { start_delay_ns: 2_000_000_000, ..random.clone() },

@@ -71,7 +71,7 @@ pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnReque
 pub use open::{Done, Open};
 pub use prepared::Prepared;
 pub use pricing::{NO_FILES, PriceRequest, UNMARKED, mark, price};
-pub use profile::{job_of_line, load_job, load_profile};
+pub use profile::{jobs_of_line, load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};

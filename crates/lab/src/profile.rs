@@ -200,14 +200,14 @@ pub fn load_job(name: &str) -> Result<FioJob> {
     read_fio_job(name, &source, &ThisMachine)
 }
 
-/// Reads the words of a command line behind `fio`: its jobs, and what it says beside them.
+/// Reads the words of a command line behind `fio`: the jobs of each of its runs, and what it says beside them.
 ///
 /// # Errors
 /// When a word is not fio's, or asks for what kurabe does not do; when a job file is not there.
-pub fn job_of_line(words: &[String]) -> Result<(FioJob, FioLine)> {
+pub fn jobs_of_line(words: &[String]) -> Result<(Vec<FioJob>, FioLine)> {
     let line = read_fio_line(words)?;
-    let job = read_fio_jobs(&line, &ThisMachine)?;
-    Ok((job, line))
+    let jobs = read_fio_jobs(&line, &ThisMachine)?;
+    Ok((jobs, line))
 }
 
 /// This machine around a job file: variables of the environment, and files that it includes.

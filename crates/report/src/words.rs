@@ -264,7 +264,11 @@ pub(crate) fn pattern(pattern: Pattern) -> Text {
         Pattern::Normal { deviation_percent } => {
             text!("normal, deviation {deviation_percent} %", "正規分布(標準偏差 {deviation_percent} %)")
         }
-        Pattern::Strided { gap_bytes } => {
+        Pattern::Strided { run_bytes: Some(run_bytes), gap_bytes } => {
+            let [run, gap] = [run_bytes, gap_bytes.unsigned_abs()].map(format_bytes);
+            text!("{run}, then {gap} left out", "{run} ごとに {gap} 飛ばして順に")
+        }
+        Pattern::Strided { run_bytes: None, gap_bytes } => {
             let gap = format_bytes(gap_bytes.unsigned_abs());
             match gap_bytes < 0 {
                 true => text!(

@@ -4,7 +4,7 @@ use super::shared::{JudgedArgs, PlannedArgs, unaccepted};
 use crate::lang::{below, t};
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
-use kurabe_lab::{FioLine, RunRequest, job_of_line, target_of_job};
+use kurabe_lab::{FioLine, RunRequest, jobs_of_line, target_of_job};
 use kurabe_report::Unaccepted;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -29,14 +29,15 @@ pub struct FioArgs {
 }
 
 impl FioArgs {
-    /// What is asked of the run, and what the line says beside its jobs.
+    /// What is asked of each run, and what the line says beside its jobs.
     ///
     /// # Errors
     /// When fio's words are wrong, or cannot be done.
-    pub fn request(&self) -> Result<(RunRequest, FioLine)> {
-        let (job, line) = job_of_line(&self.words)?;
+    pub fn requests(&self) -> Result<(Vec<RunRequest>, FioLine)> {
+        let (jobs, line) = jobs_of_line(&self.words)?;
         let writes = |direction: &Direction| *direction != Direction::Read;
-        if line.is_read_only && job.profile.steps.iter().any(|step| step.directions().iter().any(writes)) {
+        let mut steps = jobs.iter().flat_map(|job| &job.profile.steps);
+        if line.is_read_only && steps.any(|step| step.directions().iter().any(writes)) {
             return Err(ErrorKind::Usage
                 .error(text!(
                     "--readonly stands beside jobs that write",
@@ -44,46 +45,66 @@ impl FioArgs {
                 ))
                 .remedy(text!("leave out one of the two", "どちらかを外してください")));
         }
-        let target = self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
-        let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
-        request.overrides.runs = self.runs;
-        Ok((request, line))
+        if let (Some(against), [_, _, ..]) = (&self.against, jobs.as_slice()) {
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "the line is {} runs, and --against {against} is one",
+                    "この指定は {} 回の測定になり、--against {against} とは比べられません",
+                    jobs.len()
+                ))
+                .remedy(text!(
+                    "compare them afterwards: kurabe compare",
+                    "測定後に kurabe compare で比べてください"
+                )));
+        }
+        let request = |job| {
+            let target =
+                self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
+            let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
+            request.overrides.runs = self.runs;
+            Ok(request)
+        };
+        Ok((jobs.into_iter().map(request).collect::<Result<_>>()?, line))
     }
 }
 
 /// The words of a command line, of which those behind `fio` that are kurabe's stand before a `--` and fio's own behind it. Who
 /// writes fio's line has both in any order.
 pub fn sorted_words(words: Vec<OsString>) -> Vec<OsString> {
-    if words.get(1).is_none_or(|word| word != "fio") || words.iter().any(|word| word == "--") {
+    if !words.iter().any(|word| word == "fio") || words.iter().any(|word| word == "--") {
         return words;
     }
     let program = super::Cli::command();
-    let of_fio = program.find_subcommand("fio").into_iter().flat_map(clap::Command::get_arguments);
-    let flags: Vec<&clap::Arg> = of_fio.chain(program.get_arguments()).collect();
-    let mut rest = words.into_iter();
-    let (mut own, mut of_line): (Vec<OsString>, Vec<OsString>) =
-        (rest.by_ref().take(2).collect(), Vec::new());
+    let mut flags: Vec<&clap::Arg> = program.get_arguments().collect();
+    let (mut own, mut of_line) = (Vec::new(), Vec::new());
+    let mut is_behind = false;
+    let mut rest = words.iter();
+    own.extend(rest.next().cloned());
     while let Some(word) = rest.next() {
         let shown = word.to_string_lossy();
         let (name, has_value) = shown.split_once('=').map_or((&*shown, false), |(name, _)| (name, true));
-        if matches!(name, "--help" | "-h") {
-            own.push(word);
-            continue;
-        }
         let is_named = |flag: &&&clap::Arg| match name.strip_prefix("--") {
             Some(long) => flag.get_long() == Some(long),
             None => flag.get_short().is_some_and(|short| name == format!("-{short}")),
         };
-        let flag = flags.iter().find(is_named);
-        let takes_value =
-            flag.is_some_and(|flag| !matches!(flag.get_action(), ArgAction::SetTrue)) && !has_value;
-        if flag.is_none() {
-            of_line.push(word);
-            continue;
-        }
-        own.push(word);
-        if takes_value {
-            own.extend(rest.next());
+        match flags.iter().find(is_named) {
+            Some(flag) => {
+                own.push(word.clone());
+                if !matches!(flag.get_action(), ArgAction::SetTrue) && !has_value {
+                    own.extend(rest.next().cloned());
+                }
+            }
+            None if matches!(name, "--help" | "-h") => own.push(word.clone()),
+            None if is_behind => of_line.push(word.clone()),
+            None if word == "fio" => {
+                is_behind = true;
+                own.push(word.clone());
+                flags.extend(
+                    program.find_subcommand("fio").into_iter().flat_map(clap::Command::get_arguments),
+                );
+            }
+            // Another command, of which `fio` is a word.
+            None => return words,
         }
     }
     own.push("--".into());
@@ -113,6 +134,7 @@ mod tests {
         assert_eq!(args.on, Some(PathBuf::from("model:hdd-nas")));
         assert_eq!(args.runs, Some(3));
         assert_eq!(args.words, ["--name=a", "--bs", "4k", "-rw=read", "job.fio", "--size=1m"]);
+        assert_eq!(parsed("kurabe --lang en --db runs fio --parse-only a").words, ["--parse-only", "a"]);
     }
 
     #[test]

@@ -71,9 +71,9 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let lab = Lab::new();
     let target = lab.target();
     let of = |name: &str, source: String| lab.write(name, source);
-    let flow = of("flow.fio", JOBS.replace("stonewall", "flow=2"));
+    let flow = of("flow.fio", JOBS.replace("stonewall", "latency_target=500"));
     lab.kurabe(&["run", text(&flow), text(&target)])
-        .is_refusal(10, &["`flow`", "rate_iops", "flow.fio:14:1"]);
+        .is_refusal(10, &["`latency_target`", "sweep", "flow.fio:14:1"]);
     let job = of("mine.fio", JOBS.to_owned());
     lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
     lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);
@@ -117,6 +117,42 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
     let planned = lab.kurabe(&[&["fio", "--parse-only", "--on", text(&target)], &line[..]].concat()).ok().out;
     assert!(planned.contains("cells that write: 1"), "{planned}");
     assert_eq!(lab.list().len(), 2);
+}
+
+#[test]
+fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let line = |words: &str| words.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let run = |words: &[String]| {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        lab.kurabe(&[&["--lang", "en", "fio"], &words[..]].concat())
+    };
+    let shares = "--size=4m --bs=4k --on model:hdd-nas --json --runtime=1 --time_based --name=a --rw=randread --flow=3 --name=b --rw=randread --flow=1 --exitall";
+    let lines = run(&line(shares)).ok().json_lines();
+    let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
+    let done: Vec<u64> = list_of(&record["cells"])
+        .iter()
+        .map(|cell| cell["repetitions"][0]["read"]["completed"].as_u64().expect("a count"))
+        .collect();
+    assert!(done[0].abs_diff(3 * done[1]) <= 4, "{done:?}");
+    // What waits and goes elsewhere is a run of its own, and fio's JSON has the jobs of both.
+    let [one, two] = ["one", "two"].map(|name| lab.write(&format!("target/{name}"), vec![7; 1 << 20]));
+    let jobs = format!(
+        "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall --direct=1 --filename={}",
+        text(&one),
+        text(&two)
+    );
+    let printed: serde_json::Value = serde_json::from_str(&run(&line(&jobs)).ok().out).expect("fio's JSON");
+    let names_of_jobs: Vec<&str> =
+        list_of(&printed["jobs"]).iter().filter_map(|job| job["jobname"].as_str()).collect();
+    assert_eq!(names_of_jobs.len(), 2, "{printed}");
+    assert_eq!(lab.list().len(), 3);
+    run(&line(&format!("{jobs} --against last"))).is_refusal(2, &["2 runs", "kurabe compare"]);
+    // In the place of a device that is not there nothing is made.
+    let missing = run(&line("--name=a --rw=read --size=1m --filename=/dev/no-such-disk"));
+    assert!(missing.code() == Some(4) && missing.err.contains("/dev/no-such-disk"), "{}", missing.err);
+    assert_eq!(names(&target), ["one", "two"]);
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
-    AccessZone, BlockSize, Data, Direction, End, OpenLoop, Pattern, SyncRule, Thinking, ThreadShare,
-    Workload, is_zero,
+    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, Flow, OpenLoop, Pattern, SyncRule, Thinking,
+    ThreadShare, Workload, is_zero,
 };
 use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
 use schemars::JsonSchema;
@@ -64,6 +64,9 @@ pub struct IoStep {
     pub offset_bytes: u64,
     /// Length of the span; the rest of the target if absent.
     pub span_bytes: Option<u64>,
+    /// Where the span begins and how long it is, in percent of the target, in the place of both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_percent: Option<(u8, u8)>,
     /// After every n-th read, write back the block just read.
     pub rewrite_every_reads: Option<u32>,
     /// Open loop.
@@ -88,6 +91,15 @@ pub struct IoStep {
     /// Parts of the span, from which random blocks are drawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<AccessZone>,
+    /// Blocks of a random order that follow the one before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_order: Option<BlocksInOrder>,
+    /// Its share of what runs at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// Whether all that runs at the same time ends with it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends_all: bool,
     /// Times that the span is covered in ascending order before each repetition, unrecorded: what is measured then is
     /// access again.
     #[serde(default)]
@@ -452,6 +464,7 @@ impl IoStep {
             threads: 1,
             offset_bytes: 0,
             span_bytes: None,
+            span_percent: None,
             rewrite_every_reads: None,
             open_loop: None,
             warm_up_ns: 0,
@@ -461,6 +474,9 @@ impl IoStep {
             write_block_sizes: Vec::new(),
             alignment_bytes: None,
             zones: Vec::new(),
+            in_order: None,
+            flow: None,
+            ends_all: false,
             warm_up_passes: 0,
             end: End::default(),
             sync: SyncRule::default(),
@@ -475,7 +491,7 @@ impl IoStep {
         }
         let pattern = match self.pattern {
             Pattern::Sequential | Pattern::Interleaved => "SEQ",
-            Pattern::Strided { gap_bytes } if gap_bytes < 0 => "BACK",
+            Pattern::Strided { gap_bytes, .. } if gap_bytes < 0 => "BACK",
             Pattern::Strided { .. } => "STRIDE",
             Pattern::Random | Pattern::Permutation => "RND",
             Pattern::Zipf { .. } => "ZIPF",
@@ -510,6 +526,9 @@ impl IoStep {
             write_block_sizes: Vec::new(),
             alignment_bytes: None,
             zones: Vec::new(),
+            in_order: None,
+            flow: None,
+            ends_all: false,
             end: End {
                 time_ns: Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP)),
                 passes: Some(self.warm_up_passes),
@@ -517,6 +536,20 @@ impl IoStep {
             },
             ..measured
         })
+    }
+
+    /// Where its span begins on a target of this length, and how long it is, if not all the rest; whole blocks.
+    fn span_of(&self, target_bytes: u64) -> (u64, Option<u64>) {
+        let Some((start_percent, length_percent)) = self.span_percent else {
+            return (self.offset_bytes, self.span_bytes);
+        };
+        let grain =
+            self.block_sizes.iter().map(|block| u64::from(block.size_bytes)).max().unwrap_or(1).max(1);
+        let part = |percent: u8| {
+            let bytes = u128::from(target_bytes) * u128::from(percent) / 100;
+            bytes as u64 / grain * grain
+        };
+        (part(start_percent), Some(part(length_percent)))
     }
 
     /// What to run in a direction, on a target with this many usable bytes.
@@ -529,7 +562,8 @@ impl IoStep {
         };
         let writes =
             if self.write_block_sizes.is_empty() { &self.block_sizes } else { &self.write_block_sizes };
-        let rest = span_bytes.saturating_sub(self.offset_bytes);
+        let (offset_bytes, wished_bytes) = self.span_of(span_bytes);
+        let rest = span_bytes.saturating_sub(offset_bytes);
         let mut end = self.end;
         if !end.is_given() {
             end.time_ns = Some(rules.time_ns);
@@ -556,14 +590,17 @@ impl IoStep {
             rewrite_every_reads: self.rewrite_every_reads.filter(|_| direction == Direction::Mix),
             iodepth: self.iodepth,
             threads: self.threads,
-            offset_bytes: self.offset_bytes,
-            span_bytes: self.span_bytes.map_or(rest, |span| span.min(rest)),
+            offset_bytes,
+            span_bytes: wished_bytes.map_or(rest, |span| span.min(rest)),
             open_loop: self.open_loop,
             warm_up_ns: self.warm_up_ns,
             start_delay_ns: self.start_delay_ns,
             thinking: self.thinking,
             alignment_bytes: self.alignment_bytes,
             zones: self.zones.clone(),
+            in_order: self.in_order,
+            flow: self.flow,
+            ends_all: self.ends_all,
             end,
             sync: self.sync,
             data: self.data.unwrap_or(rules.data),

@@ -45,11 +45,11 @@ struct JointPart {
 }
 
 impl JointPart {
-    fn of(workload: &Workload, least_operations: u64) -> Self {
+    fn of(workload: &Workload, sources: Vec<Thoughtful<Generator>>, least_operations: u64) -> Self {
         let starts_ns = workload.start_delay_ns;
         let before_ns = starts_ns.saturating_add(workload.warm_up_ns);
         Self {
-            sources: Thoughtful::for_threads(workload).into_iter().map(|source| (source, 0)).collect(),
+            sources: sources.into_iter().map(|source| (source, 0)).collect(),
             turn: 0,
             iodepth: workload.iodepth,
             starts_ns,
@@ -130,7 +130,10 @@ impl<'a> JointSource<'a> {
         least_operations: impl Fn(&Workload) -> u64,
         turn: &'a JointTurn,
     ) -> Self {
-        let parts = workloads.iter().map(|workload| JointPart::of(workload, least_operations(workload)));
+        let parts = workloads
+            .iter()
+            .zip(Thoughtful::for_threads(workloads))
+            .map(|(workload, sources)| JointPart::of(workload, sources, least_operations(workload)));
         Self { parts: parts.collect(), next_part: 0, turn }
     }
 

@@ -8,7 +8,7 @@ use crate::drive::permutation::Permutation;
 use crate::drive::places::Places;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{
-    Arrival, BlockSize, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload,
+    Arrival, BlockSize, BlocksInOrder, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -83,8 +83,8 @@ impl<S: Source> Source for &Mutex<S> {
 enum OffsetOrder {
     /// From `start` to `end`, then again.
     Sequential { next: u64, start: u64, end: u64 },
-    /// With a gap behind each block, from one end to the other, then again.
-    Strided { next: i64, gap: i64, start: u64, end: u64 },
+    /// With a gap behind each run of blocks, from one end to the other, then again.
+    Strided { next: i64, run: Option<u64>, run_left: u64, gap: i64, start: u64, end: u64 },
     /// The next block of the stream that all threads share.
     Interleaved { shared: Arc<AtomicU64> },
     /// Any of `positions`, one grain apart.
@@ -115,7 +115,9 @@ impl OffsetOrder {
         let index = u64::from(thread);
         match workload.pattern {
             Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
-            Pattern::Strided { gap_bytes } => Self::Strided {
+            Pattern::Strided { run_bytes, gap_bytes } => Self::Strided {
+                run: run_bytes,
+                run_left: run_bytes.unwrap_or(0),
                 next: if gap_bytes < 0 {
                     (own.end as i64).saturating_add(gap_bytes)
                 } else {
@@ -177,6 +179,10 @@ pub struct Generator {
     /// Operations given out so far, if that matters.
     drawn: u64,
     plain: Option<Plain>,
+    /// Blocks that follow the one before, with the end of that.
+    in_order: Option<(BlocksInOrder, u64)>,
+    /// Blocks of such a run that are still to come.
+    run_left: u32,
 }
 
 /// A read or a write, by the share of reads.
@@ -229,6 +235,7 @@ impl Plain {
     fn of(workload: &Workload, positions: u64) -> Option<Self> {
         let bare = workload.pattern == Pattern::Random
             && workload.zones.is_empty()
+            && workload.in_order.is_none()
             && workload.rewrite_every_reads.is_none()
             && workload.open_loop.is_none()
             && workload.sync.every_writes.is_none();
@@ -272,6 +279,12 @@ impl Generator {
         let mut budget = workload.end.bytes.map_or(u64::MAX, |bytes| bytes_of(bytes, grain, threads, index));
         if let Some(passes) = workload.end.passes {
             let covered = match workload.pattern {
+                Pattern::Strided { run_bytes: Some(run), gap_bytes } => {
+                    let (bytes, run) = ((share.end - share.start) * grain, run.max(1));
+                    let zone = run.saturating_add(gap_bytes.unsigned_abs());
+                    // Of what is left over at the end, whole blocks.
+                    bytes / zone * run + (bytes % zone).min(run) / grain * grain
+                }
                 Pattern::Sequential | Pattern::Strided { .. } => (share.end - share.start) * grain,
                 _ => part_of(span / grain, threads, index) * grain,
             };
@@ -304,6 +317,8 @@ impl Generator {
             last_read: Op { kind: OpKind::Write, offset_bytes: 0, length_bytes: 0 },
             check_every,
             drawn: 0,
+            in_order: workload.in_order.map(|in_order| (in_order, u64::MAX)),
+            run_left: 0,
         }
     }
 
@@ -356,7 +371,10 @@ impl Generator {
             self.budget = 0;
             return Next::End;
         }
-        let offset = self.offset(u64::from(length));
+        let offset = self.following(u64::from(length)).unwrap_or_else(|| self.offset(u64::from(length)));
+        if let Some((_, end)) = &mut self.in_order {
+            *end = offset + u64::from(length).next_multiple_of(self.grain);
+        }
         self.budget -= if self.budget == u64::MAX { 0 } else { u64::from(length) };
         if let Some(schedule) = &mut self.schedule {
             schedule.advance(&mut self.random);
@@ -371,6 +389,20 @@ impl Generator {
         }
         self.drawn += 1;
         Next::Op { op, due_ns }
+    }
+
+    /// The place behind the block before, if this one goes there and fits.
+    fn following(&mut self, length: u64) -> Option<u64> {
+        let (in_order, end) = self.in_order?;
+        let follows = match in_order {
+            BlocksInOrder::Percent(percent) => self.random.below(100) < u64::from(percent),
+            BlocksInOrder::Blocks(_) => self.run_left > 0,
+        } && end.checked_add(length).is_some_and(|until| until <= self.span);
+        self.run_left = match (in_order, follows) {
+            (BlocksInOrder::Blocks(blocks), false) => blocks.saturating_sub(1),
+            _ => self.run_left.saturating_sub(1),
+        };
+        follows.then_some(end)
     }
 
     #[inline(always)]
@@ -400,14 +432,18 @@ impl Generator {
                 *next += *stride;
                 at * self.grain
             }
-            OffsetOrder::Strided { next, gap, start, end } => {
+            OffsetOrder::Strided { next, run, run_left, gap, start, end } => {
                 let fits = |at: i64| at >= *start as i64 && at as u64 + length <= *end;
                 if !fits(*next) {
                     *next = if *gap < 0 { (*end as i64).saturating_add(*gap) } else { *start as i64 };
+                    *run_left = run.unwrap_or(0);
                 }
                 // A gap longer than the span is none.
                 let offset = if fits(*next) { *next as u64 } else { *start };
-                *next = (offset as i64 + length as i64).saturating_add(*gap);
+                *run_left = run_left.saturating_sub(length);
+                let hop = if *run_left < length { *gap } else { 0 };
+                *run_left = if hop == 0 { *run_left } else { run.unwrap_or(0) };
+                *next = (offset as i64 + length as i64).saturating_add(hop);
                 offset
             }
             OffsetOrder::Drawn(places) => places.draw(&mut self.random) * self.grain,
@@ -516,6 +552,36 @@ mod tests {
         let offsets: Vec<u64> =
             ops(&workload(Pattern::Sequential, 4 * 4096, 4096, 2)).iter().map(|op| op.offset_bytes).collect();
         assert_eq!(offsets, [0, 2 * 4096, 4096, 3 * 4096]);
+    }
+
+    /// The numbers of the blocks of one thread, in order.
+    fn blocks(change: impl FnOnce(&mut Workload), pattern: Pattern, count: usize) -> Vec<u64> {
+        let mut plan = workload(pattern, 4096 * 512, 512, 1);
+        change(&mut plan);
+        ops(&plan).iter().take(count).map(|op| op.offset_bytes / 512).collect()
+    }
+
+    #[test]
+    fn runs_of_blocks_lie_in_order_with_a_gap_behind_each() {
+        let pattern = Pattern::Strided { run_bytes: Some(1024), gap_bytes: 1536 };
+        assert_eq!(blocks(|_| {}, pattern, 6), [0, 1, 5, 6, 10, 11]);
+        // The next pass begins with a whole run.
+        let twice = |plan: &mut Workload| (plan.span_bytes, plan.end.passes) = (12 * 512, Some(2));
+        assert_eq!(blocks(twice, pattern, 99), [0, 1, 5, 6, 10, 11, 0, 1, 5, 6, 10, 11]);
+    }
+
+    #[test]
+    fn blocks_of_a_random_order_follow_the_one_before() {
+        let follows = |in_order| {
+            let drawn = blocks(|plan| plan.in_order = Some(in_order), Pattern::Random, 4096);
+            drawn.windows(2).map(|pair| pair[1] == pair[0] + 1).collect::<Vec<bool>>()
+        };
+        let runs = follows(BlocksInOrder::Blocks(4));
+        // Runs of which one lies behind the other by chance are longer, those that reach the end of the span shorter.
+        let whole = runs.split(|follows| !follows).filter(|run| run.len() == 3).count();
+        assert!((1010..=1024).contains(&whole), "{whole}");
+        let share = follows(BlocksInOrder::Percent(70)).iter().filter(|follows| **follows).count();
+        assert!((share as f64 / 4095.0 - 0.7).abs() < 0.03, "{share}");
     }
 
     #[test]

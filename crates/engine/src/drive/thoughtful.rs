@@ -1,13 +1,18 @@
-//! A source that pauses after some of its operations, as a program that thinks about what it has read.
+//! A source that waits by itself: after some of its operations, as a program that thinks about what it has read, and for others at
+//! work at the same time.
 //!
 //! The model: so many operations are given out; once all of them are done, nothing comes for the time of the pause
-//! (fio's `thinktime` with `thinktime_blocks_type=complete`).
+//! (fio's `thinktime` with `thinktime_blocks_type=complete`). Of the others it knows what [`Company`] tells.
 
+use crate::drive::company::Company;
 use crate::drive::source::{Generator, Next, Source};
 use kurabe_core::workload::{Op, Thinking, Workload};
+use std::sync::Arc;
 
 /// How soon a thread that shares its source looks again whether what others have in flight is done.
 const LOOK_AGAIN_NS: u64 = 100_000;
+/// How soon who has had its share looks again: within an operation of a fast device.
+const LOOK_FOR_SHARE_NS: u64 = 10_000;
 
 /// A source with pauses, if it has any.
 pub(crate) struct Thoughtful<S> {
@@ -16,14 +21,30 @@ pub(crate) struct Thoughtful<S> {
     given_out: u32,
     in_flight: u32,
     pause_until_ns: u64,
+    company: Arc<Company>,
+    /// Which of the company it is, and when it begins.
+    member: usize,
+    begins_ns: u64,
 }
 
 impl Thoughtful<Generator> {
-    /// The sources of all threads of a workload.
-    pub(crate) fn for_threads(workload: &Workload) -> Vec<Self> {
-        let thinking = workload.thinking;
-        let with_pauses = |source| Self { source, thinking, given_out: 0, in_flight: 0, pause_until_ns: 0 };
-        Generator::for_threads(workload).into_iter().map(with_pauses).collect()
+    /// The sources of all threads of each of the workloads that run at once.
+    pub(crate) fn for_threads(workloads: &[Workload]) -> Vec<Vec<Self>> {
+        let company = Company::of(workloads);
+        let sources = |(member, workload): (usize, &Workload)| {
+            let with_pauses = |source| Self {
+                source,
+                thinking: workload.thinking,
+                given_out: 0,
+                in_flight: 0,
+                pause_until_ns: 0,
+                company: Arc::clone(&company),
+                member,
+                begins_ns: workload.start_delay_ns,
+            };
+            Generator::for_threads(workload).into_iter().map(with_pauses).collect()
+        };
+        workloads.iter().enumerate().map(sources).collect()
     }
 }
 
@@ -40,9 +61,21 @@ impl<S: Source> Source for Thoughtful<S> {
         if now_ns < self.pause_until_ns {
             return Next::NotBefore(self.pause_until_ns);
         }
+        let since_start_ns = now_ns.saturating_add(self.begins_ns);
+        if self.company.is_over(since_start_ns) {
+            return Next::End;
+        }
+        if self.company.has_its_share(self.member, since_start_ns) {
+            return Next::NotBefore(now_ns.saturating_add(LOOK_FOR_SHARE_NS));
+        }
         let next = self.source.next(now_ns);
-        if matches!(next, Next::Op { .. }) {
-            (self.given_out, self.in_flight) = (self.given_out + 1, self.in_flight + 1);
+        match next {
+            Next::Op { .. } => {
+                (self.given_out, self.in_flight) = (self.given_out + 1, self.in_flight + 1);
+                self.company.gave_out(self.member);
+            }
+            Next::NotBefore(_) => {}
+            Next::End => self.company.ended(self.member),
         }
         next
     }

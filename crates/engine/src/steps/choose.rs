@@ -252,6 +252,9 @@ fn trial_of(workload: &Workload, round: u32) -> Workload {
         start_delay_ns: 0,
         thinking: None,
         zones: Vec::new(),
+        in_order: None,
+        flow: None,
+        ends_all: false,
         alignment_bytes: None,
         end: End {
             time_ns: Some(ROUND_TIME_NS),

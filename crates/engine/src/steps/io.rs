@@ -31,14 +31,15 @@ impl Real<'_> {
     ) -> Result<Repeated> {
         let workloads = attempt.seeded(workloads);
         if let ([workload], [choice]) = (workloads.as_slice(), choices)
-            && workload.thinking.is_none()
+            && !workload.waits()
         {
             let (sources, setup) = (Generator::for_threads(workload), Setup::of(workload));
             let job = LaneGroup { sources, setup, issue: choice.issue };
             return self.repeat_groups(context, vec![job], choices, attempt);
         }
-        let jobs = workloads.iter().zip(choices).map(|(workload, choice)| LaneGroup {
-            sources: Thoughtful::for_threads(workload),
+        let sources = Thoughtful::for_threads(&workloads).into_iter();
+        let jobs = sources.zip(&workloads).zip(choices).map(|((sources, workload), choice)| LaneGroup {
+            sources,
             setup: Setup::of(workload),
             issue: choice.issue,
         });

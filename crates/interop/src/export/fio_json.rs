@@ -25,22 +25,32 @@ const TERSE_PERCENTILES: usize = 20;
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
 const MS_BOUNDS: [u64; 12] = [2, 4, 10, 20, 50, 100, 250, 500, 750, 1000, 2000, u64::MAX];
 
-/// Writes the document of a run.
-pub(super) fn write(record: &RunRecord) -> String {
-    let header = &record.header;
+/// The jobs of runs.
+fn jobs(records: &[RunRecord]) -> impl Iterator<Item = Value> {
+    records.iter().flat_map(|record| {
+        let direct = is_direct(record);
+        record.cells.iter().map(move |cell| job(cell, direct))
+    })
+}
+
+fn is_direct(record: &RunRecord) -> bool {
+    record.header.target.as_ref().is_none_or(|target| target.direct)
+}
+
+/// Writes the document of runs, one after the other; what it tells once is of the first.
+pub(super) fn write(first: &RunRecord, records: &[RunRecord]) -> String {
+    let header = &first.header;
     let started = header.measured_at();
-    let direct = header.target.as_ref().is_none_or(|target| target.direct);
-    let jobs: Vec<Value> = record.cells.iter().map(|cell| job(cell, direct)).collect();
     let document = json!({
         "fio version": format!("kurabe-{}", env!("CARGO_PKG_VERSION")),
         "time": shown::line(started),
-        "global options": { "direct": u8::from(direct).to_string() },
+        "global options": { "direct": u8::from(is_direct(first)).to_string() },
         "kurabe": {
             "run": shown::line(&header.id),
             "origin": if header.model.is_some() { "modelled" } else { "measured" },
             "model": header.model.as_ref().map(|model| shown::line(&model.title.en)),
         },
-        "jobs": jobs,
+        "jobs": jobs(records).collect::<Vec<_>>(),
         "disk_util": [],
     });
     // What is made of numbers and strings can be written.
@@ -48,9 +58,8 @@ pub(super) fn write(record: &RunRecord) -> String {
 }
 
 /// Writes a line for each job, as fio's terse output of version 3 has it.
-pub(super) fn terse(record: &RunRecord) -> String {
-    let direct = record.header.target.as_ref().is_none_or(|target| target.direct);
-    record.cells.iter().map(|cell| terse_line(&job(cell, direct)) + "\n").collect()
+pub(super) fn terse(records: &[RunRecord]) -> String {
+    jobs(records).map(|job| terse_line(&job) + "\n").collect()
 }
 
 fn terse_line(job: &Value) -> String {

@@ -7,7 +7,8 @@
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, Data, EndSync, OpenLoop, Pattern, SyncRule, Thinking, TimeCheck, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, Flow, OpenLoop, Pattern, SyncRule,
+    Thinking, TimeCheck, Workload,
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
@@ -52,6 +53,9 @@ impl Job {
             write_block_sizes: _,
             alignment_bytes,
             zones,
+            in_order,
+            flow,
+            ends_all,
             end,
             sync,
             data,
@@ -65,10 +69,9 @@ impl Job {
         draft.engine(engine, if threads_engine { 1 } else { *iodepth });
         draft.block_sizes(workload);
         draft.order(*pattern, zones, jobs);
+        draft.places(*in_order, *alignment_bytes);
+        draft.share(*flow, *ends_all);
         draft.pauses(*start_delay_ns, *thinking);
-        if let Some(bytes) = alignment_bytes {
-            draft.set("blockalign", bytes.to_string());
-        }
         let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
         draft.end(workload, jobs, *warm_up_ns);
         if !direct && covers_again(workload) {
@@ -97,7 +100,7 @@ impl Job {
         if lanes > 1 || groups.iter().any(|group| group.hole_bytes > 0) {
             draft.set("description", own_step(workload, jobs).words());
         }
-        let sections = groups.iter().map(|group| section(group, *pattern, share, &draft.options)).collect();
+        let sections = groups.iter().map(|group| section(group, workload, share, &draft.options)).collect();
         Self { sections, notes: draft.notes }
     }
 }
@@ -123,15 +126,16 @@ fn covers_again(workload: &Workload) -> bool {
 }
 
 /// The options of one group: what it does, where, and all that is common.
-fn section(group: &JobGroup, pattern: Pattern, share: u8, common: &OptionList) -> OptionList {
-    let prefix = if pattern.is_sequential() { "" } else { "rand" };
+fn section(group: &JobGroup, workload: &Workload, share: u8, common: &OptionList) -> OptionList {
+    let prefix = if workload.pattern.is_sequential() { "" } else { "rand" };
     let word = match share {
         100 => "read",
         0 => "write",
         _ => "rw",
     };
-    let hole = match pattern {
-        Pattern::Strided { gap_bytes } => format!(":{gap_bytes}"),
+    let hole = match (workload.pattern, workload.in_order) {
+        (Pattern::Strided { run_bytes: None, gap_bytes }, _) => format!(":{gap_bytes}"),
+        (_, Some(BlocksInOrder::Blocks(blocks))) => format!(":{blocks}"),
         _ if group.hole_bytes > 0 => format!(":{}", group.hole_bytes),
         _ => String::new(),
     };
@@ -213,8 +217,32 @@ impl JobDraft {
         }
     }
 
+    fn places(&mut self, in_order: Option<BlocksInOrder>, alignment_bytes: Option<u32>) {
+        if let Some(BlocksInOrder::Percent(percent)) = in_order {
+            self.set("percentage_random", 100u8.saturating_sub(percent).to_string());
+        }
+        if let Some(bytes) = alignment_bytes {
+            self.set("blockalign", bytes.to_string());
+        }
+    }
+
+    fn share(&mut self, flow: Option<Flow>, ends_all: bool) {
+        if let Some(Flow { weight, group }) = flow {
+            self.set("flow", weight.to_string());
+            self.set("flow_id", group.to_string());
+        }
+        if ends_all {
+            self.turn_on("exitall");
+        }
+    }
+
     fn order(&mut self, pattern: Pattern, zones: &[AccessZone], jobs: u64) {
         match pattern {
+            Pattern::Strided { run_bytes: Some(run_bytes), gap_bytes } => {
+                self.set("zonemode", "strided");
+                self.set("zonesize", run_bytes.to_string());
+                self.set("zoneskip", gap_bytes.to_string());
+            }
             Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => {}
             Pattern::Random => {
                 if !zones.is_empty() {

@@ -103,8 +103,8 @@ pub(super) fn raw_documents(text: &str) -> Result<Vec<(usize, &str)>, JsonError>
 
 /// The members of an object in their order, their values unread.
 pub(super) fn raw_members(raw: &str) -> Result<Vec<(String, &RawValue)>, String> {
-    struct InOrder;
-    impl<'de> Visitor<'de> for InOrder {
+    struct BlocksInOrder;
+    impl<'de> Visitor<'de> for BlocksInOrder {
         type Value = Vec<(String, &'de RawValue)>;
 
         fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -115,7 +115,7 @@ pub(super) fn raw_members(raw: &str) -> Result<Vec<(String, &RawValue)>, String>
             std::iter::from_fn(|| map.next_entry().transpose()).collect()
         }
     }
-    let members = serde_json::Deserializer::from_str(raw).deserialize_map(InOrder);
+    let members = serde_json::Deserializer::from_str(raw).deserialize_map(BlocksInOrder);
     members.map_err(|error| error.to_string())
 }
 

@@ -1,14 +1,15 @@
 //! A section of a job file as a step.
 
-use super::options::{OptionReader, size_remedy};
+use super::options::OptionReader;
+use super::order::{alignment, direction, flow, in_order, pattern};
+use super::region::{Reach, Region, region, spread};
 use super::{Notes, OwnStep};
 use crate::fio_values::ONE_BY_ONE;
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking,
-    ThreadShare,
+    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking, ThreadShare,
 };
-use kurabe_core::{Place, Result, mention::ENGINE, text, words::Keyword};
+use kurabe_core::{Place, Result, mention::ENGINE, text};
 
 /// Engines of fio with a queue of their own.
 const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
@@ -28,7 +29,7 @@ pub(super) struct SectionJob {
     /// Where it is written.
     pub(super) place: Place,
     /// How many such jobs there are, and how far each begins behind the one before.
-    pub(super) spread: Option<(u64, u64)>,
+    pub(super) spread: Option<(u64, Reach)>,
     /// Whether it asks for what was written to be verified.
     pub(super) verifies: bool,
 }
@@ -43,13 +44,15 @@ pub(super) fn read_job(
     reader.idle().filter(is_idle).for_each(|(name, why)| notes.idle(name, why));
     let (direction, order) = direction(reader, own)?;
     let (pattern, zones) = pattern(reader, order)?;
+    let in_order = in_order(reader, direction, order)?.filter(|_| !pattern.is_sequential());
     let is_interleaved = own.is_some_and(|own| own.is_interleaved) && pattern.is_sequential();
     let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
     let spread = if own.is_none() { spread(reader, jobs)? } else { None };
     let jobs = if spread.is_some() { 1 } else { jobs };
     let region = match own {
         Some(own) => {
-            Region { each_bytes: reader.bytes("size")?, span_bytes: Some(own.span_bytes), share: own.share }
+            let (each_bytes, span_bytes) = (reader.bytes("size")?, Some(own.span_bytes));
+            Region { each_bytes, span_bytes, percent: None, share: own.share }
         }
         None => region(reader, pattern, jobs, notes)?,
     };
@@ -60,6 +63,10 @@ pub(super) fn read_job(
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
         zones,
+        in_order,
+        flow: flow(reader, jobs)?,
+        ends_all: reader.flag("exitall")?,
+        span_percent: region.percent,
         alignment_bytes: alignment(reader)?,
         write_block_sizes: if write_block_sizes == block_sizes { Vec::new() } else { write_block_sizes },
         start_delay_ns: reader.time_ns("startdelay")?.unwrap_or(0),
@@ -68,6 +75,7 @@ pub(super) fn read_job(
         threads: own.map_or_else(|| u32::try_from(jobs).unwrap_or(MOST_THREADS), |own| own.threads),
         offset_bytes: match own {
             Some(own) => own.offset_bytes,
+            None if region.percent.is_some() => 0,
             None => reader.bytes("offset")?.unwrap_or(0),
         },
         span_bytes: region.span_bytes,
@@ -118,114 +126,6 @@ fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
     .map(|name| name.replace("\\:", ":")))
 }
 
-/// What stands behind `rw=`: whether at random, and the gap behind each block, as `rw=read:GAP` has it.
-#[derive(Clone, Copy)]
-struct RwOrder {
-    is_random: bool,
-    gap_bytes: i64,
-}
-
-/// Reads or writes, and their order; the gap behind blocks that kurabe wrote makes one stream of several jobs.
-fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, RwOrder)> {
-    let words = reader.word("rw")?.unwrap_or("read");
-    let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
-    let refuse = || {
-        reader.wrong("rw").remedy(text!(
-            "read, write, rw, randread, randwrite and randrw are done, and read:GAP, write:GAP and rw:GAP; trims are not",
-            "使えるのは read、write、rw、randread、randwrite、randrw と、read:間隔、write:間隔、rw:間隔 です(trim は不可)"
-        ))
-    };
-    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(refuse)?;
-    let is_random = !pattern.is_sequential();
-    let gap_bytes = match gap.filter(|_| own.is_none()) {
-        None => 0,
-        Some(gap) if is_random => {
-            // So many blocks in order before the next place: one is what is done without it.
-            if gap != "1" {
-                return Err(refuse());
-            }
-            0
-        }
-        Some(gap) => {
-            let (sign, size) = gap.strip_prefix('-').map_or((1, gap), |size| (-1, size));
-            let bytes = reader.size(size).and_then(|bytes| i64::try_from(bytes).ok()).ok_or_else(refuse)?;
-            sign * bytes
-        }
-    };
-    Ok((direction, RwOrder { is_random, gap_bytes }))
-}
-
-fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Pattern, Vec<AccessZone>)> {
-    let in_order = match order.gap_bytes {
-        0 => Pattern::Sequential,
-        gap_bytes => Pattern::Strided { gap_bytes },
-    };
-    let all_random =
-        reader.word("percentage_random")?.is_none_or(|words| words.split(',').all(|part| part == "100"));
-    let remedy = text!("100, or rw=read and rw=write", "100 にするか、rw=read、rw=write にしてください");
-    reader.require(all_random, "percentage_random", remedy)?;
-    let words = reader.word("random_distribution")?.unwrap_or("random");
-    let (law, parameter) =
-        words.split_once(':').map_or((words, None), |(law, parameter)| (law, Some(parameter)));
-    let number = |usual: f64| {
-        // A centre behind the number is of fio's, and lies elsewhere here.
-        let number = parameter.map_or(Some(usual), |word| word.parse().ok())?;
-        Some(number).filter(|number: &f64| number.is_finite() && *number > 0.0)
-    };
-    let mut zones = Vec::new();
-    let pattern = match law {
-        "random" if reader.flag("norandommap")? => Some(Pattern::Random),
-        "random" => Some(Pattern::Permutation),
-        "zipf" => number(1.1).map(|exponent| Pattern::Zipf { exponent }),
-        "pareto" => number(0.2).filter(|skew| *skew < 1.0).map(|skew| Pattern::Pareto { skew }),
-        "normal" => number(10.0).map(|deviation_percent| Pattern::Normal { deviation_percent }),
-        "zoned" => {
-            zones = parameter.and_then(zones_of).unwrap_or_default();
-            Some(Pattern::Random).filter(|_| !zones.is_empty())
-        }
-        _ => None,
-    };
-    let pattern = pattern.ok_or_else(|| {
-        reader.wrong("random_distribution").remedy(text!(
-            "random, zipf:THETA, pareto:SKEW, normal:DEVIATION, or zoned:ACCESSES/SPAN:… with 100 of both in all",
-            "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
-        ))
-    })?;
-    // What is said of random places is checked, and counts for them alone.
-    Ok(if order.is_random { (pattern, zones) } else { (in_order, Vec::new()) })
-}
-
-/// `60/10:30/20:8/30:2/40`: percents of the accesses and of the span.
-fn zones_of(words: &str) -> Option<Vec<AccessZone>> {
-    // Zones of writes and of trims, which may stand behind a comma, are those of reads.
-    let parts = words.split(',').next().unwrap_or(words).split(':');
-    let mut zones: Vec<AccessZone> = Vec::new();
-    for part in parts {
-        let (access, span) = part.split_once('/')?;
-        // What is left out is what the zones before have left.
-        let left = |of: fn(&AccessZone) -> u8| {
-            let taken: u32 = zones.iter().map(of).map(u32::from).sum();
-            100u32.checked_sub(taken).and_then(|left| u8::try_from(left).ok())
-        };
-        let percent = |word: &str, of| if word.is_empty() { left(of) } else { word.parse().ok() };
-        zones.push(AccessZone {
-            access_percent: percent(access, |zone| zone.access_percent)?,
-            span_percent: percent(span, |zone| zone.span_percent)?,
-        });
-    }
-    Some(zones).filter(|zones| AccessZone::are_whole(zones))
-}
-
-/// What offsets are multiples of, if that is not the smallest block.
-fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
-    let Some(words) = reader.word("ba")? else {
-        return Ok(if reader.flag("bs_unaligned")? { Some(512) } else { None });
-    };
-    let bytes = reader.size(words.split(',').next().unwrap_or(words));
-    let bytes = bytes.filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes));
-    bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
-}
-
 fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
     let every_operations = reader.number("thinktime_blocks", 1..=u64::from(u32::MAX))?.unwrap_or(1) as u32;
     // A bare number is microseconds here, and seconds everywhere else.
@@ -237,88 +137,6 @@ fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
         None => None,
     };
     Ok(time_ns.filter(|time_ns| *time_ns > 0).map(|time_ns| Thinking { time_ns, every_operations }))
-}
-
-/// What part of the target the jobs of a section cover.
-struct Region {
-    /// Bytes of each job; all of the target if absent.
-    each_bytes: Option<u64>,
-    span_bytes: Option<u64>,
-    share: ThreadShare,
-}
-
-/// Jobs of a section whose parts of a file do not join: how many, and how far each begins behind the one before.
-fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64, u64)>> {
-    /// Each is a cell of its own.
-    const MOST: u64 = 64;
-    let increment = reader.bytes("offset_increment")?.unwrap_or(0);
-    let joins = reader.word("size")?.and_then(|size| reader.size(size)) == Some(increment);
-    if jobs == 1 || increment == 0 || joins || !reader.has("filename") {
-        return Ok(None);
-    }
-    let remedy = text!(
-        "as much as size=, or at most {MOST} jobs",
-        "size= と同じ値か、ジョブを {MOST} 個までにしてください"
-    );
-    reader.require(jobs <= MOST, "offset_increment", remedy)?;
-    Ok(Some((jobs, increment)))
-}
-
-fn region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
-    let size = reader.word("size")?.filter(|size| *size != "100%");
-    let is_share = size.is_some_and(|size| size.ends_with('%'));
-    reader.require(!is_share, "size", text!("bytes, or 100%", "バイト数か 100% です"))?;
-    let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);
-    if files > 1 {
-        notes.add(text!(
-            "nrfiles={files}: here they are one file of the size of all",
-            "nrfiles={files}: ここでは合計の大きさの 1 つのファイルを使います"
-        ));
-    }
-    let each_bytes = match (size, reader.word("filesize")?) {
-        (Some(_), _) => reader.bytes("size")?,
-        (None, Some(words)) => {
-            let largest = reader.size(words.rsplit('-').next().unwrap_or(words));
-            Some(largest.ok_or_else(|| reader.wrong("filesize").remedy(size_remedy()))?.saturating_mul(files))
-        }
-        (None, None) => None,
-    };
-    reader.require(each_bytes != Some(0), "size", size_remedy())?;
-    let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
-    let remedy = text!("one file or device", "ファイルかデバイスを 1 つ指定してください");
-    reader.require(has_one_name, "filename", remedy)?;
-    let increment = reader.bytes("offset_increment")?.unwrap_or(0);
-    let own_files = jobs > 1 && !reader.has("filename");
-    if own_files {
-        notes.add(text!(
-            "without filename= each of fio's jobs has a file of its own; here each has a part of one file",
-            "fio では filename= がなければジョブごとに別のファイルを使いますが、ここでは 1 つのファイルを分け合います"
-        ));
-    }
-    let apart = jobs > 1 && (increment > 0 || own_files);
-    reader.require(
-        increment == 0 || !own_files,
-        "offset_increment",
-        text!(
-            "name the file that all of them go to: filename=",
-            "共通のファイルを filename= で指定してください"
-        ),
-    )?;
-    let is_usual = match pattern {
-        Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,
-        Pattern::Permutation => false,
-        _ => !apart,
-    };
-    let share = match apart {
-        _ if is_usual || jobs == 1 => ThreadShare::Usual,
-        true => ThreadShare::Parts,
-        false => ThreadShare::Whole,
-    };
-    let span_bytes = match each_bytes {
-        Some(each) if apart => Some(each.saturating_mul(jobs)),
-        each => each,
-    };
-    Ok(Region { each_bytes, span_bytes, share })
 }
 
 /// Sizes of reads and of writes; of one direction both are its own.

@@ -156,6 +156,8 @@ mod tests {
         let readers = [
             include_str!("../job.rs"),
             include_str!("step.rs"),
+            include_str!("order.rs"),
+            include_str!("region.rs"),
             include_str!("options.rs"),
             include_str!("line.rs"),
         ];

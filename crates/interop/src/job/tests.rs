@@ -2,7 +2,8 @@ use super::*;
 use kurabe_core::Lang;
 use kurabe_core::profile::IoStep;
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, Direction, End, EndSync, OpenLoop, Pattern, Thinking, ThreadShare,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, Flow, OpenLoop, Pattern,
+    Thinking, ThreadShare,
 };
 use proptest::prelude::*;
 
@@ -66,7 +67,14 @@ fn each_option_is_what_fio_means_by_it() {
     assert_eq!(step("rw=randread\nrandom_distribution=pareto:0.3").pattern, Pattern::Pareto { skew: 0.3 });
     let zoned = step("rw=randread\nrandom_distribution=zoned:90/10:10/90");
     assert_eq!(zoned.zones[1], AccessZone { access_percent: 10, span_percent: 90 });
-    assert_eq!(step("rw=read:-8k").pattern, Pattern::Strided { gap_bytes: -8192 });
+    assert_eq!(step("rw=read:-8k").pattern, Pattern::Strided { run_bytes: None, gap_bytes: -8192 });
+    let zones = Pattern::Strided { run_bytes: Some(1 << 20), gap_bytes: 3 << 20 };
+    assert_eq!(step("zonemode=strided\nzonesize=1m\nzonerange=2m\nzoneskip=2m").pattern, zones);
+    assert_eq!(step("rw=randread:8").in_order, Some(BlocksInOrder::Blocks(8)));
+    assert_eq!(step("rw=randrw\npercentage_random=30,40").in_order, Some(BlocksInOrder::Percent(70)));
+    assert_eq!(step("rw=read\npercentage_random=30").in_order, None);
+    assert_eq!(step("numjobs=3\nflow=2\nflow_id=7").flow, Some(Flow { weight: 6, group: 7 }));
+    assert!(step("exitall").ends_all && !step("exitall=0").ends_all);
     assert_eq!(step("rw=randrw\nrwmixwrite=30").read_percent, 70);
     let mixed = step("rw=randrw\nbs=4k,64k");
     assert_eq!((mixed.block_sizes[0].size_bytes, mixed.write_block_sizes[0].size_bytes), (4096, 65536));
@@ -129,10 +137,34 @@ fn jobs_that_do_not_wait_run_beside_each_other() {
     let spread = steps("[a]\nfilename=/x\nsize=1m\nnumjobs=3\noffset_increment=4m\n");
     let places: Vec<(u64, bool)> = spread.iter().map(|step| (step.offset_bytes, step.beside)).collect();
     assert_eq!(places, [(0, false), (4 << 20, true), (8 << 20, true)]);
+    // So are those in percent of what is there.
+    let parts = steps("[a]\nfilename=/x\nsize=25%\noffset=10%\nnumjobs=3\noffset_increment=30%\n");
+    let places: Vec<_> = parts.iter().map(|step| step.span_percent).collect();
+    assert_eq!(places, [Some((10, 25)), Some((40, 25)), Some((70, 25))]);
+    assert_eq!(
+        parts[1].workload(&Rules::once(), Direction::Read, 1 << 20).offset_bytes,
+        (1 << 20) * 2 / 5 / 4096 * 4096
+    );
     // Each has a file of its own: a part of one here.
     let apart = steps("[global]\nsize=1m\n[a]\n[b]\nsize=2m\n[c]\noffset=64k\n");
     let places: Vec<u64> = apart.iter().map(|step| step.offset_bytes).collect();
     assert_eq!(places, [0, 1 << 20, (3 << 20) + (64 << 10)]);
+}
+
+#[test]
+fn jobs_that_wait_and_go_elsewhere_are_runs_of_their_own() {
+    let jobs = "[global]\nsize=1m\n[a]\nfilename=/dev/null\nrw=write\n[b]\nfilename=/dev/zero\n";
+    let line = |source: String| FioLine { source, ..FioLine::default() };
+    let runs =
+        read_fio_jobs(&line(format!("{jobs}stonewall\n[c]\nfilename=/dev/zero\n")), &NoSurroundings).unwrap();
+    let targets: Vec<_> = runs.iter().map(|job| (job.target.as_deref(), job.profile.steps.len())).collect();
+    assert_eq!(targets, [(Some("/dev/null"), 1), (Some("/dev/zero"), 2)]);
+    // At the same time they cannot, and a job file alone is one run.
+    for jobs in [jobs.to_owned(), format!("{jobs}stonewall\n")] {
+        let error = read_fio_job("a.fio", &jobs, &NoSurroundings).unwrap_err();
+        assert!(error.to_string().contains("filename"), "{error}");
+    }
+    assert!(read_fio_jobs(&line(jobs.to_owned()), &NoSurroundings).is_err());
 }
 
 #[test]
@@ -150,8 +182,8 @@ fn a_command_line_is_a_job_file() {
         "[global]\nbs=8k\n[a]\nrw=write\nsize=1m\ndirect=1\ngroup_reporting\n[b]\ntime_based\nruntime=5\nsize=1m\n"
     );
     assert_eq!(line.idle[0].0, "--eta");
-    let job = read_fio_jobs(&FioLine { sections: vec!["b".to_owned()], ..line }, &NoSurroundings).unwrap();
-    assert_eq!(job.profile.steps.len(), 1);
+    let jobs = read_fio_jobs(&FioLine { sections: vec!["b".to_owned()], ..line }, &NoSurroundings).unwrap();
+    assert_eq!(jobs.iter().map(|job| job.profile.steps.len()).collect::<Vec<_>>(), [1]);
     for (line, part) in [
         ("--name=a --iodpeth=3", "did you mean --iodepth?"),
         ("--name=a --bs", "--bs has no value"),
@@ -179,16 +211,16 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\nsize=1m\niodpeth=3\n", 3, ["`iodpeth`", "`iodepth`"]),
         ("[a]\nsize=1m\nbs=4q\n", 3, ["bs=4q", "4k"]),
         ("[a]\nrw=trim\n", 2, ["rw=trim", "trims are not"]),
-        ("[a]\nrw=randread:8\n", 2, ["rw=randread:8", "read:GAP"]),
+        ("[a]\nrw=randread:x\n", 2, ["rw=randread:x", "COUNT"]),
         ("[a]\n[b]\nsize=1m\n", 1, ["how large", "size="]),
-        ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "[global]"]),
+        ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "kurabe fio"]),
         ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
         ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),
         ("[a]\nsize=${SIZE}\n", 2, ["variable `SIZE`", "value"]),
         ("[a]\nsize=(4*k)\n", 2, ["no sum", "value"]),
         ("include other.fio\n", 0, ["other.fio cannot", "include"]),
         ("[a]\niodepth\n", 2, ["has no value", "iodepth=VALUE"]),
-        ("[a]\nflow=5\n", 2, ["`flow`", "rate_iops"]),
+        ("[a]\nzonemode=zbd\n", 2, ["zonemode=zbd", "strided"]),
         ("[a]\nfsync=1\nfdatasync=1\n", 3, ["fdatasync=1", "one of"]),
         ("size=4k\n", 1, ["before the first section", "[global]"]),
         ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "trace"]),

@@ -7,7 +7,8 @@ use kurabe_core::profile::{
     Step,
 };
 use kurabe_core::workload::{
-    AccessZone, Arrival, Direction, End, EndSync, SyncRule, Thinking, ThreadShare, TimeCheck,
+    AccessZone, Arrival, BlocksInOrder, Direction, End, EndSync, Flow, SyncRule, Thinking, ThreadShare,
+    TimeCheck,
 };
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
 
@@ -111,6 +112,22 @@ fn places_and_pauses(step: &IoStep) -> Vec<Text> {
             let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
             let zones = step.zones.iter().map(zone).collect::<Vec<_>>().join(":");
             text!("zones {zones} (% of operations / % of the span)", "領域 {zones}(操作の % / 範囲の %)")
+        }),
+        step.in_order.map(|in_order| match in_order {
+            BlocksInOrder::Blocks(blocks) => {
+                text!("{blocks} blocks in order from each place", "位置ごとに {blocks} ブロックを順に")
+            }
+            BlocksInOrder::Percent(percent) => {
+                text!("{percent} % follow the block before", "{percent} % は前のブロックの続き")
+            }
+        }),
+        step.flow.map(|Flow { weight, .. }| {
+            text!("share {weight} of the operations at once", "同時に行う操作のうち {weight} の割合")
+        }),
+        step.ends_all.then(|| text!("all end with it", "これが終わればすべて終わる")),
+        step.span_percent.map(|(start, length)| {
+            let end = start.saturating_add(length).min(100);
+            text!("from {start} to {end} % of the target", "対象の {start} % から {end} % まで")
         }),
         step.alignment_bytes.map(|bytes| {
             let unit = format_bytes(u64::from(bytes));

@@ -6,7 +6,9 @@ use super::{
 };
 use crate::data_file::{DataTable, Value};
 use crate::profile::{IoStep, Overrides};
-use crate::workload::{AccessZone, Arrival, BlockSize, Direction, Pattern, Thinking, ThreadShare, TimeCheck};
+use crate::workload::{
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, Flow, Pattern, Thinking, ThreadShare, TimeCheck,
+};
 use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
 /// Keys of an `io` step.
@@ -14,7 +16,7 @@ const IO_KEYS: &str = "kind id label directions read_percent each_read_percent p
     each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
     warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
     sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
-    skew deviation_percent data_only";
+    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group ends_all span_percent offset_percent";
 
 /// A table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
@@ -51,7 +53,14 @@ pub(super) fn read_io(table: &DataTable<'_>) -> Result<Vec<IoStep>> {
 
 /// Keys of an `io` step that need another.
 fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
-    table.refuse_both("read_percent", "each_read_percent")?;
+    for (one, other) in [
+        ("read_percent", "each_read_percent"),
+        ("blocks_in_order", "in_order_percent"),
+        ("span", "span_percent"),
+        ("offset", "span_percent"),
+    ] {
+        table.refuse_both(one, other)?;
+    }
     let mixes = step.directions.contains(&Direction::Mix);
     for key in ["read_percent", "each_read_percent", "rewrite_every_reads"] {
         refuse_idle(table, key, mixes, "`directions = [\"mix\"]`")?;
@@ -61,6 +70,11 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
         ("skew", matches!(step.pattern, Pattern::Pareto { .. }), "`pattern = \"pareto\"`"),
         ("deviation_percent", matches!(step.pattern, Pattern::Normal { .. }), "`pattern = \"normal\"`"),
         ("gap", matches!(step.pattern, Pattern::Strided { .. }), "`pattern = \"strided\"`"),
+        ("run", matches!(step.pattern, Pattern::Strided { .. }), "`pattern = \"strided\"`"),
+        ("blocks_in_order", !step.pattern.is_sequential(), "`pattern = \"random\"`"),
+        ("in_order_percent", !step.pattern.is_sequential(), "`pattern = \"random\"`"),
+        ("flow_group", step.flow.is_some(), "`flow`"),
+        ("offset_percent", step.span_percent.is_some(), "`span_percent`"),
         ("zones", matches!(step.pattern, Pattern::Random), "`pattern = \"random\"`"),
         ("think_operations", step.thinking.is_some(), "`think_time`"),
         ("write_block_size", mixes, "`directions = [\"mix\"]`"),
@@ -81,6 +95,7 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
     }
     let deviation_percent = table.read("deviation_percent", Value::positive)?.unwrap_or(10.0);
     let gap_bytes = table.read("gap", read_gap)?.unwrap_or(0);
+    let run_bytes = size(table, "run")?;
     let pattern = table.require("pattern")?.choice(&[
         ("sequential", Pattern::Sequential),
         ("interleaved", Pattern::Interleaved),
@@ -89,7 +104,7 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
         ("zipf", Pattern::Zipf { exponent }),
         ("pareto", Pattern::Pareto { skew }),
         ("normal", Pattern::Normal { deviation_percent }),
-        ("strided", Pattern::Strided { gap_bytes }),
+        ("strided", Pattern::Strided { run_bytes, gap_bytes }),
     ])?;
     table.refuse_both("block_size", "each_block_size")?;
     let block_sizes = match table.get("each_block_size") {
@@ -113,6 +128,10 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
         write_block_sizes: table.read("write_block_size", read_block_sizes)?.unwrap_or_default(),
         alignment_bytes: table.read("alignment", |value| value.parsed(parse_block_size))?,
         zones: read_zones(table)?,
+        in_order: read_in_order(table)?,
+        flow: read_flow(table)?,
+        ends_all: table.read("ends_all", Value::boolean)?.unwrap_or(false),
+        span_percent: read_span_percent(table)?,
         ..IoStep::plain(pattern, 4096, 1, read_directions(table)?)
     };
     Overrides::of_step(table)?.change_step(&mut step);
@@ -138,6 +157,25 @@ fn read_gap(value: &Value<'_>) -> Result<i64> {
 fn read_thinking(table: &DataTable<'_>) -> Result<Option<Thinking>> {
     let every_operations = integer_or(table, "think_operations", 1..=u64::from(u32::MAX), 1)? as u32;
     Ok(table.read("think_time", positive_duration)?.map(|time_ns| Thinking { time_ns, every_operations }))
+}
+
+fn read_in_order(table: &DataTable<'_>) -> Result<Option<BlocksInOrder>> {
+    let blocks = table.read("blocks_in_order", |value| value.integer(2..=u64::from(u32::MAX)))?;
+    let percent = table.read("in_order_percent", |value| value.integer(1..=99))?;
+    let blocks = blocks.map(|blocks| BlocksInOrder::Blocks(blocks as u32));
+    Ok(blocks.or(percent.map(|percent| BlocksInOrder::Percent(percent as u8))))
+}
+
+fn read_flow(table: &DataTable<'_>) -> Result<Option<Flow>> {
+    let group = integer_or(table, "flow_group", 0..=u64::from(u32::MAX), 0)? as u32;
+    let weight = table.read("flow", |value| value.integer(1..=1000))?;
+    Ok(weight.map(|weight| Flow { weight: weight as u32, group }))
+}
+
+fn read_span_percent(table: &DataTable<'_>) -> Result<Option<(u8, u8)>> {
+    let start = integer_or(table, "offset_percent", 0..=99, 0)? as u8;
+    let length = table.read("span_percent", |value| value.integer(1..=100))?;
+    Ok(length.map(|length| (start, length as u8)))
 }
 
 /// Parts of the span, `[accesses, span]` each, in percent, 100 of both in all.

@@ -1,0 +1,74 @@
+//! What workloads that run at the same time know of each other: who has done how much, and whether it is over for all.
+//!
+//! The model: of those who share in one group, each gives out operations while its part of what all have given out is not above its
+//! share (fio's `flow`). Who has ended, or whose time is over, counts no more. Once one ends whose end is that of all (fio's
+//! `exitall`), nobody gives out anything. Times are from the start of all.
+
+use kurabe_core::workload::{Flow, Workload};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Workloads at the same time.
+pub(crate) struct Company(Vec<Member>);
+
+struct Member {
+    flow: Option<Flow>,
+    ends_all: bool,
+    ends_ns: u64,
+    given_out: AtomicU64,
+    has_ended: AtomicBool,
+}
+
+impl Company {
+    /// Of all workloads that run at once.
+    pub(crate) fn of(workloads: &[Workload]) -> Arc<Self> {
+        let member = |workload: &Workload| {
+            let begins_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
+            Member {
+                flow: workload.flow,
+                ends_all: workload.ends_all,
+                ends_ns: workload.end.time_ns.map_or(u64::MAX, |time_ns| begins_ns.saturating_add(time_ns)),
+                given_out: AtomicU64::new(0),
+                has_ended: AtomicBool::new(false),
+            }
+        };
+        Arc::new(Self(workloads.iter().map(member).collect()))
+    }
+
+    /// Whether all is over.
+    pub(crate) fn is_over(&self, now_ns: u64) -> bool {
+        self.0.iter().any(|member| member.ends_all && member.is_over(now_ns))
+    }
+
+    /// Whether a member has had its share for now.
+    pub(crate) fn has_its_share(&self, index: usize, now_ns: u64) -> bool {
+        let member = &self.0[index];
+        let Some(flow) = member.flow.filter(|_| !member.is_over(now_ns)) else { return false };
+        let sharing = self.0.iter().filter_map(|other| {
+            let other_flow = other.flow.filter(|other_flow| other_flow.group == flow.group)?;
+            (!other.is_over(now_ns)).then(|| (other.done(), u128::from(other_flow.weight)))
+        });
+        let (all, weights) = sharing.fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
+        member.done() * weights > all * u128::from(flow.weight)
+    }
+
+    /// A member gave out an operation.
+    pub(crate) fn gave_out(&self, index: usize) {
+        self.0[index].given_out.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A member has nothing more.
+    pub(crate) fn ended(&self, index: usize) {
+        self.0[index].has_ended.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Member {
+    fn done(&self) -> u128 {
+        u128::from(self.given_out.load(Ordering::Relaxed))
+    }
+
+    fn is_over(&self, now_ns: u64) -> bool {
+        now_ns >= self.ends_ns || self.has_ended.load(Ordering::Relaxed)
+    }
+}

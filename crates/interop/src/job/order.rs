@@ -1,0 +1,157 @@
+//! What blocks a section goes to, in which order, and its share beside others.
+
+use super::OwnStep;
+use super::options::{OptionReader, size_remedy};
+use kurabe_core::profile::LARGEST_BLOCK_BYTES;
+use kurabe_core::workload::{AccessZone, BlocksInOrder, Direction, Flow, Pattern};
+use kurabe_core::{Result, text, words::Keyword};
+
+/// What stands behind `rw=`: whether at random, and the gap behind each block (`rw=read:GAP`) or the blocks from each place
+/// (`rw=randread:COUNT`).
+#[derive(Clone, Copy)]
+pub(super) struct RwOrder {
+    is_random: bool,
+    gap_bytes: i64,
+    blocks_in_order: u32,
+}
+
+/// Reads or writes, and their order; the gap behind blocks that kurabe wrote makes one stream of several jobs.
+pub(super) fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Result<(Direction, RwOrder)> {
+    let words = reader.word("rw")?.unwrap_or("read");
+    let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
+    let refuse = || {
+        reader.wrong("rw").remedy(text!(
+            "read, write, rw, randread, randwrite and randrw are done, read:GAP, and randread:COUNT; trims are not",
+            "使えるのは read、write、rw、randread、randwrite、randrw と、read:間隔、randread:個数 などです(trim は不可)"
+        ))
+    };
+    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(refuse)?;
+    let is_random = !pattern.is_sequential();
+    let mut blocks_in_order = 1;
+    let gap_bytes = match gap.filter(|_| own.is_none()) {
+        None => 0,
+        Some(count) if is_random => {
+            blocks_in_order = count.parse().ok().filter(|count| *count > 0).ok_or_else(refuse)?;
+            0
+        }
+        Some(gap) => {
+            let (sign, size) = gap.strip_prefix('-').map_or((1, gap), |size| (-1, size));
+            let bytes = reader.size(size).and_then(|bytes| i64::try_from(bytes).ok()).ok_or_else(refuse)?;
+            sign * bytes
+        }
+    };
+    Ok((direction, RwOrder { is_random, gap_bytes, blocks_in_order }))
+}
+
+pub(super) fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Pattern, Vec<AccessZone>)> {
+    let in_order = match (strided_zones(reader, order)?, order.gap_bytes) {
+        (Some(zones), _) => zones,
+        (None, 0) => Pattern::Sequential,
+        (None, gap_bytes) => Pattern::Strided { run_bytes: None, gap_bytes },
+    };
+    let words = reader.word("random_distribution")?.unwrap_or("random");
+    let (law, parameter) =
+        words.split_once(':').map_or((words, None), |(law, parameter)| (law, Some(parameter)));
+    let number = |usual: f64| {
+        // A centre behind the number is of fio's, and lies elsewhere here.
+        let number = parameter.map_or(Some(usual), |word| word.parse().ok())?;
+        Some(number).filter(|number: &f64| number.is_finite() && *number > 0.0)
+    };
+    let mut zones = Vec::new();
+    let pattern = match law {
+        "random" if reader.flag("norandommap")? => Some(Pattern::Random),
+        "random" => Some(Pattern::Permutation),
+        "zipf" => number(1.1).map(|exponent| Pattern::Zipf { exponent }),
+        "pareto" => number(0.2).filter(|skew| *skew < 1.0).map(|skew| Pattern::Pareto { skew }),
+        "normal" => number(10.0).map(|deviation_percent| Pattern::Normal { deviation_percent }),
+        "zoned" => {
+            zones = parameter.and_then(zones_of).unwrap_or_default();
+            Some(Pattern::Random).filter(|_| !zones.is_empty())
+        }
+        _ => None,
+    };
+    let pattern = pattern.ok_or_else(|| {
+        reader.wrong("random_distribution").remedy(text!(
+            "random, zipf:THETA, pareto:SKEW, normal:DEVIATION, or zoned:ACCESSES/SPAN:… with 100 of both in all",
+            "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
+        ))
+    })?;
+    // What is said of random places is checked, and counts for them alone.
+    Ok(if order.is_random { (pattern, zones) } else { (in_order, Vec::new()) })
+}
+
+/// `zonemode=strided`: so many bytes of each zone, then the next.
+fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pattern>> {
+    match reader.word("zonemode")?.unwrap_or("none") {
+        "none" => return Ok(None),
+        "strided" if !order.is_random => {}
+        _ => {
+            return Err(reader.wrong("zonemode").remedy(text!(
+                "strided is done for reads and writes in order; zones of a target at random are `random_distribution=zoned:…`",
+                "strided は順番の読み書きで使えます。ランダムなら `random_distribution=zoned:…` です"
+            )));
+        }
+    }
+    let size = reader.bytes("zonesize")?.filter(|bytes| *bytes > 0);
+    let Some(size) = size else { return Err(reader.wrong("zonemode").remedy(size_remedy())) };
+    let range = reader.bytes("zonerange")?.unwrap_or(size).max(size);
+    let gap = (range - size).saturating_add(reader.bytes("zoneskip")?.unwrap_or(0));
+    let gap_bytes = i64::try_from(gap).map_err(|_| reader.wrong("zoneskip").remedy(size_remedy()))?;
+    Ok(Some(Pattern::Strided { run_bytes: Some(size), gap_bytes }))
+}
+
+/// Blocks of a random order that follow the one before.
+pub(super) fn in_order(
+    reader: &OptionReader<'_>,
+    direction: Direction,
+    order: RwOrder,
+) -> Result<Option<BlocksInOrder>> {
+    let random = reader.of_direction("percentage_random", direction)?.map(|[of_reads, _]| of_reads);
+    let random = random.map_or(Some(100), |words| words.parse::<u8>().ok().filter(|percent| *percent <= 100));
+    let Some(random) = random else {
+        return Err(reader.wrong("percentage_random").remedy(text!("0 to 100", "0 から 100 です")));
+    };
+    Ok(match (random, order.blocks_in_order) {
+        (100, 1) => None,
+        (100, blocks) => Some(BlocksInOrder::Blocks(blocks)),
+        (percent, _) => Some(BlocksInOrder::Percent(100 - percent)),
+    })
+}
+
+/// The share of the operations of jobs that run at once; in fio each of `numjobs` has it.
+pub(super) fn flow(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<Flow>> {
+    let weight = reader.number("flow", 0..=1000)?.filter(|weight| *weight > 0);
+    let group = reader.number("flow_id", 0..=u64::from(u32::MAX))?.unwrap_or(0) as u32;
+    Ok(weight.map(|weight| Flow { weight: u32::try_from(weight * jobs).unwrap_or(u32::MAX), group }))
+}
+
+/// `60/10:30/20:8/30:2/40`: percents of the accesses and of the span.
+fn zones_of(words: &str) -> Option<Vec<AccessZone>> {
+    // Zones of writes and of trims, which may stand behind a comma, are those of reads.
+    let parts = words.split(',').next().unwrap_or(words).split(':');
+    let mut zones: Vec<AccessZone> = Vec::new();
+    for part in parts {
+        let (access, span) = part.split_once('/')?;
+        // What is left out is what the zones before have left.
+        let left = |of: fn(&AccessZone) -> u8| {
+            let taken: u32 = zones.iter().map(of).map(u32::from).sum();
+            100u32.checked_sub(taken).and_then(|left| u8::try_from(left).ok())
+        };
+        let percent = |word: &str, of| if word.is_empty() { left(of) } else { word.parse().ok() };
+        zones.push(AccessZone {
+            access_percent: percent(access, |zone| zone.access_percent)?,
+            span_percent: percent(span, |zone| zone.span_percent)?,
+        });
+    }
+    Some(zones).filter(|zones| AccessZone::are_whole(zones))
+}
+
+/// What offsets are multiples of, if that is not the smallest block.
+pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
+    let Some(words) = reader.word("ba")? else {
+        return Ok(if reader.flag("bs_unaligned")? { Some(512) } else { None });
+    };
+    let bytes = reader.size(words.split(',').next().unwrap_or(words));
+    let bytes = bytes.filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes));
+    bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
+}

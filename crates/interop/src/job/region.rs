@@ -1,0 +1,145 @@
+//! What part of its target a section covers, and what parts its jobs have.
+
+use super::Notes;
+use super::options::{OptionReader, size_remedy};
+use kurabe_core::workload::{Pattern, ThreadShare};
+use kurabe_core::{Result, text};
+
+/// What part of the target the jobs of a section cover.
+pub(super) struct Region {
+    /// Bytes of each job; all of the target if absent.
+    pub(super) each_bytes: Option<u64>,
+    pub(super) span_bytes: Option<u64>,
+    /// Where it begins and how long it is, in percent of the target, if that is how it is said.
+    pub(super) percent: Option<(u8, u8)>,
+    pub(super) share: ThreadShare,
+}
+
+/// How far something reaches, as fio has it said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Bytes(u64),
+    Percent(u8),
+}
+
+/// The bytes or percent of an option.
+fn reach(reader: &OptionReader<'_>, name: &str) -> Result<Option<Reach>> {
+    match reader.word(name)?.and_then(|words| words.strip_suffix('%')) {
+        None => Ok(reader.bytes(name)?.map(Reach::Bytes)),
+        Some(percent) => match percent.parse().ok().filter(|percent| *percent <= 100) {
+            Some(percent) => Ok(Some(Reach::Percent(percent))),
+            None => Err(reader.wrong(name).remedy(text!("0% to 100%", "0% から 100% です"))),
+        },
+    }
+}
+
+/// What part of the target is said in percent: where it begins, and how long it is.
+fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
+    let is_named = reader.has("filename");
+    Ok(match (reach(reader, "offset")?, reach(reader, "size")?) {
+        (None | Some(Reach::Bytes(0)), Some(Reach::Percent(100)) | None) => None,
+        (None | Some(Reach::Bytes(0)), Some(Reach::Percent(length))) if length > 0 => Some((0, length)),
+        (Some(Reach::Percent(start)), Some(Reach::Percent(length))) if length > 0 => Some((start, length)),
+        (Some(Reach::Percent(start)), None) if start < 100 => Some((start, 100 - start)),
+        (None | Some(Reach::Bytes(_)), None | Some(Reach::Bytes(_) | Reach::Percent(100))) => None,
+        _ => {
+            let remedy = text!(
+                "say offset= and size= both in bytes, or both in percent",
+                "offset= と size= は、両方ともバイト数か % で書いてください"
+            );
+            return Err(reader.wrong("size").remedy(remedy));
+        }
+    })
+    .and_then(|percent| match percent {
+        Some(_) if !is_named => Err(reader.wrong("size").remedy(text!(
+            "bytes, or name the file or device that it is a part of: filename=",
+            "バイト数で書くか、もとになるファイルやデバイスを filename= で指定してください"
+        ))),
+        percent => Ok(percent),
+    })
+}
+
+/// Jobs of a section whose parts of a file do not join: how many, and how far each begins behind the one before.
+pub(super) fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64, Reach)>> {
+    /// Each is a cell of its own.
+    const MOST: u64 = 64;
+    let increment = reach(reader, "offset_increment")?.unwrap_or(Reach::Bytes(0));
+    let joins = matches!(increment, Reach::Bytes(bytes) if reader.word("size")?.and_then(|size| reader.size(size)) == Some(bytes));
+    if jobs == 1
+        || matches!(increment, Reach::Bytes(0) | Reach::Percent(0))
+        || joins
+        || !reader.has("filename")
+    {
+        return Ok(None);
+    }
+    let remedy = text!(
+        "as much as size=, or at most {MOST} jobs",
+        "size= と同じ値か、ジョブを {MOST} 個までにしてください"
+    );
+    reader.require(jobs <= MOST, "offset_increment", remedy)?;
+    Ok(Some((jobs, increment)))
+}
+
+pub(super) fn region(
+    reader: &OptionReader<'_>,
+    pattern: Pattern,
+    jobs: u64,
+    notes: &mut Notes,
+) -> Result<Region> {
+    let percent = percents(reader)?;
+    let size = reader.word("size")?.filter(|size| !size.ends_with('%'));
+    let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);
+    if files > 1 {
+        notes.add(text!(
+            "nrfiles={files}: here they are one file of the size of all",
+            "nrfiles={files}: ここでは合計の大きさの 1 つのファイルを使います"
+        ));
+    }
+    let each_bytes = match (size, reader.word("filesize")?) {
+        (Some(_), _) => reader.bytes("size")?,
+        (None, Some(words)) => {
+            let largest = reader.size(words.rsplit('-').next().unwrap_or(words));
+            Some(largest.ok_or_else(|| reader.wrong("filesize").remedy(size_remedy()))?.saturating_mul(files))
+        }
+        (None, None) => None,
+    };
+    reader.require(each_bytes != Some(0), "size", size_remedy())?;
+    let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
+    let remedy = text!("one file or device", "ファイルかデバイスを 1 つ指定してください");
+    reader.require(has_one_name, "filename", remedy)?;
+    let increment = match reach(reader, "offset_increment")? {
+        Some(Reach::Bytes(bytes)) => bytes,
+        _ => 0,
+    };
+    let own_files = jobs > 1 && !reader.has("filename");
+    if own_files {
+        notes.add(text!(
+            "without filename= each of fio's jobs has a file of its own; here each has a part of one file",
+            "fio では filename= がなければジョブごとに別のファイルを使いますが、ここでは 1 つのファイルを分け合います"
+        ));
+    }
+    let apart = jobs > 1 && (increment > 0 || own_files);
+    reader.require(
+        increment == 0 || !own_files,
+        "offset_increment",
+        text!(
+            "name the file that all of them go to: filename=",
+            "共通のファイルを filename= で指定してください"
+        ),
+    )?;
+    let is_usual = match pattern {
+        Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,
+        Pattern::Permutation => false,
+        _ => !apart,
+    };
+    let share = match apart {
+        _ if is_usual || jobs == 1 => ThreadShare::Usual,
+        true => ThreadShare::Parts,
+        false => ThreadShare::Whole,
+    };
+    let span_bytes = match each_bytes {
+        Some(each) if apart => Some(each.saturating_mul(jobs)),
+        each => each,
+    };
+    Ok(Region { each_bytes, span_bytes, percent, share })
+}
