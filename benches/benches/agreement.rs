@@ -2,10 +2,8 @@
 
 use kurabe_benches::{agreement, exit_code};
 use std::io::{stderr, stdout};
-use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let bare = Path::new(env!("CARGO_BIN_EXE_bare"));
-    exit_code(agreement::main(bare, &mut stdout(), &mut stderr()), &mut stderr())
+    exit_code(agreement::main(&mut stdout(), &mut stderr()), &mut stderr())
 }

@@ -1,22 +1,22 @@
-//! Whether kurabe and fio say the same of one disk.
+//! Whether kurabe and fio say the same of one disk, for lines as people type them.
 //!
-//! The same file, workload, depth and kernel interface (io_uring, O_DIRECT), in turns: kurabe, fio, kurabe, fio …
-//! Compared are the medians over the rounds of throughput and of the median latency. The latency of fio is its
-//! `lat`, from the start of an operation's submission to its completion, because kurabe counts from submission, too;
-//! fio's `clat` begins only when the system call that submits has returned, and so leaves out what a device does
-//! within it.
+//! Each line is done by `fio LINE` and by `kurabe fio LINE` in turns on the same file, and both write fio's JSON, so that one reader
+//! takes both. Compared are the medians over the rounds of the rate, of p50 and of p99. The latency of fio is its `lat`, from the
+//! start of an operation's submission to its completion, because kurabe counts from submission, too; fio's `clat` begins only when
+//! the system call that submits has returned, and so leaves out what a device does within it.
 //!
 //! No tool can agree better with another than with itself on a disk that varies. So fio's odd rounds are held
 //! against its even rounds in the same way, and its spread is printed.
 
-use crate::Result;
+use crate::child;
 use crate::statistics::{distance, median, spread};
 use crate::table::{figure, layout};
 use crate::test_file::TestFile;
-use crate::tools::{Job, Kit, Sample, Tool};
+use crate::{Result, options::Flags};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The promised agreement.
 const WITHIN: f64 = 0.05;
@@ -31,23 +31,56 @@ pub struct Options {
     pub size_bytes: u64,
     /// Where it is made.
     pub directory: PathBuf,
-    /// kurabe's engine.
-    pub engine: &'static str,
+    /// Only lines that have this in them.
+    pub only: String,
     /// JSON instead of a table.
     pub json: bool,
 }
 
-/// Name, block size, depth, and the directions as both tools call them.
-const CELLS: [(&str, u64, u32, [&str; 2]); 3] = [
-    ("SEQ 1 MiB Q8", 1 << 20, 8, ["read", "write"]),
-    ("RND 4 KiB Q1", 4096, 1, ["randread", "randwrite"]),
-    ("RND 4 KiB Q32", 4096, 32, ["randread", "randwrite"]),
+/// Lines as they stand in wikis and scripts, but for where, how much and how long.
+pub const LINES: [&str; 25] = [
+    "--name=a --rw=read --bs=1m --iodepth=8 --ioengine=io_uring --direct=1",
+    "--name=a --rw=write --bs=1m --iodepth=8 --ioengine=io_uring --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=1 --ioengine=io_uring --direct=1",
+    "--name=a --rw=randwrite --bs=4k --iodepth=1 --ioengine=io_uring --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=32 --ioengine=io_uring --direct=1",
+    "--name=a --rw=randwrite --bs=4k --iodepth=32 --ioengine=io_uring --direct=1",
+    "--name=a --rw=randrw --rwmixread=75 --bs=4k --iodepth=64 --ioengine=libaio --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=16 --numjobs=4 --ioengine=libaio --direct=1",
+    "--name=a --rw=randread --bs=16k --iodepth=256 --ioengine=libaio --direct=1",
+    "--name=a --rw=read --bs=128k --ioengine=psync --direct=1",
+    "--name=a --rw=write --bs=2300 --ioengine=sync --fdatasync=1",
+    "--name=a --rw=write --bs=4k --ioengine=psync --fsync=1",
+    "--name=a --rw=write --bs=8k --ioengine=psync --sync=dsync --direct=1",
+    "--name=a --rw=randwrite --bs=4k --ioengine=psync --sync=1 --direct=1",
+    "--name=a --rw=read --bs=64k --ioengine=psync --numjobs=2",
+    "--name=a --rw=randread --bs=4k --ioengine=psync --norandommap --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=8 --ioengine=libaio --direct=1 --random_distribution=zipf:1.2",
+    "--name=a --rw=randread --bssplit=4k/60:8k/20:64k/20 --iodepth=8 --ioengine=libaio --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=4 --ioengine=libaio --direct=1 --rate_iops=500",
+    "--name=a --rw=read --bs=64k --ioengine=psync --direct=1 --thinktime=1000 --thinktime_blocks=8",
+    "--name=a --rw=read:64k --bs=64k --iodepth=4 --ioengine=libaio --direct=1",
+    "--name=a --rw=randread:8 --bs=4k --ioengine=psync --direct=1",
+    "--name=a --rw=randread --percentage_random=30 --bs=4k --ioengine=psync --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=8 --ioengine=libaio --direct=1 --name=b --new_group --rw=write --bs=256k --iodepth=2 \
+     --ioengine=libaio --direct=1",
+    "--name=a --rw=randread --bs=4k --iodepth=8 --ioengine=libaio --direct=1 --flow=3 --name=b --new_group --rw=randwrite --bs=4k \
+     --ioengine=libaio --iodepth=8 --direct=1 --flow=1",
 ];
 
-/// One cell with what both tools said in each round; fio's part is empty where it is missing.
-struct Cell {
-    name: String,
-    block_bytes: u64,
+/// What a tool says of a line.
+#[derive(Clone, Copy)]
+struct Sample {
+    /// Operations per second of all its jobs.
+    rate_iops: f64,
+    /// Of the first job, in ns.
+    p50_ns: f64,
+    p99_ns: f64,
+}
+
+/// One line with what both tools said in each round; fio's part is empty where it is missing.
+struct Line {
+    line: &'static str,
     kurabe: Vec<Sample>,
     fio: Vec<Sample>,
 }
@@ -105,17 +138,19 @@ impl Comparison {
     }
 }
 
-impl Cell {
-    fn throughput(&self) -> Comparison {
-        self.compare(|sample| sample.figures.iops * self.block_bytes as f64)
-    }
+/// One of the figures that are compared.
+type OfSample = fn(&Sample) -> f64;
 
-    fn p50(&self) -> Comparison {
-        self.compare(|sample| sample.figures.p50_ns)
-    }
+/// The figures of a line that are compared, with their units.
+const FIGURES: [(&str, f64, OfSample); 3] = [
+    ("operations per second", 1.0, |sample| sample.rate_iops),
+    ("p50, µs", 1e3, |sample| sample.p50_ns),
+    ("p99, µs", 1e3, |sample| sample.p99_ns),
+];
 
-    fn compare(&self, figure: impl Fn(&Sample) -> f64) -> Comparison {
-        let of = |samples: &[Sample]| samples.iter().map(&figure).collect::<Vec<_>>();
+impl Line {
+    fn compare(&self, figure: OfSample) -> Comparison {
+        let of = |samples: &[Sample]| samples.iter().map(figure).collect::<Vec<_>>();
         Comparison::new(&of(&self.kurabe), &of(&self.fio))
     }
 }
@@ -124,82 +159,94 @@ impl Cell {
 ///
 /// # Errors
 /// When a tool fails, or on an interrupt.
-pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
+pub fn run(options: &Options, kurabe: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     writeln!(progress, "filling the test file …")?;
     let file = TestFile::create(&options.directory, options.size_bytes)?;
-    let mut cells = Vec::new();
-    for (name, block_bytes, depth, directions) in CELLS {
-        for rw in directions {
-            let direction = if rw.ends_with("read") { "read" } else { "write" };
-            let job = Job {
-                target: file.path(),
-                rw,
-                block_bytes,
-                depth,
-                span_bytes: options.size_bytes,
-                seconds: options.seconds,
-                direct: true,
-            };
-            cells.push(measure_cell(format!("{name} {direction}"), &job, options, kit, progress)?);
+    let folder = tempfile::tempdir()?;
+    let fio = Command::new("fio").arg("--version").output().ok();
+    let fio = fio.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    let mut lines = Vec::new();
+    for line in LINES.into_iter().filter(|line| line.contains(&options.only)) {
+        let mut measured = Line { line, kurabe: Vec::new(), fio: Vec::new() };
+        for round in 1..=options.rounds {
+            writeln!(progress, "{line}: round {round} of {}", options.rounds)?;
+            let words = words(line, options, &file.path());
+            let mut command = Command::new(kurabe);
+            command.arg("--db").arg(folder.path().join("bench.db"));
+            command.args(["fio", "--quiet", "--write-existing"]).args(&words);
+            measured.kurabe.push(sample(&mut command)?);
+            if fio.is_some() {
+                measured.fio.push(sample(Command::new("fio").args(&words))?);
+            }
         }
+        lines.push(measured);
     }
     if options.json {
-        serde_json::to_writer_pretty(&mut *out, &as_json(options, kit, &cells))?;
+        serde_json::to_writer_pretty(&mut *out, &as_json(options, fio.as_deref(), &lines))?;
         return Ok(writeln!(out)?);
     }
-    print_table(options, kit, &cells, out)
+    print_table(options, fio.as_deref(), &lines, out)
 }
 
-fn measure_cell(
-    name: String,
-    job: &Job,
-    options: &Options,
-    kit: &Kit,
-    progress: &mut dyn Write,
-) -> Result<Cell> {
-    let percentiles_of_lat = ["--lat_percentiles=1", "--clat_percentiles=0"].map(str::to_owned);
-    let (kurabe, fio) = (Tool::Kurabe(options.engine), Tool::Fio("io_uring", percentiles_of_lat.into()));
-    let mut cell = Cell { name, block_bytes: job.block_bytes, kurabe: Vec::new(), fio: Vec::new() };
-    for round in 1..=options.rounds {
-        writeln!(progress, "{}: round {round} of {}", cell.name, options.rounds)?;
-        cell.kurabe.push(kit.measure(&kurabe, job)?);
-        if kit.has(&fio) {
-            cell.fio.push(kit.measure(&fio, job)?);
-        }
-    }
-    Ok(cell)
+/// The words of a line, with where, how much and how long before its jobs.
+fn words(line: &str, options: &Options, file: &Path) -> Vec<String> {
+    let global = [
+        format!("--filename={}", file.display()),
+        format!("--size={}", options.size_bytes),
+        format!("--runtime={}ms", (options.seconds * 1000.0).round()),
+    ];
+    let fixed = [
+        "--time_based",
+        "--output-format=json",
+        "--lat_percentiles=1",
+        "--clat_percentiles=0",
+        "--group_reporting",
+    ];
+    let own = fixed.into_iter().chain(line.split_whitespace()).map(str::to_owned);
+    global.into_iter().chain(own).collect()
 }
 
-fn print_table(options: &Options, kit: &Kit, cells: &[Cell], out: &mut dyn Write) -> Result<()> {
-    let Options { seconds, rounds, size_bytes, engine, .. } = options;
+/// What a tool writes, which is fio's JSON from either.
+fn sample(command: &mut Command) -> Result<Sample> {
+    let ended = child::run(command)?;
+    let document = ended.stdout.find('{').map(|start| &ended.stdout[start..]).ok_or("no JSON")?;
+    let result: Value = serde_json::from_str(document)?;
+    let jobs = result["jobs"].as_array().ok_or("no jobs")?;
+    let sides = |job: &Value| ["read", "write"].map(|side| job[side].clone());
+    let rates = jobs.iter().flat_map(sides).map(|side| side["iops"].as_f64().unwrap_or(0.0));
+    let first = jobs.first().into_iter().flat_map(sides).find(|side| side["total_ios"].as_u64() > Some(0));
+    let first = first.ok_or_else(|| format!("no operations: {}\n{}", ended.stdout, ended.stderr))?;
+    let percentile = |name: &str| first["lat_ns"]["percentile"][name].as_f64().unwrap_or(f64::NAN);
+    Ok(Sample { rate_iops: rates.sum(), p50_ns: percentile("50.000000"), p99_ns: percentile("99.000000") })
+}
+
+fn print_table(options: &Options, fio: Option<&str>, lines: &[Line], out: &mut dyn Write) -> Result<()> {
+    let Options { seconds, rounds, size_bytes, .. } = options;
     writeln!(
         out,
-        "{} MiB in {}, O_DIRECT; medians of {rounds} rounds of {seconds} s in turns; kurabe --engine {engine}; {}",
+        "{} MiB in {}; medians of {rounds} rounds of {seconds} s in turns; {}",
         size_bytes >> 20,
         options.directory.display(),
-        kit.fio.as_deref().unwrap_or("fio is not installed: its columns are left empty")
+        fio.unwrap_or("fio is not installed: its columns are left empty")
     )?;
     let heading = ["kurabe", "fio", "kurabe / fio", "fio / itself", "spread % kurabe", "fio", ""];
-    type Figure = fn(&Cell) -> Comparison;
-    let tables: [(&str, f64, Figure); 2] =
-        [("throughput, MB/s", 1e6, Cell::throughput), ("p50, µs", 1e3, Cell::p50)];
-    for (title, unit, comparison) in tables {
+    for (title, unit, of) in FIGURES {
         let mut laid: Vec<Vec<String>> =
-            vec![std::iter::once(title).chain(heading).map(str::to_owned).collect()];
-        for cell in cells {
-            laid.push(std::iter::once(cell.name.clone()).chain(comparison(cell).fields(unit)).collect());
-        }
+            vec![heading.into_iter().chain([title]).map(str::to_owned).collect()];
+        let row =
+            |line: &Line| line.compare(of).fields(unit).into_iter().chain([line.line.to_owned()]).collect();
+        laid.extend(lines.iter().map(row));
         writeln!(out, "\n{}", layout(&laid).trim_end())?;
     }
     writeln!(
         out,
         "\nfio / itself: its odd rounds over its even rounds. Spread: largest less smallest, over the median.\n\
-         fio's p50 is that of `lat`, which like kurabe's counts from submission to completion."
+         fio's latency is `lat`, which like kurabe's counts from submission to completion; it is that of the first job."
     )?;
     Ok(())
 }
 
-fn as_json(options: &Options, kit: &Kit, cells: &[Cell]) -> Value {
+fn as_json(options: &Options, fio: Option<&str>, lines: &[Line]) -> Value {
     let comparison = |of: &Comparison| {
         json!({
             "kurabe": of.kurabe,
@@ -211,21 +258,17 @@ fn as_json(options: &Options, kit: &Kit, cells: &[Cell]) -> Value {
             "verdict": of.verdict(),
         })
     };
-    let cell = |cell: &Cell| {
-        json!({
-            "cell": cell.name,
-            "throughput_bytes_per_s": comparison(&cell.throughput()),
-            "latency_ns_p50": comparison(&cell.p50()),
-        })
+    let line = |line: &Line| {
+        let [rate_iops, p50_ns, p99_ns] = FIGURES.map(|(_, _, of)| comparison(&line.compare(of)));
+        json!({ "line": line.line, "rate_iops": rate_iops, "latency_ns_p50": p50_ns, "latency_ns_p99": p99_ns })
     };
     json!({
         "bench": "agreement",
         "seconds": options.seconds,
         "rounds": options.rounds,
         "size_bytes": options.size_bytes,
-        "engine": options.engine,
-        "fio": kit.fio,
-        "cells": cells.iter().map(cell).collect::<Vec<_>>(),
+        "fio": fio,
+        "lines": lines.iter().map(line).collect::<Vec<_>>(),
     })
 }
 
@@ -236,33 +279,29 @@ cargo bench -p kurabe-benches --bench agreement -- [flags]
   --rounds N    rounds in which both tools take a turn (5)
   --size-mib N  size of the test file (1024)
   --dir PATH    where it is made, which decides the disk (the target directory)
-  --auto        kurabe chooses its engine itself, instead of io_uring as fio has it
+  --only WORDS  only lines that have these in them
   --json        JSON instead of tables";
 
 /// Reads the flags and runs.
 ///
 /// # Errors
 /// As `run`, and on a wrong flag.
-pub fn main(bare: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
-    let flags = crate::options::Flags::from_environment(
-        &["seconds", "rounds", "size-mib", "dir"],
-        &["auto", "json"],
-        HELP,
-    )?;
+pub fn main(out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["seconds", "rounds", "size-mib", "dir", "only"], &["json"], HELP)?;
     let mut options = Options {
         seconds: 5.0,
         rounds: 5,
         size_bytes: 1 << 30,
         directory: crate::test_file::own_directory()?,
-        engine: if flags.has("auto") { "auto" } else { "uring" },
+        only: String::new(),
         json: flags.has("json"),
     };
     flags.set("seconds", &mut options.seconds)?;
     flags.set("rounds", &mut options.rounds)?;
     flags.set_mib("size-mib", &mut options.size_bytes)?;
     flags.set("dir", &mut options.directory)?;
-    let kit = Kit::new(bare, crate::tools::build_kurabe()?)?;
-    run(&options, &kit, out, progress)
+    flags.set("only", &mut options.only)?;
+    run(&options, &crate::tools::build_kurabe()?, out, progress)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::lang::lang;
 use crate::output::{style, write_out};
 use crate::run::{measured, print_done, say_how_it_differs, verified};
 use kurabe_core::{Result, record::RunRecord};
-use kurabe_interop::export;
+use kurabe_interop::{export, fio_log};
 use kurabe_lab::FioLine;
 use kurabe_lab::files::{Existing, refuse_existing};
 use kurabe_report::{Style, headline, render_run};
@@ -19,19 +19,23 @@ use std::path::Path;
 pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let (requests, line) = args.requests()?;
     let is_dry = args.planned.dry_run || line.parse_only;
-    requests.first().into_iter().for_each(|request| say_how_it_differs(request, global));
+    requests.first().into_iter().for_each(|(request, _)| say_how_it_differs(request, global));
     // Whoever waited an hour is not told then that a name is taken, or that there is none such. `last` is the run before this one.
-    if let Some(file) = &line.output {
+    let logs = requests.iter().flat_map(|(_, logs)| logs).map(|log| &log.file);
+    for file in line.output.iter().chain(logs) {
         refuse_existing(Path::new(file), Existing::Kept)?;
     }
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
     let mut records = Vec::new();
-    for request in requests {
+    for (request, logs) in requests {
         let Some(done) = measured(request, None, is_dry, global, command_line)? else { continue };
         let verified = verified(&done, global);
         if !is_written(&line) {
             print_done(&done, global)?;
+        }
+        for (log, record) in logs.iter().filter_map(|log| Some((log, done.record.as_ref()?))) {
+            write_out(&fio_log(log, &record.cells), Some(Path::new(&log.file)))?;
         }
         records.extend(done.record);
         if let Err(error) = done.outcome.and(verified) {

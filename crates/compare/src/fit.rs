@@ -175,7 +175,7 @@ pub fn fit_profile(purpose: &Use, count: u32, in_pages: bool) -> Profile {
         let step = step(work, if work.per_count { count } else { 1 }, in_pages && purpose.buffered);
         let offered = step.open_loop.map(|open_loop| time_for(open_loop.rate_iops, work, purpose));
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };
-        Step::Io(IoStep { id: Some(format!("part{}", place + 1)), end, ..step })
+        Step::Io(Box::new(IoStep { id: Some(format!("part{}", place + 1)), end, ..step }))
     });
     let name = format!("fit-{}", purpose.name);
     Profile::of_steps(&name, purpose.title.clone(), rules, steps.collect())

@@ -92,7 +92,7 @@ fn procedure(profile: &Profile) -> Profile {
         step
     };
     let steps = profile.steps.iter().map(|one| match one {
-        Step::Io(io) => Step::Io(step(io)),
+        Step::Io(io) => Step::Io(Box::new(step(io))),
         other => other.clone(),
     });
     let steps = steps.collect();

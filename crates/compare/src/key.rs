@@ -182,7 +182,7 @@ impl CellKey {
 
 /// The other steps that run while a step does: their shapes and directions.
 fn run_beside(profile: &Profile, step: &IoStep) -> String {
-    let same = |other: &Step| matches!(other, Step::Io(other) if std::ptr::eq(other, step));
+    let same = |other: &Step| matches!(other, Step::Io(other) if std::ptr::eq(&**other, step));
     let Some(place) = profile.steps.iter().position(same) else { return String::new() };
     let is_beside = |place: &usize| profile.steps.get(*place).is_some_and(Step::is_beside);
     let first = (1..=place).rev().take_while(is_beside).last().map_or(place, |second| second - 1);
@@ -190,7 +190,7 @@ fn run_beside(profile: &Profile, step: &IoStep) -> String {
     let others =
         (first..=last).filter(|other| *other != place).filter_map(|other| match &profile.steps[other] {
             Step::Io(other) => {
-                let shape = IoStep { label: None, ..other.clone() }.label();
+                let shape = IoStep { label: None, ..IoStep::clone(other) }.label();
                 Some(format!("{shape} {}", other.directions.first().map_or("", |direction| direction.word())))
             }
             _ => None,

@@ -438,7 +438,7 @@ impl Profile {
         self.preconditions
             .iter()
             .enumerate()
-            .flat_map(|(index, step)| Step::Io(step.clone()).tasks(index, &rules, span_bytes))
+            .flat_map(|(index, step)| Step::Io(Box::new(step.clone())).tasks(index, &rules, span_bytes))
             .map(|(_, task)| task)
             .collect()
     }

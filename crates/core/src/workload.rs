@@ -265,6 +265,25 @@ pub struct Flow {
     pub group: u32,
 }
 
+/// A latency within which the greatest queue depth is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyTarget {
+    /// The latency.
+    pub latency_ns: u64,
+    /// How many of the operations stay within it, in percent, above 0 to 100.
+    pub percentile: f64,
+    /// How long each depth is tried.
+    pub window_ns: u64,
+}
+
+impl LatencyTarget {
+    /// As fio has it where nothing is said: all of them.
+    pub const PERCENTILE: f64 = 100.0;
+    /// Enough operations for a percentile of a fast device, and some of a slow one.
+    pub const WINDOW_NS: u64 = 1_000_000_000;
+}
+
 /// A part of the span that is gone to more or less often than its length would have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -370,6 +389,9 @@ pub struct Workload {
     /// Its share of what workloads at the same time do; it takes what it can get if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
+    /// The latency within which the greatest queue depth is looked for before each repetition, up to `iodepth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_target: Option<LatencyTarget>,
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
@@ -406,6 +428,7 @@ impl Workload {
             zones: Vec::new(),
             in_order: None,
             flow: None,
+            latency_target: None,
             ends_all: false,
             end: End::default(),
             sync: SyncRule::default(),

@@ -11,6 +11,7 @@ use crate::drive::joint::{JointDevice, JointObserver, JointSource, JointTurn};
 use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
 use crate::drive::recorder::{INTERVAL_NS, Recorder};
 use crate::drive::source::{Generator, Next, Source};
+use crate::steps::depth::within_target;
 use crate::steps::samples::{CellSamples, SampleSpan, Sampling, Shared, Watch};
 use crate::task::{Attempt, Repeated, unprepared};
 use crate::{drive::content::Content, ground::Ground, session::Session, steps::fill::fill};
@@ -165,7 +166,14 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workloads) => match attempt.seeded(workloads).as_slice() {
                 [workload] if !workload.waits() => {
-                    vec![attempt.of(self.run_workload(context, workload, Some(attempt), &mut progress)?)]
+                    let chosen = within_target(workload, |window| {
+                        self.run_workload(context, window, None, &mut progress)
+                    })?;
+                    let recorded = self.run_workload(context, &chosen, Some(attempt), &mut progress)?;
+                    let mut repeated =
+                        Repeated { engines: vec![engine()], repetitions: vec![attempt.of(recorded)] };
+                    repeated.note_depth(workload, &chosen);
+                    return Ok(repeated);
                 }
                 workloads => self.run_together(context, workloads, attempt)?,
             },

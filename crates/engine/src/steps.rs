@@ -5,6 +5,7 @@ pub(crate) mod cold;
 pub(crate) mod command;
 pub(crate) mod copy;
 mod copy_loop;
+pub(crate) mod depth;
 pub(crate) mod fill;
 mod io;
 mod metadata;

@@ -3,7 +3,7 @@
 use kurabe_core::event::Event;
 use kurabe_core::listed::ListedOperation;
 use kurabe_core::model::Model;
-use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, FillRecord, Repetition};
 use kurabe_core::workload::{Direction, OpKind};
@@ -16,7 +16,8 @@ fn quick(name: &str) -> Profile {
     let mut profile = profile_named(name).unwrap();
     profile.rules.time_ns = 10_000_000;
     for step in &mut profile.steps {
-        if let Step::Io(IoStep { end, .. }) = step {
+        if let Step::Io(step) = step {
+            let end = &mut step.end;
             end.time_ns = end.time_ns.map(|_| 10_000_000);
         }
     }
@@ -65,7 +66,8 @@ fn a_short_repetition_on_a_slow_device_has_enough_operations() {
     assert!((32..64).contains(&alone) && (320..400).contains(&queued), "{alone}, {queued}");
     // What a tool measures for a second is kept.
     for step in &mut profile.steps {
-        if let Step::Io(IoStep { end, .. }) = step {
+        if let Step::Io(step) = step {
+            let end = &mut step.end;
             end.time_ns = Some(1_000_000_000);
         }
     }

@@ -47,7 +47,9 @@ impl Reading {
             ..read(Pattern::Sequential, block_bytes)
         };
         let again = |step: &Step| match step {
-            Step::Io(io) if settled.iter().any(|facts| facts.cell.label == io.label()) => Some(io.clone()),
+            Step::Io(io) if settled.iter().any(|facts| facts.cell.label == io.label()) => {
+                Some(IoStep::clone(io))
+            }
             _ => None,
         };
         match self {
@@ -97,7 +99,7 @@ pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> Fur
         is_next.then(|| {
             // Steps take the same time each.
             let settled_per_time = open.len() as f64 / steps.len() as f64;
-            let with_id = |(number, step)| Step::Io(IoStep { id: Some(id(number)), ..step });
+            let with_id = |(number, step)| Step::Io(Box::new(IoStep { id: Some(id(number)), ..step }));
             let name =
                 |facts: &CellFacts<'_>| Text::same(format!("{} {}", facts.cell.part, facts.cell.label));
             let (names, words) = (Text::list(open.into_iter().map(name)), reading.words());

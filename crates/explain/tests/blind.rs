@@ -9,7 +9,7 @@
 
 use kurabe_core::event::Event;
 use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
-use kurabe_core::profile::{IoStep, Profile, Step};
+use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus, TargetKind, TargetRecord};
 use kurabe_engine::{FollowUp, Session, Stop};
@@ -293,7 +293,8 @@ pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
 pub fn take_time(profile: &mut Profile, time_ns: u64) {
     profile.rules.time_ns = time_ns;
     for step in &mut profile.steps {
-        if let Step::Io(IoStep { end, .. }) = step {
+        if let Step::Io(step) = step {
+            let end = &mut step.end;
             end.time_ns = end.time_ns.map(|_| time_ns);
         }
     }

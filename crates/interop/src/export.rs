@@ -9,6 +9,7 @@ mod facts;
 mod fio;
 mod fio_geometry;
 mod fio_json;
+mod fio_log;
 mod fio_options;
 mod lines;
 mod metrics;
@@ -18,6 +19,7 @@ mod parquet;
 mod tables;
 
 pub use csv::{CsvColumn, csv_table};
+pub use fio_log::{FioLog, FioLogKind, fio_log};
 pub use operations::{write_operation, write_operations_header};
 pub use parquet::ParquetTables;
 pub use tables::{EXPORT_TABLES, ExportTable, TableColumn, described};

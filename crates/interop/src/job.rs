@@ -20,6 +20,7 @@ pub use crate::job::sections::{JobSurroundings, NoSurroundings};
 pub(crate) use crate::job::step::beside;
 pub use crate::job::table::{FioOptionKind, FioOptions, fio_options};
 
+use crate::export::{FioLog, FioLogKind};
 use crate::job::options::OptionReader;
 use crate::job::region::Reach;
 use crate::job::sections::{JobSection, sections};
@@ -43,6 +44,8 @@ pub struct FioJob {
     pub keeps_cache: bool,
     /// Whether what is written is to be read back and compared (`verify=`).
     pub verifies: bool,
+    /// Files over time that are asked for.
+    pub logs: Vec<FioLog>,
 }
 
 /// Whether a file's name says that it holds jobs.
@@ -176,12 +179,35 @@ fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut not
     put_side_by_side(&mut jobs, &mut notes)?;
     let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
+    let logs = logs(&jobs, &mut notes);
     Ok(FioJob {
         verifies,
+        logs,
         target: jobs.iter().find_map(|job| job.target.clone()),
         keeps_cache: jobs.iter().all(|job| job.keeps_cache),
         profile: profile(file, jobs, laid_out, notes),
     })
+}
+
+/// The logs of all jobs.
+fn logs(jobs: &[SectionJob], notes: &mut Notes) -> Vec<FioLog> {
+    let of_job = |(job, step_index): (&SectionJob, u32)| {
+        let number = if job.numbers_logs { format!(".{}", step_index + 1) } else { String::new() };
+        let log = |(kind, name): &(FioLogKind, String)| FioLog {
+            kind: *kind,
+            file: format!("{name}{number}.log"),
+            step_index,
+        };
+        job.logs.iter().map(log).collect::<Vec<_>>()
+    };
+    let logs: Vec<FioLog> = jobs.iter().zip(0..).flat_map(of_job).collect();
+    if !logs.is_empty() {
+        notes.add(text!(
+            "log files have a line for each interval of the series, as by log_avg_msec; of latency it is the greatest",
+            "ログは推移の区間ごとに 1 行です(log_avg_msec と同様)。レイテンシは区間内の最大値です"
+        ));
+    }
+    logs
 }
 
 /// Moves a job that is a part of its target in percent so many percent further.
@@ -244,6 +270,15 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
         begun = end;
         if group.len() == 1 {
             continue;
+        }
+        if let Some(seeking) = group.iter().find(|job| job.step.latency_target.is_some()) {
+            return Err(ErrorKind::Unsupported
+                .error(text!(
+                    "the greatest depth within a latency is looked for by a job alone",
+                    "レイテンシ内の最大の深さは、1 つのジョブだけを動かして探します"
+                ))
+                .at(seeking.place.clone())
+                .remedy(text!("write stonewall for it", "そのジョブに stonewall を付けてください")));
         }
         group[1..].iter_mut().for_each(|job| job.step.beside = true);
         let names = group.iter().map(|job| &job.target);
@@ -346,7 +381,7 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
         ..once
     };
     let title = text!("fio's jobs of {name}", "fio のジョブ {name}");
-    let steps = jobs.into_iter().map(|job| Step::Io(job.step)).collect();
+    let steps = jobs.into_iter().map(|job| Step::Io(Box::new(job.step))).collect();
     Profile {
         source: Some("fio".to_owned()),
         differs: notes.told(),

@@ -12,8 +12,8 @@ mod trace;
 
 pub use disksim::{DeviceFile, is_disksim, read_disksim};
 pub use export::{
-    CsvColumn, EXPORT_TABLES, ExportFormat, ExportTable, ParquetTables, TableColumn, csv_table, described,
-    export, write_operation, write_operations_header,
+    CsvColumn, EXPORT_TABLES, ExportFormat, ExportTable, FioLog, FioLogKind, ParquetTables, TableColumn,
+    csv_table, described, export, fio_log, write_operation, write_operations_header,
 };
 pub use import::{ImportedRun, import};
 pub use job::{

@@ -5,12 +5,12 @@
 use crate::export_support::{cell, engine, record, workload};
 use kurabe_core::Lang;
 use kurabe_core::profile::{Profile, Statistic};
-use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::record::{Cell, Interval, Repetition, RunRecord, Series, TargetKind};
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow, OpenLoop, Pattern,
-    SyncRule, Thinking, ThreadShare, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, Direction, End, EndSync, Flow, LatencyTarget,
+    OpenLoop, Pattern, SyncRule, Thinking, ThreadShare, Workload,
 };
-use kurabe_interop::{ExportFormat, NoSurroundings, export, read_fio_job};
+use kurabe_interop::{ExportFormat, NoSurroundings, export, fio_log, read_fio_job};
 use std::process::{Command, Stdio};
 
 /// Span of the target.
@@ -48,6 +48,9 @@ fn zone(access_percent: u8, span_percent: u8) -> AccessZone {
     AccessZone { access_percent, span_percent }
 }
 
+/// Zones that are skipped in part.
+const SKIPPED: Pattern = Pattern::Strided { run_bytes: Some(65536), gap_bytes: 131_072 };
+
 /// Workloads that fio's jobs can say exactly.
 fn exact() -> Vec<Workload> {
     let timed = End { time_ns: Some(2_000_000_000), ..End::default() };
@@ -78,7 +81,7 @@ fn exact() -> Vec<Workload> {
         Workload { pattern: Pattern::Normal { deviation_percent: 20.0 }, ..base.clone() },
         Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: -8192 }, ..base.clone() },
         Workload { pattern: Pattern::Strided { run_bytes: None, gap_bytes: 4096 }, ..base.clone() },
-        Workload { pattern: Pattern::Strided { run_bytes: Some(65536), gap_bytes: 131_072 }, ..base.clone() },
+        Workload { pattern: SKIPPED, ..base.clone() },
         Workload { in_order: Some(BlocksInOrder::Blocks(8)), ..random.clone() },
         Workload { in_order: Some(BlocksInOrder::Percent(30)), ..random.clone() },
         Workload { flow: Some(Flow { weight: 3, group: 2 }), ends_all: true, ..random.clone() },
@@ -107,6 +110,8 @@ fn exact() -> Vec<Workload> {
             ..writes.clone()
         },
     ];
+    let target = LatencyTarget { latency_ns: 500_000, percentile: 99.9, window_ns: 50_000_000 };
+    all.push(Workload { latency_target: Some(target), ..random.clone() });
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
         all.push(Workload { data, ..writes.clone() });
     }
@@ -312,4 +317,32 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
             panic!("fio refuses {:?}", lines.iter().filter(is_nonsense).collect::<Vec<_>>());
         }
     }
+}
+
+#[test]
+fn a_line_of_a_log_is_an_interval_of_a_direction() {
+    let source = "[a]\nsize=1m\n[b]\nstonewall\nsize=1m\nwrite_bw_log=x\nwrite_iops_log\nwrite_lat_log=y\n";
+    let job = read_fio_job("job.fio", source, &NoSurroundings).expect("a job");
+    let files: Vec<&str> = job.logs.iter().map(|log| log.file.as_str()).collect();
+    assert_eq!(files, ["x_bw.2.log", "b_iops.2.log", "y_lat.2.log", "y_clat.2.log"]);
+    let interval = |read_bytes, read_operations, write_operations| Interval {
+        read_bytes,
+        read_operations,
+        read_worst_ns: 70_000,
+        write_operations,
+        ..Interval::default()
+    };
+    let intervals = vec![interval(4096 * 50, 50, 0), interval(0, 0, 3)];
+    let series = Series { interval_ns: 100_000_000, intervals };
+    let mut of_job = cell("b", Direction::Read, workload());
+    (of_job.step_index, of_job.repetitions) = (1, vec![Repetition::default(); 2]);
+    for repetition in &mut of_job.repetitions {
+        (repetition.series, repetition.elapsed_ns) = (series.clone(), 200_000_000);
+    }
+    let of_other = Cell { step_index: 0, ..of_job.clone() };
+    let log = |place: usize| fio_log(&job.logs[place], &[of_other.clone(), of_job.clone()]);
+    let bandwidth = "100, 2000, 0, 0, 0, 0\n200, 0, 1, 0, 0, 0\n300, 2000, 0, 0, 0, 0\n400, 0, 1, 0, 0, 0\n";
+    assert_eq!(log(0), bandwidth);
+    assert!(log(1).starts_with("100, 500, 0, 0, 0, 0\n200, 30, 1,"));
+    assert!(log(2).starts_with("100, 70000, 0,") && log(2) == log(3));
 }

@@ -5,7 +5,7 @@ use crate::step_change::change_steps;
 use crate::trace::{TraceNames, traces};
 use kurabe_core::mention::{CHUNK, DIRECTION, FILES, MAX, Mention, OVER, RUNS, SIZE, TIME};
 use kurabe_core::outside::text_of_file;
-use kurabe_core::profile::{IoStep, Overrides, Profile, Rules, Step};
+use kurabe_core::profile::{Overrides, Profile, Rules, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::quantity::{KIB, MIB};
 use kurabe_core::trace::Trace;
@@ -124,9 +124,8 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
         Step::Metadata(_) => true,
         _ => false,
     });
-    let timed = count(
-        |step| matches!(step, Step::Io(IoStep { end, .. }) if end.time_ns.is_some() || !end.is_given()),
-    );
+    let timed =
+        count(|step| matches!(step, Step::Io(step) if step.end.time_ns.is_some() || !step.end.is_given()));
     let name = &profile.name;
     let misfit = |flag: Mention| {
         ErrorKind::Usage.error(text!(

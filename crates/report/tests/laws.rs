@@ -214,6 +214,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 seed: 0,
                 started_ns,
                 turn: None,
+                iodepth: None,
                 elapsed_ns,
                 first_done_ns: None,
                 read,

@@ -101,7 +101,7 @@ fn check_profile(profile: &Profile) -> CheckResult {
     }
     let preconditions = profile.preconditions.iter().map(|step| ("preconditions", step));
     let steps = profile.steps.iter().filter_map(|step| match step {
-        Step::Io(step) => Some(("steps", step)),
+        Step::Io(step) => Some(("steps", &**step)),
         _ => None,
     });
     for (list, step) in preconditions.chain(steps) {

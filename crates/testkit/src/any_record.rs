@@ -112,7 +112,7 @@ impl Tape {
     /// The only value of a record that tells its own type.
     fn step(&mut self) -> Value {
         json!(match self.below(7) {
-            0 => Step::Io(self.any()),
+            0 => Step::Io(Box::new(self.any())),
             1 => Step::Positional(self.any()),
             2 => Step::AccessTime(self.any()),
             3 => Step::Copy(self.any()),

@@ -4,6 +4,7 @@ use super::shared::{JudgedArgs, PlannedArgs, unaccepted};
 use crate::lang::{below, t};
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
+use kurabe_interop::{FioJob, FioLog};
 use kurabe_lab::{FioLine, RunRequest, jobs_of_line, target_of_job};
 use kurabe_report::Unaccepted;
 use std::ffi::OsString;
@@ -29,11 +30,11 @@ pub struct FioArgs {
 }
 
 impl FioArgs {
-    /// What is asked of each run, and what the line says beside its jobs.
+    /// What is asked of each run, with the files over time that its jobs want, and what the line says beside its jobs.
     ///
     /// # Errors
     /// When fio's words are wrong, or cannot be done.
-    pub fn requests(&self) -> Result<(Vec<RunRequest>, FioLine)> {
+    pub fn requests(&self) -> Result<(Vec<(RunRequest, Vec<FioLog>)>, FioLine)> {
         let (jobs, line) = jobs_of_line(&self.words)?;
         let writes = |direction: &Direction| *direction != Direction::Read;
         let mut steps = jobs.iter().flat_map(|job| &job.profile.steps);
@@ -57,12 +58,13 @@ impl FioArgs {
                     "測定後に kurabe compare で比べてください"
                 )));
         }
-        let request = |job| {
+        let request = |mut job: FioJob| {
+            let logs = std::mem::take(&mut job.logs);
             let target =
                 self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
             let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
             request.overrides.runs = self.runs;
-            Ok(request)
+            Ok((request, logs))
         };
         Ok((jobs.into_iter().map(request).collect::<Result<_>>()?, line))
     }

@@ -98,7 +98,7 @@ impl RunArgs {
                 Procedure::Single(Box::new(Step::Replay(self.replay_step(trace, &overrides))))
             }
             (None, None) if overrides.is_of_workload() => {
-                Procedure::Single(Box::new(Step::Io(overrides.single_step())))
+                Procedure::Single(Box::new(Step::Io(Box::new(overrides.single_step()))))
             }
             (None, None) => Procedure::Usual,
         };

@@ -71,9 +71,9 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let lab = Lab::new();
     let target = lab.target();
     let of = |name: &str, source: String| lab.write(name, source);
-    let flow = of("flow.fio", JOBS.replace("stonewall", "latency_target=500"));
+    let flow = of("flow.fio", JOBS.replace("stonewall", "trim_percentage=5"));
     lab.kurabe(&["run", text(&flow), text(&target)])
-        .is_refusal(10, &["`latency_target`", "sweep", "flow.fio:14:1"]);
+        .is_refusal(10, &["`trim_percentage`", "no trims", "flow.fio:14:1"]);
     let job = of("mine.fio", JOBS.to_owned());
     lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
     lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);
@@ -149,6 +149,22 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     assert_eq!(names_of_jobs.len(), 2, "{printed}");
     assert_eq!(lab.list().len(), 3);
     run(&line(&format!("{jobs} --against last"))).is_refusal(2, &["2 runs", "kurabe compare"]);
+    // The greatest depth within a latency, and its course over time as fio writes it.
+    let log = lab.beside("depth");
+    let depth = format!(
+        "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 --latency_target=1000 --latency_window=50ms \
+         --latency_percentile=99 --runtime=1 --time_based --write_lat_log={}",
+        text(&log)
+    );
+    let shown = run(&line(&depth)).ok().out;
+    assert!(shown.contains("is the greatest that keeps 99 % of the operations"), "{shown}");
+    let lines = std::fs::read_to_string(format!("{}_lat.1.log", text(&log))).expect("a log");
+    assert!(
+        lines.lines().count() >= 10 && lines.lines().all(|line| line.split(", ").count() == 6),
+        "{lines}"
+    );
+    let again = run(&line(&depth));
+    assert!(again.code() == Some(6) && again.err.contains("_lat.1.log exists"), "{}", again.err);
     // In the place of a device that is not there nothing is made.
     let missing = run(&line("--name=a --rw=read --size=1m --filename=/dev/no-such-disk"));
     assert!(missing.code() == Some(4) && missing.err.contains("/dev/no-such-disk"), "{}", missing.err);

@@ -246,7 +246,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
         ("metadata", StepKind::Metadata),
     ])?;
     match kind {
-        StepKind::Io => Ok(read_io(&io_table(value)?)?.into_iter().map(Step::Io).collect()),
+        StepKind::Io => Ok(read_io(&io_table(value)?)?.into_iter().map(Box::new).map(Step::Io).collect()),
         StepKind::Positional => read_positional(value).map(|step| vec![Step::Positional(step)]),
         StepKind::AccessTime => read_access_time(value).map(|step| vec![Step::AccessTime(step)]),
         StepKind::Copy => read_copy(value),

@@ -5,8 +5,8 @@
 
 use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
-    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, Flow, OpenLoop, Pattern, SyncRule, Thinking,
-    ThreadShare, Workload, is_zero,
+    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, Flow, LatencyTarget, OpenLoop, Pattern,
+    SyncRule, Thinking, ThreadShare, Workload, is_zero,
 };
 use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A workload.
-    Io(IoStep),
+    Io(Box<IoStep>),
     /// Samples spread over the target.
     Positional(PositionalStep),
     /// Single accesses at random places.
@@ -97,6 +97,9 @@ pub struct IoStep {
     /// Its share of what runs at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
+    /// The latency within which the greatest queue depth is looked for, up to `iodepth`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_target: Option<LatencyTarget>,
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
@@ -476,6 +479,7 @@ impl IoStep {
             zones: Vec::new(),
             in_order: None,
             flow: None,
+            latency_target: None,
             ends_all: false,
             warm_up_passes: 0,
             end: End::default(),
@@ -528,6 +532,7 @@ impl IoStep {
             zones: Vec::new(),
             in_order: None,
             flow: None,
+            latency_target: None,
             ends_all: false,
             end: End {
                 time_ns: Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP)),
@@ -600,6 +605,7 @@ impl IoStep {
             zones: self.zones.clone(),
             in_order: self.in_order,
             flow: self.flow,
+            latency_target: self.latency_target,
             ends_all: self.ends_all,
             end,
             sync: self.sync,

@@ -281,6 +281,7 @@ mod tests {
                     .into_iter()
                     .map(|(offset_bytes, elapsed_ns)| Sample { offset_bytes, bytes: 512, elapsed_ns })
                     .collect(),
+                iodepth: None,
                 places: Vec::new(),
                 traffic: traffic.map(|read_bytes| Traffic { read_bytes, ..Traffic::default() }),
                 kernel: None,

@@ -140,6 +140,9 @@ pub struct Repetition {
     pub first_done_ns: Option<u64>,
     /// Reads.
     pub read: OpsRecord,
+    /// The queue depth that was found for it, where the workload asks for the greatest within a latency.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub iodepth: Option<u32>,
     /// Writes.
     pub write: OpsRecord,
     /// Syncs.

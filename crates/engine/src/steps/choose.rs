@@ -254,6 +254,7 @@ fn trial_of(workload: &Workload, round: u32) -> Workload {
         zones: Vec::new(),
         in_order: None,
         flow: None,
+        latency_target: None,
         ends_all: false,
         alignment_bytes: None,
         end: End {

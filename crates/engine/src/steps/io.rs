@@ -5,6 +5,7 @@ use crate::drive::measure::{Engine, Issue, LaneGroup, MeasuredRepetition, Setup,
 use crate::drive::source::{Generator, Source};
 use crate::drive::thoughtful::Thoughtful;
 use crate::real::{Real, Settings};
+use crate::steps::depth::within_target;
 use crate::task::{Attempt, Repeated};
 use crate::{drive::every_operation::InOrder, steps::choose::ChosenIssue};
 use kurabe_core::record::{EngineRecord, Repetition};
@@ -33,9 +34,21 @@ impl Real<'_> {
         if let ([workload], [choice]) = (workloads.as_slice(), choices)
             && !workload.waits()
         {
-            let (sources, setup) = (Generator::for_threads(workload), Setup::of(workload));
-            let job = LaneGroup { sources, setup, issue: choice.issue };
-            return self.repeat_groups(context, vec![job], choices, attempt);
+            let group = |workload: &Workload| LaneGroup {
+                sources: Generator::for_threads(workload),
+                setup: Setup::of(workload),
+                issue: choice.issue,
+            };
+            let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
+            let chosen = within_target(workload, |window| {
+                let jobs = vec![group(window)];
+                let watched =
+                    context.watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live));
+                Ok(watched?.pop().map(|measured| measured.recorded).unwrap_or_default())
+            })?;
+            let mut repeated = self.repeat_groups(context, vec![group(&chosen)], choices, attempt)?;
+            repeated.note_depth(workload, &chosen);
+            return Ok(repeated);
         }
         let sources = Thoughtful::for_threads(&workloads).into_iter();
         let jobs = sources.zip(&workloads).zip(choices).map(|((sources, workload), choice)| LaneGroup {

@@ -70,7 +70,13 @@ impl SweepPlan {
             "working set, block size and queue depth, one at a time",
             "ワーキングセット、ブロックサイズ、キュー深さを 1 つずつ変える"
         );
-        let steps = self.axes.iter().flat_map(|axis| self.steps(*axis, size_bytes)).map(Step::Io).collect();
+        let steps = self
+            .axes
+            .iter()
+            .flat_map(|axis| self.steps(*axis, size_bytes))
+            .map(Box::new)
+            .map(Step::Io)
+            .collect();
         Profile { source: Some("kurabe".to_owned()), ..Profile::of_steps("sweep", title, rules, steps) }
     }
 
@@ -139,7 +145,7 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     }
     new_spans.retain(|(span, _)| spans.insert(*span));
     let left = MOST_FURTHER.saturating_sub(further);
-    let step = |(span, direction)| Step::Io(span_step(span, vec![direction]));
+    let step = |(span, direction)| Step::Io(Box::new(span_step(span, vec![direction])));
     FurtherSteps { steps: new_spans.into_iter().take(left).map(step).collect(), why: None }
 }
 

@@ -7,8 +7,8 @@
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, Flow, OpenLoop, Pattern, SyncRule,
-    Thinking, TimeCheck, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, Flow, LatencyTarget, OpenLoop, Pattern,
+    SyncRule, Thinking, TimeCheck, Workload,
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
@@ -55,6 +55,7 @@ impl Job {
             zones,
             in_order,
             flow,
+            latency_target,
             ends_all,
             end,
             sync,
@@ -71,6 +72,7 @@ impl Job {
         draft.order(*pattern, zones, jobs);
         draft.places(*in_order, *alignment_bytes);
         draft.share(*flow, *ends_all);
+        draft.depth(*latency_target);
         draft.pauses(*start_delay_ns, *thinking);
         let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
         draft.end(workload, jobs, *warm_up_ns);
@@ -223,6 +225,14 @@ impl JobDraft {
         }
         if let Some(bytes) = alignment_bytes {
             self.set("blockalign", bytes.to_string());
+        }
+    }
+
+    fn depth(&mut self, target: Option<LatencyTarget>) {
+        if let Some(LatencyTarget { latency_ns, percentile, window_ns }) = target {
+            self.set("latency_target", time_words(latency_ns));
+            self.set("latency_percentile", percentile.to_string());
+            self.set("latency_window", time_words(window_ns));
         }
     }
 

@@ -77,6 +77,11 @@ impl<'s> OptionReader<'s> {
         self.written(name).is_some()
     }
 
+    /// Whether it has a value.
+    pub(super) fn has_value(&self, name: &str) -> bool {
+        self.written(name).is_some_and(|option| option.value.is_some())
+    }
+
     /// An error at an option, or at the section if it has none such.
     pub(super) fn error(&self, name: &str, what: Text) -> Error {
         match self.written(name) {
@@ -173,6 +178,16 @@ impl<'s> OptionReader<'s> {
     /// A size of fio's.
     pub(super) fn size(&self, word: &str) -> Option<u64> {
         size_bytes(word, self.kb_base)
+    }
+
+    /// A time in ns; a bare number is microseconds.
+    pub(super) fn micros_ns(&self, name: &str) -> Result<Option<u64>> {
+        match self.word(name)? {
+            Some(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Ok(self.number(name, 0..=u64::from(u32::MAX))?.map(|micros| micros * 1000))
+            }
+            _ => self.time_ns(name),
+        }
     }
 
     /// A time in ns; a bare number is seconds.

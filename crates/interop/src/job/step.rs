@@ -4,10 +4,12 @@ use super::options::OptionReader;
 use super::order::{alignment, direction, flow, in_order, pattern};
 use super::region::{Reach, Region, region, spread};
 use super::{Notes, OwnStep};
+use crate::export::FioLogKind;
 use crate::fio_values::ONE_BY_ONE;
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
-    Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern, SyncRule, Thinking, ThreadShare,
+    Arrival, BlockSize, Data, Direction, End, EndSync, LatencyTarget, OpenLoop, Pattern, SyncRule, Thinking,
+    ThreadShare,
 };
 use kurabe_core::{Place, Result, mention::ENGINE, text};
 
@@ -32,6 +34,10 @@ pub(super) struct SectionJob {
     pub(super) spread: Option<(u64, Reach)>,
     /// Whether it asks for what was written to be verified.
     pub(super) verifies: bool,
+    /// Its logs, each with what its file is called but for the job's number.
+    pub(super) logs: Vec<(FioLogKind, String)>,
+    /// Whether the number is in the file's name.
+    pub(super) numbers_logs: bool,
 }
 
 /// Reads a section.
@@ -65,6 +71,7 @@ pub(super) fn read_job(
         zones,
         in_order,
         flow: flow(reader, jobs)?,
+        latency_target: latency_target(reader)?,
         ends_all: reader.flag("exitall")?,
         span_percent: region.percent,
         alignment_bytes: alignment(reader)?,
@@ -98,8 +105,26 @@ pub(super) fn read_job(
         has_file: reader.has("filename"),
         place: reader.place(),
         spread,
+        logs: logs(reader)?,
+        numbers_logs: !reader.has("per_job_logs") || reader.flag("per_job_logs")?,
         verifies: reader.word("verify")?.is_some_and(|method| !["0", "none", "null"].contains(&method)),
     })
+}
+
+/// The logs of a section: without a name they have that of the job.
+fn logs(reader: &OptionReader<'_>) -> Result<Vec<(FioLogKind, String)>> {
+    let mut logs = Vec::new();
+    for (kind, option, names) in FioLogKind::ALL {
+        if reader.has(option) {
+            let stem = if reader.has_value(option) {
+                reader.word(option)?.unwrap_or(reader.name)
+            } else {
+                reader.name
+            };
+            logs.extend(names.iter().map(|name| (kind, format!("{stem}_{name}"))));
+        }
+    }
+    Ok(logs)
 }
 
 /// What a cell of a job does, and beside it what the job is called. Jobs that kurabe wrote are called by their work, and by the
@@ -126,16 +151,22 @@ fn target(reader: &OptionReader<'_>) -> Result<Option<String>> {
     .map(|name| name.replace("\\:", ":")))
 }
 
+/// The greatest depth within a latency is looked for.
+fn latency_target(reader: &OptionReader<'_>) -> Result<Option<LatencyTarget>> {
+    let percentile = reader.word("latency_percentile")?.map_or(Some(LatencyTarget::PERCENTILE), |word| {
+        word.parse().ok().filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0)
+    });
+    let remedy = || text!("above 0 to 100", "0 より大きく 100 までです");
+    let percentile = percentile.ok_or_else(|| reader.wrong("latency_percentile").remedy(remedy()))?;
+    let window_ns = reader.micros_ns("latency_window")?.filter(|window_ns| *window_ns > 0);
+    let window_ns = window_ns.unwrap_or(LatencyTarget::WINDOW_NS);
+    let latency_ns = reader.micros_ns("latency_target")?.filter(|latency_ns| *latency_ns > 0);
+    Ok(latency_ns.map(|latency_ns| LatencyTarget { latency_ns, percentile, window_ns }))
+}
+
 fn thinking(reader: &OptionReader<'_>) -> Result<Option<Thinking>> {
     let every_operations = reader.number("thinktime_blocks", 1..=u64::from(u32::MAX))?.unwrap_or(1) as u32;
-    // A bare number is microseconds here, and seconds everywhere else.
-    let time_ns = match reader.word("thinktime")? {
-        Some(word) if word.bytes().all(|byte| byte.is_ascii_digit()) => {
-            reader.number("thinktime", 0..=u64::from(u32::MAX))?.map(|micros| micros * 1000)
-        }
-        Some(_) => reader.time_ns("thinktime")?,
-        None => None,
-    };
+    let time_ns = reader.micros_ns("thinktime")?;
     Ok(time_ns.filter(|time_ns| *time_ns > 0).map(|time_ns| Thinking { time_ns, every_operations }))
 }
 

@@ -60,7 +60,7 @@ pub(super) const ALIASES: [(&str, &str); 25] = [
 ];
 
 /// Options that are on where they have no value.
-pub(super) const BARE: [&str; 14] = [
+pub(super) const BARE: [&str; 17] = [
     "bs_unaligned",
     "exitall",
     "exitall_on_error",
@@ -73,6 +73,9 @@ pub(super) const BARE: [&str; 14] = [
     "thread",
     "time_based",
     "verify_only",
+    "write_bw_log",
+    "write_iops_log",
+    "write_lat_log",
     "zero_buffers",
     "fixedbufs",
 ];
@@ -158,6 +161,7 @@ mod tests {
             include_str!("step.rs"),
             include_str!("order.rs"),
             include_str!("region.rs"),
+            include_str!("../export/fio_log.rs"),
             include_str!("options.rs"),
             include_str!("line.rs"),
         ];

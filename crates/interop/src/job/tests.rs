@@ -2,8 +2,8 @@ use super::*;
 use kurabe_core::Lang;
 use kurabe_core::profile::IoStep;
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, Flow, OpenLoop, Pattern,
-    Thinking, ThreadShare,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, Flow, LatencyTarget, OpenLoop,
+    Pattern, Thinking, ThreadShare,
 };
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn steps(source: &str) -> Vec<IoStep> {
     let job = read_fio_job("a/job.fio", source, &NoSurroundings)
         .unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
     let step = |step: Step| match step {
-        Step::Io(step) => step,
+        Step::Io(step) => *step,
         other => panic!("{other:?}"),
     };
     job.profile.steps.into_iter().map(step).collect()
@@ -74,6 +74,10 @@ fn each_option_is_what_fio_means_by_it() {
     assert_eq!(step("rw=randrw\npercentage_random=30,40").in_order, Some(BlocksInOrder::Percent(70)));
     assert_eq!(step("rw=read\npercentage_random=30").in_order, None);
     assert_eq!(step("numjobs=3\nflow=2\nflow_id=7").flow, Some(Flow { weight: 6, group: 7 }));
+    let target = LatencyTarget { latency_ns: 500_000, percentile: 99.9, window_ns: 5_000_000_000 };
+    let seeking =
+        step("iodepth=128\nioengine=libaio\nlatency_target=500\nlatency_window=5s\nlatency_percentile=99.9");
+    assert_eq!(seeking.latency_target, Some(target));
     assert!(step("exitall").ends_all && !step("exitall=0").ends_all);
     assert_eq!(step("rw=randrw\nrwmixwrite=30").read_percent, 70);
     let mixed = step("rw=randrw\nbs=4k,64k");
@@ -223,6 +227,7 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\nzonemode=zbd\n", 2, ["zonemode=zbd", "strided"]),
         ("[a]\nfsync=1\nfdatasync=1\n", 3, ["fdatasync=1", "one of"]),
         ("size=4k\n", 1, ["before the first section", "[global]"]),
+        ("[a]\nsize=1m\nlatency_target=1ms\n[b]\nsize=1m\n", 1, ["job alone", "stonewall"]),
         ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "trace"]),
     ] {
         let error = read_fio_job("a.fio", source, &NoSurroundings).unwrap_err();

@@ -255,9 +255,25 @@ pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
             ),
         ));
     }
-    let quiet = interval_notes(&figures).into_iter().chain(tool_notes(profile, &figures));
+    let depths = figures.iter().filter_map(|figures| found_depth(figures.cell));
+    let quiet = depths.chain(interval_notes(&figures)).chain(tool_notes(profile, &figures));
     notes.extend(quiet.map(|note| (Role::Quiet, note)));
     notes.into_iter().map(|(role, note)| remark(role, note)).collect()
+}
+
+/// The greatest queue depth within the latency that a cell asks for.
+fn found_depth(cell: &Cell) -> Option<Text> {
+    let target = cell.workload.as_ref()?.latency_target?;
+    let depths: Vec<u32> = cell.counted().filter_map(|repetition| repetition.iodepth).collect();
+    let (least, most) = (*depths.iter().min()?, *depths.iter().max()?);
+    let depth = if least == most { least.to_string() } else { format!("{least}–{most}") };
+    let (latency, percentile) = (number::latency_ns(target.latency_ns), target.percentile);
+    let label = words::label(cell);
+    Some(text!(
+        "{label}: queue depth {depth} is the greatest that keeps {percentile} % of the operations within {latency}",
+        "{label}: 操作の {percentile} % が {latency} に収まる最大のキュー深さは {depth}";
+        label
+    ))
 }
 
 /// What ± is of, and why it is missing.

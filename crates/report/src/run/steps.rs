@@ -124,6 +124,13 @@ fn places_and_pauses(step: &IoStep) -> Vec<Text> {
         step.flow.map(|Flow { weight, .. }| {
             text!("share {weight} of the operations at once", "同時に行う操作のうち {weight} の割合")
         }),
+        step.latency_target.map(|target| {
+            let (latency, percentile) = (number::latency_ns(target.latency_ns), target.percentile);
+            text!(
+                "the greatest depth up to that within {latency} for {percentile} %",
+                "その深さまでで {percentile} % が {latency} に収まる最大の深さ"
+            )
+        }),
         step.ends_all.then(|| text!("all end with it", "これが終わればすべて終わる")),
         step.span_percent.map(|(start, length)| {
             let end = start.saturating_add(length).min(100);

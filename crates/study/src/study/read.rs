@@ -163,7 +163,7 @@ fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile
         // What a tool does that writes its test file before it reads it; a model has no such file.
         let fill = load_profile("unfinished-write")?.steps;
         profile.preconditions.extend(fill.into_iter().filter_map(|step| match step {
-            Step::Io(step) => Some(step),
+            Step::Io(step) => Some(*step),
             _ => None,
         }));
     }

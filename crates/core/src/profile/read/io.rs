@@ -7,7 +7,8 @@ use super::{
 use crate::data_file::{DataTable, Value};
 use crate::profile::{IoStep, Overrides};
 use crate::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, Flow, Pattern, Thinking, ThreadShare, TimeCheck,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, Flow, LatencyTarget, Pattern, Thinking,
+    ThreadShare, TimeCheck,
 };
 use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
@@ -16,7 +17,7 @@ const IO_KEYS: &str = "kind id label directions read_percent each_read_percent p
     each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
     warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
     sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
-    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group ends_all span_percent offset_percent";
+    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all span_percent offset_percent";
 
 /// A table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
@@ -74,6 +75,9 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
         ("blocks_in_order", !step.pattern.is_sequential(), "`pattern = \"random\"`"),
         ("in_order_percent", !step.pattern.is_sequential(), "`pattern = \"random\"`"),
         ("flow_group", step.flow.is_some(), "`flow`"),
+        ("latency_percentile", step.latency_target.is_some(), "`latency_target`"),
+        ("latency_window", step.latency_target.is_some(), "`latency_target`"),
+        ("latency_target", !step.beside, "a step of its own"),
         ("offset_percent", step.span_percent.is_some(), "`span_percent`"),
         ("zones", matches!(step.pattern, Pattern::Random), "`pattern = \"random\"`"),
         ("think_operations", step.thinking.is_some(), "`think_time`"),
@@ -130,6 +134,7 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
         zones: read_zones(table)?,
         in_order: read_in_order(table)?,
         flow: read_flow(table)?,
+        latency_target: read_latency_target(table)?,
         ends_all: table.read("ends_all", Value::boolean)?.unwrap_or(false),
         span_percent: read_span_percent(table)?,
         ..IoStep::plain(pattern, 4096, 1, read_directions(table)?)
@@ -170,6 +175,17 @@ fn read_flow(table: &DataTable<'_>) -> Result<Option<Flow>> {
     let group = integer_or(table, "flow_group", 0..=u64::from(u32::MAX), 0)? as u32;
     let weight = table.read("flow", |value| value.integer(1..=1000))?;
     Ok(weight.map(|weight| Flow { weight: weight as u32, group }))
+}
+
+fn read_latency_target(table: &DataTable<'_>) -> Result<Option<LatencyTarget>> {
+    let percentile = table.read("latency_percentile", Value::positive)?.unwrap_or(LatencyTarget::PERCENTILE);
+    if percentile > 100.0 {
+        let value = table.require("latency_percentile")?;
+        return Err(value.error(&text!("a percentile is at most 100", "パーセンタイルは 100 までです")));
+    }
+    let window_ns = table.read("latency_window", positive_duration)?.unwrap_or(LatencyTarget::WINDOW_NS);
+    let latency_ns = table.read("latency_target", positive_duration)?;
+    Ok(latency_ns.map(|latency_ns| LatencyTarget { latency_ns, percentile, window_ns }))
 }
 
 fn read_span_percent(table: &DataTable<'_>) -> Result<Option<(u8, u8)>> {

@@ -1,0 +1,70 @@
+//! fio's log files: a line for each interval and direction.
+//!
+//! The model: what is known over time of a cell is its series, so a line is an interval as if fio had been asked for
+//! `log_avg_msec` of its length: `time in ms, value, direction, 0, 0, 0`. Of latency the greatest of each interval is known
+//! (`log_max_value=1`). Repetitions follow one another.
+
+use kurabe_core::quantity::NS_PER_S;
+use kurabe_core::record::Cell;
+
+/// What a log has over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioLogKind {
+    /// KiB per second.
+    Bandwidth,
+    /// Operations per second.
+    Operations,
+    /// Latency in ns.
+    Latency,
+}
+
+impl FioLogKind {
+    /// The options that ask for it, and how its files are called.
+    pub(crate) const ALL: [(Self, &'static str, &'static [&'static str]); 3] = [
+        (Self::Bandwidth, "write_bw_log", &["bw"]),
+        (Self::Operations, "write_iops_log", &["iops"]),
+        (Self::Latency, "write_lat_log", &["lat", "clat"]),
+    ];
+}
+
+/// A log that a job asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FioLog {
+    /// What it has.
+    pub kind: FioLogKind,
+    /// The file's name.
+    pub file: String,
+    /// The job's place among the steps of the run.
+    pub step_index: u32,
+}
+
+/// The lines of a log of cells, of which those of its job count.
+pub fn fio_log(log: &FioLog, cells: &[Cell]) -> String {
+    let (mut lines, mut begun_ns) = (String::new(), 0u64);
+    let own = cells.iter().filter(|cell| cell.step_index == log.step_index).flat_map(Cell::counted);
+    for repetition in own {
+        let interval_ns = repetition.series.interval_ns;
+        for (interval, count) in repetition.series.intervals.iter().zip(1u64..) {
+            let ends_ms = begun_ns.saturating_add(interval_ns.saturating_mul(count)) / 1_000_000;
+            for (direction, (bytes, operations, worst_ns)) in [
+                (interval.read_bytes, interval.read_operations, interval.read_worst_ns),
+                (interval.write_bytes, interval.write_operations, interval.write_worst_ns),
+            ]
+            .into_iter()
+            .enumerate()
+            .filter(|(_, (_, operations, _))| *operations > 0)
+            {
+                let per_second =
+                    |value: u64| u128::from(value) * u128::from(NS_PER_S) / u128::from(interval_ns.max(1));
+                let value = match log.kind {
+                    FioLogKind::Bandwidth => per_second(bytes / 1024),
+                    FioLogKind::Operations => per_second(u64::from(operations)),
+                    FioLogKind::Latency => u128::from(worst_ns),
+                };
+                lines.push_str(&format!("{ends_ms}, {value}, {direction}, 0, 0, 0\n"));
+            }
+        }
+        begun_ns = begun_ns.saturating_add(repetition.elapsed_ns);
+    }
+    lines
+}
