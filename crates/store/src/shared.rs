@@ -52,8 +52,8 @@ pub fn open_shared(
 pub fn without_passwords(words: &str) -> Cow<'_, str> {
     let mut rest = words;
     let mut out = String::new();
-    while let Some(at) = SCHEMES.iter().filter_map(|scheme| Some(rest.find(scheme)? + scheme.len())).min() {
-        let (before, address) = rest.split_at(at);
+    while let Some(at) = rest.find("://") {
+        let (before, address) = rest.split_at(at + "://".len());
         out += before;
         let end =
             address.find(|one: char| one.is_whitespace() || "\"'`".contains(one)).unwrap_or(address.len());
@@ -91,6 +91,7 @@ mod tests {
             ("postgresql://aki:s3/c@ret?@db:1/lab", "postgresql://aki:…@db:1/lab"),
             ("postgres://db/lab?user=aki&password=s3cret&a=b", "postgres://db/lab?user=aki&password=…"),
             ("postgres://aki@db/lab and postgres://b:s3cret@c", "postgres://aki@db/lab and postgres://b:…@c"),
+            ("postgre://aki:s3cret@db", "postgre://aki:…@db"),
             ("/mnt/a:b@c", "/mnt/a:b@c"),
         ] {
             assert_eq!(without_passwords(typed), shown);
