@@ -8,7 +8,7 @@ use crate::stored::{open_recovered, own_store};
 use kurabe_core::{ErrorKind, Result, Text, text};
 use kurabe_lab::{Exchanged, exchange, shared};
 use kurabe_report::ScriptLine;
-use kurabe_store::{Access, Runs};
+use kurabe_store::{Runs, SharedAccess};
 
 /// `kurabe push`
 ///
@@ -17,7 +17,7 @@ use kurabe_store::{Access, Runs};
 pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let store = own_store(global)?;
     let runs = resolved(&*store, args)?;
-    let to = shared(&args.address, Access::Write)?;
+    let to = shared(&args.address, SharedAccess::Write)?;
     let mut share = Share::of(t("kurabe: sending runs", "kurabe: 測定を送っています"), global);
     let done = exchange(&*store, &*to, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
     drop(share);
@@ -32,7 +32,7 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
 /// When there is no such run, the database cannot be read, or a run could not be taken.
 pub fn pull(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let store = open_recovered(global)?;
-    let from = shared(&args.address, Access::Read)?;
+    let from = shared(&args.address, SharedAccess::Read)?;
     let runs = resolved(&*from, args)?;
     let mut share = Share::of(t("kurabe: taking runs", "kurabe: 測定を受け取っています"), global);
     let done = exchange(&*from, &*store, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
@@ -53,7 +53,7 @@ fn resolved(runs: &dyn Runs, args: &ExchangeArgs) -> Result<Vec<String>> {
 fn conclude(done: Exchanged, global: &Global, words: impl Fn(usize, usize) -> Text) -> Result<()> {
     let Exchanged { brought, present, running, refused, outcome } = done;
     for (id, error) in &refused {
-        say(&format!("{id}: {}", error.render(lang())));
+        say(&format!("{id}: {}", error.what_and_why().get(lang())));
     }
     for id in &running {
         say(&text!("kurabe: {id} is still being measured", "kurabe: {id} は測定中です").take(lang()));

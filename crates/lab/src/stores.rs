@@ -8,7 +8,7 @@ use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_host::ObserveOptions;
-use kurabe_store::{Access, Archive, Runs, SqliteStore, Store, default_path, is_shared, open_shared};
+use kurabe_store::{Archive, Runs, SharedAccess, SqliteStore, Store, default_path, is_shared, open_shared};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
@@ -63,7 +63,9 @@ impl StorePlace {
     /// When it cannot be read.
     pub fn shared_runs(&self) -> Result<Option<Box<dyn Runs>>> {
         let address = self.shared()?;
-        address.map(|address| shared(&address, Access::Read).map(|runs| runs as Box<dyn Runs>)).transpose()
+        address
+            .map(|address| shared(&address, SharedAccess::Read).map(|runs| runs as Box<dyn Runs>))
+            .transpose()
     }
 
     /// The runs: of a database that machines share, or of the store of this machine, which is made if it is not there.
@@ -111,7 +113,7 @@ impl StorePlace {
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn shared(address: &str, access: Access) -> Result<Box<dyn Archive>> {
+pub fn shared(address: &str, access: SharedAccess) -> Result<Box<dyn Archive>> {
     open_shared(address, access, &|name| std::env::var_os(name))
 }
 

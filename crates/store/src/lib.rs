@@ -48,7 +48,9 @@ pub use export::{EXPORT_VERSION, export, export_with_figures, looks_exported, pa
 pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;
-pub use shared::{Access, is_shared, open_shared, without_passwords};
+pub use shared::{SharedAccess, is_shared, open_shared, without_passwords};
 pub use sqlite::SqliteStore;
-pub use store::{Archive, Arrival, LAST, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
+pub use store::{
+    Archive, BroughtRun, LAST, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,
+};
 pub use without_paths::without_paths;

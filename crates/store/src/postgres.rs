@@ -10,10 +10,10 @@ mod schema;
 mod tls;
 mod write;
 
-use crate::shared::Access;
-use crate::store::{Archive, Arrival, Runs, no_such_run};
+use crate::shared::SharedAccess;
+use crate::store::{Archive, BroughtRun, Runs, no_such_run};
 use crate::{Filter, json};
-use address::Address;
+use address::DatabaseAddress;
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{RunRecord, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -37,15 +37,15 @@ type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 impl PostgresStore {
     pub(crate) fn open(
         address: &str,
-        access: Access,
+        access: SharedAccess,
         env: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Self> {
-        let Address { config, tls, shown } = Address::read(address, env)?;
+        let DatabaseAddress { config, tls, shown } = DatabaseAddress::read(address, env)?;
         let failed = |error: &DatabaseError| failure(&shown, error);
         let mut client = config.connect(tls).map_err(|error| failed(&error))?;
         match access {
-            Access::Write => schema::migrate(&mut client, &shown, &failed)?,
-            Access::Read => {
+            SharedAccess::Write => schema::migrate(&mut client, &shown, &failed)?,
+            SharedAccess::Read => {
                 client
                     .batch_execute("SET default_transaction_read_only = on")
                     .map_err(|error| failed(&error))?;
@@ -72,7 +72,7 @@ impl PostgresStore {
 fn failure(shown: &str, cause: &DatabaseError) -> Error {
     let error = ErrorKind::Store.error(text!("cannot use {shown}", "{shown} を使えません"));
     let error = match (cause.as_db_error(), std::error::Error::source(cause)) {
-        (Some(told), _) => error.because(told.message()),
+        (Some(answer), _) => error.because(answer.message()),
         (None, Some(source)) => error.because(source),
         (None, None) => error.because(cause),
     };
@@ -144,8 +144,8 @@ impl Runs for PostgresStore {
         make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Digests> {
-        let ids = runs.iter().map(|run| run.id.as_str()).collect();
-        read::digests(self, Some(ids), version, make, progress)
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        read::digests(self, Some(&ids), version, make, progress)
     }
 }
 
@@ -168,7 +168,7 @@ impl Archive for PostgresStore {
         records: Vec<RunRecord>,
         version: u32,
         make: &dyn Fn(&RunRecord) -> RunDigest,
-    ) -> Result<Vec<Result<Arrival>>> {
+    ) -> Result<Vec<Result<BroughtRun>>> {
         write::take(self, records, version, make)
     }
 }

@@ -11,7 +11,7 @@ use std::ffi::OsString;
 
 /// What a shared store is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum SharedAccess {
     /// To be read.
     Read,
     /// For runs that are brought to it: the tables are made, or made new, if that is needed.
@@ -33,7 +33,7 @@ pub fn is_shared(words: &str) -> bool {
 /// built without.
 pub fn open_shared(
     address: &str,
-    access: Access,
+    access: SharedAccess,
     env: &dyn Fn(&str) -> Option<OsString>,
 ) -> Result<Box<dyn Archive>> {
     #[cfg(feature = "postgres")]

@@ -31,7 +31,7 @@ pub struct StoreCheck {
 
 /// A run of elsewhere that is in a store now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct BroughtRun {
     /// Its id there.
     pub id: String,
     /// Whether it was not there before.
@@ -172,12 +172,12 @@ pub trait Archive: Runs {
         records: Vec<RunRecord>,
         version: u32,
         make: &dyn Fn(&RunRecord) -> RunDigest,
-    ) -> Result<Vec<Result<Arrival>>> {
+    ) -> Result<Vec<Result<BroughtRun>>> {
         let mut arrivals = Vec::new();
         for record in records {
             let is_new = self.identified(&record.header.identity)?.is_none();
             arrivals.push(match self.import(record) {
-                Ok(id) => self.keep_digest(&id, version, make).map(|()| Arrival { id, is_new }),
+                Ok(id) => self.keep_digest(&id, version, make).map(|()| BroughtRun { id, is_new }),
                 Err(error) if error.kind() == ErrorKind::Store => return Err(error),
                 Err(error) => Err(error),
             });

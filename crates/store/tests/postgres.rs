@@ -2,7 +2,7 @@
 
 use crate::common::{digest, fresh_store};
 use kurabe_core::{ErrorKind, Result, record::RunRecord};
-use kurabe_store::{Access, Archive, Runs, Store, open_shared};
+use kurabe_store::{Archive, Runs, SharedAccess, Store, open_shared};
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 use kurabe_testkit::sample::{sample_foreign, sample_record};
 use std::sync::Barrier;
@@ -13,7 +13,7 @@ pub fn server() -> Option<PostgresServer> {
     PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
 }
 
-pub fn opened(server: &PostgresServer, access: Access) -> Result<Box<dyn Archive>> {
+pub fn opened(server: &PostgresServer, access: SharedAccess) -> Result<Box<dyn Archive>> {
     open_shared(&server.address("owner", PASSWORD), access, &|_| None)
 }
 
@@ -32,7 +32,7 @@ fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
     let Some(server) = server() else { return };
     for mode in ["fast", "immediate"] {
         server.sql("lab", "DROP SCHEMA IF EXISTS kurabe CASCADE").unwrap();
-        let store = opened(&server, Access::Write).unwrap();
+        let store = opened(&server, SharedAccess::Write).unwrap();
         let batches: Vec<Vec<RunRecord>> = runs(0, 60).chunks(20).map(<[_]>::to_vec).collect();
         store.take(batches[0].clone(), 1, &digest).unwrap();
         // In the middle of the second: the digest of its tenth run is made while the transaction is open.
@@ -48,7 +48,7 @@ fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
         assert!(!format!("{error:?}").contains(PASSWORD), "{error:?}");
         server.go_on().unwrap();
-        let store = opened(&server, Access::Write).unwrap();
+        let store = opened(&server, SharedAccess::Write).unwrap();
         assert_eq!(store.list().unwrap().len(), 20, "{mode}: the first batch, and nothing of the second");
         for batch in batches {
             assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
@@ -64,7 +64,7 @@ fn two_at_once_bring_each_run_once() {
     // Both make the tables, bring runs of their own with one id for all, and the same twenty beside.
     let bring = |machine: u32| {
         start.wait();
-        let store = opened(&server, Access::Write).unwrap();
+        let store = opened(&server, SharedAccess::Write).unwrap();
         for batch in [runs(machine, 30), runs(9, 20)] {
             assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
         }
@@ -72,7 +72,7 @@ fn two_at_once_bring_each_run_once() {
     std::thread::scope(|scope| {
         [0, 1].map(|machine| scope.spawn(move || bring(machine))).map(|one| one.join().unwrap())
     });
-    let store = opened(&server, Access::Read).unwrap();
+    let store = opened(&server, SharedAccess::Read).unwrap();
     let mut ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
     ids.sort();
     ids.dedup();
@@ -84,18 +84,18 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
     let Some(server) = server() else { return };
     // As an administrator prepares it.
     server.sql("lab", "CREATE SCHEMA kurabe").unwrap();
-    assert_eq!(opened(&server, Access::Read).err().unwrap().kind(), ErrorKind::NoSuchRun);
-    let store = opened(&server, Access::Write).unwrap();
+    assert_eq!(opened(&server, SharedAccess::Read).err().unwrap().kind(), ErrorKind::NoSuchRun);
+    let store = opened(&server, SharedAccess::Write).unwrap();
     store.import(sample_foreign()).unwrap();
     server.sql("lab", "UPDATE kurabe.meta SET version = version + 1").unwrap();
-    for access in [Access::Read, Access::Write] {
+    for access in [SharedAccess::Read, SharedAccess::Write] {
         let error = opened(&server, access).err().unwrap();
         assert!(error.remedy_text().unwrap().en.contains("update"), "{error}");
     }
     server
         .sql("lab", "UPDATE kurabe.meta SET version = version - 1; UPDATE kurabe.runs SET schema = 9999")
         .unwrap();
-    let store = opened(&server, Access::Read).unwrap();
+    let store = opened(&server, SharedAccess::Read).unwrap();
     let id = store.newest().unwrap().unwrap();
     assert!(store.load(&id).unwrap_err().remedy_text().unwrap().en.contains("update"));
     server
@@ -107,7 +107,7 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
 #[test]
 fn a_role_does_what_its_rights_allow() {
     let Some(server) = server() else { return };
-    opened(&server, Access::Write).unwrap().take(runs(0, 2), 1, &digest).unwrap();
+    opened(&server, SharedAccess::Write).unwrap().take(runs(0, 2), 1, &digest).unwrap();
     server
         .sql("lab", "CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 's'")
         .unwrap();
@@ -119,31 +119,31 @@ fn a_role_does_what_its_rights_allow() {
         .unwrap();
     let open =
         |role: &str, password: &str, access| open_shared(&server.address(role, password), access, &|_| None);
-    assert_eq!(open("reader", "r", Access::Read).unwrap().list().unwrap().len(), 2);
+    assert_eq!(open("reader", "r", SharedAccess::Read).unwrap().list().unwrap().len(), 2);
     // Without rights, without the right to write, with another's password.
-    let brought = open("reader", "r", Access::Write).unwrap().take(runs(1, 1), 1, &digest);
+    let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
     let errors = [
-        (open("stranger", "s", Access::Read).err().unwrap(), "right"),
+        (open("stranger", "s", SharedAccess::Read).err().unwrap(), "right"),
         (brought.unwrap_err(), "right"),
-        (open("owner", "wrong-s3cret", Access::Read).err().unwrap(), "pgpass"),
+        (open("owner", "wrong-s3cret", SharedAccess::Read).err().unwrap(), "pgpass"),
     ];
     for (error, remedy) in errors {
         assert_eq!(error.kind(), ErrorKind::Store);
         assert!(error.remedy_text().is_some_and(|text| text.en.contains(remedy)), "{error:?}");
         assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
     }
-    assert_eq!(opened(&server, Access::Read).unwrap().list().unwrap().len(), 2);
+    assert_eq!(opened(&server, SharedAccess::Read).unwrap().list().unwrap().len(), 2);
 }
 
 #[test]
 fn a_certificate_is_asked_as_far_as_the_address_says() {
     let Some(server) = server() else { return };
-    opened(&server, Access::Write).unwrap();
+    opened(&server, SharedAccess::Write).unwrap();
     server.sql("lab", "ALTER SYSTEM SET ssl_min_protocol_version = 'TLSv1.3'").unwrap();
     let roots = server.authority().display().to_string();
     let is_encrypted = |host: &str, options: &str| {
         let address = format!("postgres://owner:{PASSWORD}@{host}:{}/lab?{options}", server.port());
-        let store = open_shared(&address, Access::Write, &|_| None)?;
+        let store = open_shared(&address, SharedAccess::Write, &|_| None)?;
         store.import(sample_foreign())?;
         let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kurabe'";
         Ok::<_, kurabe_core::Error>(server.sql("lab", sql).unwrap() == "t")
@@ -169,7 +169,7 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
 #[test]
 fn what_is_brought_to_a_file_again_is_the_same() {
     let Some(server) = server() else { return };
-    let shared = opened(&server, Access::Write).unwrap();
+    let shared = opened(&server, SharedAccess::Write).unwrap();
     let (_directory, file) = fresh_store();
     shared.take(runs(0, 3), 1, &digest).unwrap();
     for run in shared.list().unwrap() {

@@ -17,7 +17,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// An address that was understood.
-pub(super) struct Address {
+pub(super) struct DatabaseAddress {
     pub(super) config: Config,
     pub(super) tls: Tls,
     /// As it is shown.
@@ -26,7 +26,7 @@ pub(super) struct Address {
 
 type Env<'e> = &'e dyn Fn(&str) -> Option<OsString>;
 
-impl Address {
+impl DatabaseAddress {
     pub(super) fn read(words: &str, env: Env<'_>) -> Result<Self> {
         let (place, options) = words.split_once('?').unwrap_or((words, ""));
         let (mut mode, mut roots, mut others) =
@@ -180,14 +180,14 @@ fn password_of(line: &str, own: [&str; 4]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn read(words: &str, variables: &[(&str, &str)]) -> Result<Address> {
+    fn read(words: &str, variables: &[(&str, &str)]) -> Result<DatabaseAddress> {
         let value = |name: &str| {
             variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
         };
-        Address::read(words, &value)
+        DatabaseAddress::read(words, &value)
     }
 
-    fn password(address: &Address) -> &[u8] {
+    fn password(address: &DatabaseAddress) -> &[u8] {
         address.config.get_password().unwrap_or_default()
     }
 

@@ -69,7 +69,7 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
 /// The digests of these runs, or of all.
 pub(super) fn digests(
     store: &PostgresStore,
-    ids: Option<Vec<&str>>,
+    ids: Option<&[&str]>,
     version: u32,
     make: &dyn Fn(&RunRecord) -> RunDigest,
     progress: &mut dyn FnMut(usize, usize),

@@ -3,7 +3,7 @@
 //! The model: how far the server's certificate is asked is decided before the first byte ([`Checked`]); the client's own code
 //! decides whether there is TLS at all. Signatures of the handshake are always checked; nobody can take a certificate without its key.
 
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{ErrorKind, Result, shown, text};
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -56,7 +56,9 @@ impl Tls {
         let verifier = Arc::new(Verifier { checked, issuer, provider: provider.clone() });
         let config = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
-            .map_err(|error| ErrorKind::Internal.error(no_roots(Path::new("TLS"))).because(error))?
+            .map_err(|error| {
+                ErrorKind::Internal.error(text!("cannot set up TLS", "TLS を準備できません")).because(error)
+            })?
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
@@ -64,13 +66,13 @@ impl Tls {
     }
 }
 
-fn no_roots(path: &Path) -> kurabe_core::Text {
-    let path = shown::path(path);
-    text!("cannot use the root certificates of {path}", "{path} のルート証明書を使えません")
-}
-
 fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
-    let refused = |cause: String| -> Error { ErrorKind::Store.error(no_roots(path)).because(cause) };
+    let name = shown::path(path);
+    let refused = |cause: String| {
+        ErrorKind::Store
+            .error(text!("cannot use the root certificates of {name}", "{name} のルート証明書を使えません"))
+            .because(cause)
+    };
     let system = SYSTEM_ROOTS.iter().map(Path::new).find(|path| path.exists());
     let path = if path == Path::new("system") { system.unwrap_or(path) } else { path };
     let mut roots = RootCertStore::empty();

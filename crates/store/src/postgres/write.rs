@@ -3,7 +3,7 @@
 use super::{PostgresStore, read, record_text};
 use crate::export::{export_owned, parse_export};
 use crate::sqlite::digest::DigestRow;
-use crate::store::{Arrival, supersedes};
+use crate::store::{BroughtRun, supersedes};
 use crate::{id, json};
 use jiff::Timestamp;
 use kurabe_core::digest::RunDigest;
@@ -16,9 +16,9 @@ use std::collections::{HashMap, HashSet};
 /// What becomes of a run of the batch.
 enum Fate {
     /// It is written, in place of nothing or of the row that has its identity.
-    Written(Arrival),
+    Written(BroughtRun),
     /// It is there, whole.
-    Kept(Arrival),
+    Kept(BroughtRun),
     Refused(Error),
 }
 
@@ -28,7 +28,7 @@ pub(super) fn take(
     records: Vec<RunRecord>,
     version: u32,
     make: &dyn Fn(&RunRecord) -> RunDigest,
-) -> Result<Vec<Result<Arrival>>> {
+) -> Result<Vec<Result<BroughtRun>>> {
     // The way through the file's form makes each what it would be as a file: checked, ended, without NaN.
     let offered: Vec<Result<RunRecord>> = records.into_iter().map(entering).collect();
     let mut client = store.client.borrow_mut();
@@ -37,7 +37,7 @@ pub(super) fn take(
         let mut transaction = client.transaction()?;
         super::schema::lock(&mut transaction)?;
         let mut batch = Batch::read(&mut transaction, offered.iter().flatten(), version)?;
-        let mut rows = Rows { version: version as i32, ..Rows::default() };
+        let mut rows = BatchRows { version: version as i32, ..BatchRows::default() };
         let mut fates = Vec::new();
         for record in offered.iter().flatten() {
             let mut record = record.clone();
@@ -107,18 +107,18 @@ impl Batch {
         record: &mut RunRecord,
     ) -> std::result::Result<Fate, DatabaseError> {
         if let Some(before) = self.seen.get(&record.header.identity) {
-            let arrival = Arrival { id: before.header.id.clone(), is_new: false };
+            let arrival = BroughtRun { id: before.header.id.clone(), is_new: false };
             return Ok(supersedes(record, before).map_or_else(Fate::Refused, |_| Fate::Kept(arrival)));
         }
         let stored = self.stored.remove(&record.header.identity);
         let fate = match stored {
             None => {
                 record.header.id = self.draw(transaction, &record.header.id)?;
-                Fate::Written(Arrival { id: record.header.id.clone(), is_new: true })
+                Fate::Written(BroughtRun { id: record.header.id.clone(), is_new: true })
             }
             Some((id, hash, version)) if hash == sha256(&record_text(record)) => {
                 record.header.id.clone_from(&id);
-                let arrival = Arrival { id, is_new: false };
+                let arrival = BroughtRun { id, is_new: false };
                 if version == self.version || self.version == 0 {
                     Fate::Kept(arrival)
                 } else {
@@ -181,7 +181,7 @@ fn merged(
     }
     let count = old.len();
     record.labels = labels.into_iter().chain(old).collect();
-    let arrival = Arrival { id, is_new: false };
+    let arrival = BroughtRun { id, is_new: false };
     Ok(if is_grown || record.labels.len() > count { Fate::Written(arrival) } else { Fate::Kept(arrival) })
 }
 
@@ -196,7 +196,7 @@ fn plain(words: &str) -> String {
 
 /// Columns of the rows that a batch writes.
 #[derive(Default)]
-struct Rows {
+struct BatchRows {
     identities: Vec<String>,
     ids: Vec<String>,
     starts_unix_s: Vec<f64>,
@@ -208,7 +208,7 @@ struct Rows {
     version: i32,
 }
 
-impl Rows {
+impl BatchRows {
     fn add(&mut self, record: &RunRecord, digest: RunDigest) {
         let summary = RunSummary::from(record);
         let start = record.header.started_at.parse::<Timestamp>();
