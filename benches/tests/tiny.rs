@@ -130,6 +130,7 @@ fn store_scale_runs() -> Result<()> {
 }
 
 #[test]
+#[allow(clippy::print_stderr)]
 fn shared_scale_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     if let Err(reason) = PostgresServer::start() {

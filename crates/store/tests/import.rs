@@ -5,7 +5,7 @@ use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
 use kurabe_core::profile::{PrintedUnit, Profile, Rounds, Step, Tracked};
 use kurabe_core::record::{Repetition, RunRecord, Sample, Traffic};
 use kurabe_core::split::KernelSplit;
-use kurabe_core::workload::{BroughtRun, OpenLoop};
+use kurabe_core::workload::{Arrival, OpenLoop};
 use kurabe_core::{Error, ErrorKind, Lang, Text};
 use kurabe_store::{Archive, Runs, export, parse_export};
 use kurabe_testkit::any_record;
@@ -136,7 +136,7 @@ fn a_record_that_would_overflow_or_divide_by_zero_when_shown_is_refused_at_the_f
         (
             refusal(|run| {
                 run.cells[0].workload.as_mut().unwrap().open_loop =
-                    Some(OpenLoop { rate_iops: 1e300, arrival: BroughtRun::Even });
+                    Some(OpenLoop { rate_iops: 1e300, arrival: Arrival::Even });
             }),
             "`run.cells[0].workload.open_loop.rate_iops`",
         ),
