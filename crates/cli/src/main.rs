@@ -37,7 +37,6 @@ mod wrong_words;
 use args::{Cli, Command};
 use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
-use kurabe_report::ScriptLine;
 use kurabe_store::without_passwords;
 use std::process::ExitCode;
 
@@ -141,7 +140,7 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
 fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
     if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
         // The exit code tells it anyway.
-        let _ = output::print_json(&ScriptLine::from(&ErrorKind::Usage.error(wrong_words::what(error))));
+        let _ = output::print_error(&ErrorKind::Usage.error(wrong_words::what(error)));
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         && command_line.len() == 1
@@ -163,7 +162,7 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
 fn tell(cli: &Cli, error: &Error) {
     if cli.global.json && !output::reader_is_gone() {
         // Standard output may be the very thing that failed.
-        let _ = output::print_json(&ScriptLine::from(error));
+        let _ = output::print_error(error);
     }
     // What was typed at the wrong place may be an address.
     output::say(&without_passwords(&error.render(lang::lang())));
