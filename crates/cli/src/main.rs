@@ -125,8 +125,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
 
 /// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.
 fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
-    let words: Vec<String> =
-        command_line.iter().map(|word| shown::line(&without_passwords(word)).into()).collect();
+    let words: Vec<String> = command_line.iter().map(|word| shown::line(&without_passwords(word))).collect();
     if words == command_line {
         return error;
     }
