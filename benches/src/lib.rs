@@ -21,6 +21,7 @@ pub mod serve;
 mod serve_beside;
 mod serve_device;
 mod serve_same;
+pub mod shared_scale;
 pub mod statistics;
 pub mod store_scale;
 pub mod table;

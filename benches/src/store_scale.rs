@@ -14,7 +14,7 @@ use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::random::Random;
 use kurabe_core::record::RunRecord;
-use kurabe_store::{SqliteStore, Store, parse_export};
+use kurabe_store::{Archive, SqliteStore, parse_export};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -176,7 +176,7 @@ fn copy(template: &RunRecord, number: usize, random: &mut Random) -> RunRecord {
 }
 
 /// Asks kurabe; gives the time until it has answered.
-fn ask(kurabe: &Path, store: &Path, words: &[&str]) -> Result<f64> {
+pub(crate) fn ask(kurabe: &Path, store: &Path, words: &[&str]) -> Result<f64> {
     let started = Instant::now();
     let ended = Command::new(kurabe)
         .arg("--db")

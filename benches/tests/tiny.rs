@@ -2,8 +2,10 @@
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
-    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, serve, store_scale,
+    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, serve, shared_scale,
+    store_scale,
 };
+use kurabe_testkit::postgres::PostgresServer;
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -125,6 +127,24 @@ fn store_scale_runs() -> Result<()> {
     store_scale::run(&options, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(out.contains("pivot over all"), "{out}");
+    Ok(())
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn shared_scale_runs() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    if let Err(reason) = PostgresServer::start() {
+        eprintln!("skipped: {reason}");
+        return Ok(());
+    }
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
+    let directory = directory.path().to_owned();
+    let options = store_scale::Options { runs: 300, rounds: 1, keep_digests: true, kurabe, directory };
+    let mut out = Vec::new();
+    shared_scale::run(&options, 3, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert!(out.contains("900 runs in the database") && out.contains("history of a device"), "{out}");
     Ok(())
 }
 

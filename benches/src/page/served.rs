@@ -4,7 +4,7 @@ use crate::Result;
 use kurabe_core::Lang;
 use kurabe_core::event::Event;
 use kurabe_core::record::Cell;
-use kurabe_lab::{Envelope, Happening};
+use kurabe_lab::{Envelope, Happening, StorePlace};
 use kurabe_ui::{Closer, Options, Ui};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -39,7 +39,7 @@ impl Served {
     pub(super) fn new(store: &Path) -> Result<Self> {
         let command = Vec::new();
         let page = Ui::bind(Options {
-            store: store.to_owned(),
+            store: StorePlace(Some(store.to_owned())),
             port: 0,
             listen: None,
             lang: Lang::En,

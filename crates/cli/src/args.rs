@@ -2,6 +2,7 @@
 
 mod attach;
 mod card;
+mod exchange;
 mod fio;
 mod fit;
 mod groups;
@@ -21,6 +22,7 @@ mod vm;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
+pub use exchange::ExchangeArgs;
 pub use fio::{FioArgs, sorted_words};
 pub use fit::FitArgs;
 pub use pivot::{ListArgs, PivotArgs};
@@ -67,8 +69,8 @@ pub struct Global {
     #[arg(
         long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath,
         help = t(
-            "The store [default: $KURABE_DB, or kurabe.db in the user's data directory]",
-            "保存先 [既定: $KURABE_DB、なければユーザーデータディレクトリの kurabe.db]"
+            "The store, or the address of a database to read (postgres://…) [default: $KURABE_DB, or kurabe.db in the user's data directory]",
+            "保存先、または読み出すデータベースのアドレス(postgres://…) [既定: $KURABE_DB、なければユーザーデータディレクトリの kurabe.db]"
         )
     )]
     pub db: Option<PathBuf>,
@@ -128,6 +130,10 @@ pub enum Command {
     Check(CheckArgs),
     #[command(about = t("Take in exported runs, results of other tools, and disks of DiskSim as device files", "書き出した測定、ほかのツールの結果、DiskSim のディスク(デバイスファイルにする)を取り込む"))]
     Import(ImportArgs),
+    #[command(about = t("Send runs to a database that machines share: PostgreSQL", "測定を共有データベース(PostgreSQL)に送る"), after_help = below!("push"))]
+    Push(ExchangeArgs),
+    #[command(about = t("Take runs from a database that machines share: PostgreSQL", "共有データベース(PostgreSQL)から測定を受け取る"), after_help = below!("pull"))]
+    Pull(ExchangeArgs),
     #[command(about = t("Record what a command does to the device under a directory, to replay it", "コマンドがデバイスに対して行う I/O を記録し、再生できるようにする"))]
     Record(RecordArgs),
     #[command(about = t("What a command asks of its storage, counted exactly, and what that takes on devices of every kind", "コマンドがストレージに求める I/O を正確に数え、各種デバイスでの所要時間を示す"))]

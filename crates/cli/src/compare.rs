@@ -139,8 +139,9 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         profile: args.profile.clone(),
         ..Filter::default()
     };
-    let digests = digests(&*store, global)?;
-    let groups = measured_again(&filter.apply(store.list()?), &digests, here.as_ref());
+    let runs = store.narrowed(&filter)?;
+    let digests = digests(&*store, Some(&runs), global)?;
+    let groups = measured_again(&runs, &digests, here.as_ref());
     if groups.is_empty() {
         return Err(ErrorKind::NoSuchRun
             .error(text!(

@@ -8,6 +8,7 @@ mod check;
 mod compare;
 mod complete;
 mod doctor;
+mod exchange;
 mod fio;
 mod fit;
 mod help;
@@ -36,7 +37,7 @@ mod wrong_words;
 use args::{Cli, Command};
 use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
-use kurabe_report::ScriptLine;
+use kurabe_store::without_passwords;
 use std::process::ExitCode;
 
 /// What allocates in static binaries.
@@ -100,6 +101,8 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
         Command::Export(args) => stored::export(args, global),
         Command::Check(args) => check::check(args, global),
         Command::Import(args) => stored::import(args, global, command_line),
+        Command::Push(args) => exchange::push(args, global),
+        Command::Pull(args) => exchange::pull(args, global),
         Command::Record(args) => record::record(args, global),
         Command::Price(args) => price::price(args, global),
         Command::On(args) => on::on(args, global),
@@ -122,7 +125,7 @@ fn dispatch(cli: &Cli, command_line: &[String]) -> Result<()> {
 
 /// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.
 fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
-    let words: Vec<String> = command_line.iter().map(|word| shown::line(word)).collect();
+    let words: Vec<String> = command_line.iter().map(|word| shown::line(&without_passwords(word))).collect();
     if words == command_line {
         return error;
     }
@@ -136,7 +139,7 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
 fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
     if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
         // The exit code tells it anyway.
-        let _ = output::print_json(&ScriptLine::from(&ErrorKind::Usage.error(wrong_words::what(error))));
+        let _ = output::print_error(&ErrorKind::Usage.error(wrong_words::what(error)));
     }
     if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
         && command_line.len() == 1
@@ -158,7 +161,8 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
 fn tell(cli: &Cli, error: &Error) {
     if cli.global.json && !output::reader_is_gone() {
         // Standard output may be the very thing that failed.
-        let _ = output::print_json(&ScriptLine::from(error));
+        let _ = output::print_error(error);
     }
-    output::say(&error.render(lang::lang()));
+    // What was typed at the wrong place may be an address.
+    output::say(&without_passwords(&error.render(lang::lang())));
 }

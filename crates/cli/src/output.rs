@@ -4,6 +4,7 @@ use crate::{args::Global, lang::lang};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
 use kurabe_lab::files::{self, Existing};
 use kurabe_report::{Mode, ScriptLine, Style};
+use kurabe_store::without_passwords;
 use serde::Serialize;
 use std::io::IsTerminal;
 use std::path::Path;
@@ -128,10 +129,22 @@ pub fn write(shown: &Shown) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
-    let line = serde_json::to_string(value).map_err(|error| {
+    write(&Shown::json(&(json_line(value)? + "\n")))
+}
+
+/// An error for scripts, in which what was typed at the wrong place may be an address.
+///
+/// # Errors
+/// When standard output takes nothing more.
+pub fn print_error(error: &Error) -> Result<()> {
+    let line = json_line(&ScriptLine::from(error))?;
+    write(&Shown::json(&format!("{}\n", without_passwords(&line))))
+}
+
+fn json_line(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(|error| {
         ErrorKind::Internal.error(text!("cannot write JSON", "JSON を書けません")).because(error)
-    })?;
-    write(&Shown::json(&(line + "\n")))
+    })
 }
 
 /// The last line of `--json`.

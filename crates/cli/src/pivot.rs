@@ -4,10 +4,10 @@ use crate::args::{CompareArgs, Global};
 use crate::output::{print_json, print_page, style};
 use crate::{lang::t, share::Share, stored::store_with_runs};
 use kurabe_compare::{DIGEST_VERSION, PivotRequest, digest};
-use kurabe_core::{ErrorKind, Result, digest::Digests, text};
+use kurabe_core::{ErrorKind, Result, digest::Digests, record::RunSummary, text};
 use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, ScriptLine, pivot_answer, render_pivot};
-use kurabe_store::Store;
+use kurabe_store::Runs;
 
 /// Fewer runs than this are read without a word.
 const WORTH_TELLING: usize = 200;
@@ -40,26 +40,30 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !named.is_empty() {
         runs.retain(|run| named.contains(&run.id));
     }
-    let pivot = kurabe_compare::pivot(&runs, &digests(&*store, global)?, &request, &PIVOT_WORDS)?;
+    let pivot = kurabe_compare::pivot(&runs, &digests(&*store, None, global)?, &request, &PIVOT_WORDS)?;
     if global.json {
         return print_json(&ScriptLine::Pivot { answer: pivot_answer(&pivot), pivot: &pivot });
     }
     print_page(&render_pivot(&pivot, &style()))
 }
 
-/// The digests of all runs. Those that are missing are made now, which takes a while in a store of an older kurabe.
+/// The digests of all runs, or of these at least. Those that are missing are made now, which takes a while in a store of an older kurabe.
 ///
 /// # Errors
 /// When the store cannot be read or written.
-pub fn digests(store: &dyn Store, global: &Global) -> Result<Digests> {
+pub fn digests(store: &dyn Runs, of: Option<&[RunSummary]>, global: &Global) -> Result<Digests> {
     let words = t(
         "kurabe: reading the runs once, so that the next time is quick",
         "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
     );
     let mut share = Share::of(words, global);
-    store.digests(DIGEST_VERSION, &digest, &mut |done, all| {
+    let mut tell = |done, all| {
         if all >= WORTH_TELLING {
             share.tell(done as u64, all as u64);
         }
-    })
+    };
+    match of {
+        Some(runs) => store.digests_of(runs, DIGEST_VERSION, &digest, &mut tell),
+        None => store.digests(DIGEST_VERSION, &digest, &mut tell),
+    }
 }

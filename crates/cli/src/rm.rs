@@ -3,7 +3,7 @@
 use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
 use crate::output::{can_ask, say, tell};
-use crate::stored::store_with_runs;
+use crate::stored::own_store;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::remove_run;
 use kurabe_report::ScriptLine;
@@ -15,7 +15,7 @@ use std::io::BufRead;
 /// # Errors
 /// When there is no such run, it is being measured, or nobody agreed.
 pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
-    let store = store_with_runs(global)?;
+    let store = own_store(global)?;
     // All are looked up before the first goes, so a mistyped one removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     // What `last` and a label mean changes.

@@ -15,7 +15,7 @@ use kurabe_report::{
     Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
     render_list, render_pictures, render_run, render_why, run_figures,
 };
-use kurabe_store::{Filter, LAST, Store, export_with_figures};
+use kurabe_store::{Filter, LAST, Runs, Store, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
 use std::path::Path;
 
@@ -36,13 +36,28 @@ fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
     Ok(store)
 }
 
-/// The store that must hold a run.
-pub fn store_with_runs(global: &Global) -> Result<Box<dyn Store>> {
-    recovered_store(global)?.ok_or_else(|| {
-        ErrorKind::NoSuchRun
-            .error(text!("no run is stored yet", "保存された測定はまだありません"))
-            .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
-    })
+/// The runs, if there is a store: of a database that machines share, or of this machine, where runs that died are recovered.
+fn runs_of(global: &Global) -> Result<Option<Box<dyn Runs>>> {
+    match global.store().shared_runs()? {
+        Some(runs) => Ok(Some(runs)),
+        None => Ok(recovered_store(global)?.map(|store| store as Box<dyn Runs>)),
+    }
+}
+
+/// The runs, of which there must be one.
+pub fn store_with_runs(global: &Global) -> Result<Box<dyn Runs>> {
+    runs_of(global)?.ok_or_else(no_run_yet)
+}
+
+/// The store that must hold a run, to be changed.
+pub fn own_store(global: &Global) -> Result<Box<dyn Store>> {
+    recovered_store(global)?.ok_or_else(no_run_yet)
+}
+
+fn no_run_yet() -> Error {
+    ErrorKind::NoSuchRun
+        .error(text!("no run is stored yet", "保存された測定はまだありません"))
+        .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
 }
 
 /// Takes away what runs that died left behind, and says so; of what stays for a reason that was told before, only the
@@ -74,16 +89,18 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
         since: args.since.clone(),
         last: args.last.map(|last| last as usize),
     };
-    let store = recovered_store(global)?;
-    let all = store.as_ref().map_or(Ok(Vec::new()), |store| store.list())?;
-    let count = all.len();
-    let runs = filter.apply(all);
+    let store = runs_of(global)?;
+    let runs = store.as_ref().map_or(Ok(Vec::new()), |store| store.narrowed(&filter))?;
     let digests = match &store {
-        Some(store) if !runs.is_empty() => digests(&**store, global)?,
+        Some(store) if !runs.is_empty() => digests(&**store, Some(&runs), global)?,
         _ => Digests::default(),
     };
     let runs = listed(runs, &digests);
-    if runs.is_empty() && count > 0 && !global.json {
+    let count = match &store {
+        Some(store) if runs.is_empty() => store.list()?.len(),
+        _ => 0,
+    };
+    if count > 0 && !global.json {
         let plural = if count == 1 { "" } else { "s" };
         return print(
             &text!(
@@ -167,7 +184,7 @@ fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<(
 /// # Errors
 /// When there is no such run, or a label is malformed.
 pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
-    let store = store_with_runs(global)?;
+    let store = own_store(global)?;
     let id = store.resolve(&args.run)?;
     let labels = args.labels.iter().map(|label| parse_label(label)).collect::<Result<Vec<_>>>()?;
     for (key, value) in labels {
@@ -203,7 +220,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
 }
 
 /// Writes tables of all runs into the only folder that is named, or of those that are named into the folder of `--output`.
-fn export_tables(args: &ExportArgs, store: &dyn Store) -> Result<()> {
+fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
     let (folder, runs) = match (&args.output, args.runs.as_slice()) {
         (Some(folder), runs) => (folder.as_path(), runs),
         (None, [folder]) => (Path::new(folder), &[] as &[String]),

@@ -14,9 +14,13 @@ use kurabe_ui::{Options, Ui};
 /// When the store or the port cannot be used.
 pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()> {
     // What runs that died left behind goes before anything new, and is told here, where somebody reads it.
-    drop(open_recovered(global)?);
+    let store = global.store();
+    match store.shared_runs()? {
+        Some(runs) => drop(runs),
+        None => drop(open_recovered(global)?),
+    }
     let page = Ui::bind(Options {
-        store: global.store().path()?,
+        store,
         port: args.port,
         listen: args.listen,
         lang: lang(),

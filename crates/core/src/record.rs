@@ -423,3 +423,22 @@ pub struct RunSummary {
     /// The user's labels.
     pub labels: BTreeMap<String, String>,
 }
+
+impl From<&RunRecord> for RunSummary {
+    fn from(run: &RunRecord) -> Self {
+        let header = &run.header;
+        Self {
+            id: header.id.clone(),
+            started_at: header.started_at.clone(),
+            measured_at: header.origin.as_ref().and_then(|origin| origin.measured_at.clone()),
+            imported: header.origin.is_some(),
+            status: run.status,
+            target: header.target_name().to_owned(),
+            device: header.environment.devices.iter().find_map(|device| device.model.clone()),
+            model: header.model.as_ref().map(|model| model.title.clone()),
+            profile: header.profile_name(),
+            cell_count: run.cells.len() as u32,
+            labels: run.labels.clone(),
+        }
+    }
+}

@@ -16,6 +16,7 @@
 
 mod clock;
 mod computer;
+mod exchange;
 pub mod files;
 mod foreseen;
 mod handle;
@@ -53,6 +54,7 @@ mod words;
 mod zfs_pool;
 
 pub use computer::computer_file;
+pub use exchange::{Exchanged, exchange};
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use image::{ImageReport, check_image};
@@ -83,7 +85,7 @@ pub use serving::{
     served_notes, served_now, start_in_background,
 };
 pub use side_by_side::{ModelSide, side_of, sides_of, sides_of_runs};
-pub use stores::{StorePlace, distinct_runs, observed, remove_run};
+pub use stores::{StorePlace, distinct_runs, observed, remove_run, shared};
 pub use stream::{Envelope, Happening, KEPT_ENVELOPES, Listener, PointEvent, Stream, TurnsEvent};
 pub use study::{StudyRunner, check_paths, run_study};
 pub use tables::write_tables;

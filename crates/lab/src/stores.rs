@@ -3,16 +3,16 @@
 use crate::recover::{owner_is_elsewhere, owner_lives};
 use crate::served;
 use kurabe_core::environment::Environment;
-use kurabe_core::mention::{DB, FORCE, LIST, RM};
+use kurabe_core::mention::{DB, FORCE, LIST, PUSH, RM};
 use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_host::ObserveOptions;
-use kurabe_store::{SqliteStore, Store, default_path};
+use kurabe_store::{Archive, Runs, SharedAccess, SqliteStore, Store, default_path, is_shared, open_shared};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// A store that was named, or the usual one of the user.
+/// A store that was named, or the usual one of the user. It may be a database that machines share; that is only read.
 #[derive(Clone, Debug, Default)]
 pub struct StorePlace(pub Option<PathBuf>);
 
@@ -20,7 +20,7 @@ pub struct StorePlace(pub Option<PathBuf>);
 ///
 /// # Errors
 /// When the store cannot be read.
-pub fn observed(store: &dyn Store, word: &str) -> Result<Option<Environment>> {
+pub fn observed(store: &dyn Runs, word: &str) -> Result<Option<Environment>> {
     let path = Path::new(word);
     if !(word.contains('/') || word.starts_with('.')) || !path.exists() {
         return Ok(None);
@@ -32,11 +32,50 @@ impl StorePlace {
     /// Its path.
     ///
     /// # Errors
-    /// When its folder is not there, or no variable tells where the usual one is.
+    /// When its folder is not there, no variable tells where the usual one is, or it is no file but shared.
     pub fn path(&self) -> Result<PathBuf> {
+        if self.shared()?.is_some() {
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "a shared database is read, never measured into or changed",
+                    "共有データベースは読み出し専用です(測定や変更はできません)"
+                ))
+                .remedy(text!(
+                    "use the store of this machine, and bring its runs there afterwards: `{PUSH}`",
+                    "このマシンの保存先を使い、あとから `{PUSH}` で送ってください"
+                )));
+        }
         match &self.0 {
             Some(path) => check_folder(path).map(|()| path.clone()),
             None => default_path(|name| std::env::var_os(name)),
+        }
+    }
+
+    /// The address, if it is a database that machines share.
+    fn shared(&self) -> Result<Option<String>> {
+        let named = self.0.clone().map_or_else(|| default_path(|name| std::env::var_os(name)), Ok)?;
+        Ok(named.to_str().filter(|words| is_shared(words)).map(str::to_owned))
+    }
+
+    /// The database that machines share, to be read, if this is one.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn shared_runs(&self) -> Result<Option<Box<dyn Runs>>> {
+        let address = self.shared()?;
+        address
+            .map(|address| shared(&address, SharedAccess::Read).map(|runs| runs as Box<dyn Runs>))
+            .transpose()
+    }
+
+    /// The runs: of a database that machines share, or of the store of this machine, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn runs(&self) -> Result<Box<dyn Runs>> {
+        match self.shared_runs()? {
+            Some(runs) => Ok(runs),
+            None => Ok(self.open()?),
         }
     }
 
@@ -70,6 +109,14 @@ impl StorePlace {
     }
 }
 
+/// The database at an address.
+///
+/// # Errors
+/// When it cannot be used.
+pub fn shared(address: &str, access: SharedAccess) -> Result<Box<dyn Archive>> {
+    open_shared(address, access, &|name| std::env::var_os(name))
+}
+
 /// Refuses a store in a folder that is not there: more likely a slip than a wish for both. Where it lies by itself, the folder
 /// is made.
 fn check_folder(store: &Path) -> Result<()> {
@@ -91,7 +138,7 @@ fn check_folder(store: &Path) -> Result<()> {
 /// # Errors
 /// When there is no such run, or one is named twice.
 pub fn distinct_runs<'n>(
-    store: &dyn Store,
+    store: &dyn Runs,
     names: impl IntoIterator<Item = &'n String>,
 ) -> Result<Vec<RunRecord>> {
     let ids = names.into_iter().map(|name| store.resolve(name)).collect::<Result<Vec<_>>>()?;

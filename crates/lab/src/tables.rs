@@ -6,7 +6,7 @@
 use crate::files::{self, Existing, refuse_existing};
 use kurabe_core::Result;
 use kurabe_interop::ParquetTables;
-use kurabe_store::Store;
+use kurabe_store::Runs;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// When the folder is there or cannot be made, or a run cannot be read; then nothing of it is left.
-pub fn write_tables(store: &dyn Store, ids: Vec<String>, folder: &Path) -> Result<()> {
+pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &Path) -> Result<()> {
     refuse_existing(folder, Existing::Kept)?;
     let refused = |error| files::refused(folder, Existing::Kept, error);
     let ids = match ids.is_empty() {

@@ -8,7 +8,7 @@ use kurabe_core::record::RunStatus;
 use kurabe_lab::{
     Done, Envelope, Happening, Lab, Listener, Prepared, Procedure, RunHandle, RunRequest, Stream,
 };
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Runs, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 

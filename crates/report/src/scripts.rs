@@ -92,6 +92,17 @@ pub enum ScriptLine<'a> {
         /// Its runs.
         history: SpokenHistory<'a>,
     },
+    /// What became of runs that were to be brought to another store.
+    Exchanged {
+        /// How many are there now that were not before.
+        brought: usize,
+        /// How many were there.
+        present: usize,
+        /// Ids of those that are still being measured.
+        running: &'a [String],
+        /// Ids of those that could not be brought; the reasons stand on standard error.
+        refused: &'a [&'a str],
+    },
     /// Many runs by what differs between them.
     Pivot {
         /// The answers, a sentence each.

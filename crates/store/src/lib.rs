@@ -1,5 +1,5 @@
-//! The store: what is asked of a store of runs ([`Store`]), every run of a user in one SQLite file ([`SqliteStore`]), and the
-//! JSON form in which a run travels.
+//! The store: what is asked of a store of runs ([`Runs`], [`Archive`], [`Store`]), every run of a user in one SQLite file
+//! ([`SqliteStore`]), those of a laboratory in one database of PostgreSQL ([`open_shared`]), and the JSON form in which a run travels.
 //!
 //! ```text
 //! kurabe.db            application_id "kura", user_version = version of these tables
@@ -32,7 +32,10 @@ mod json;
 mod label;
 mod location;
 mod platform;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod rescue;
+mod shared;
 mod sqlite;
 mod store;
 mod tidy_json;
@@ -45,6 +48,9 @@ pub use export::{EXPORT_VERSION, export, export_with_figures, looks_exported, pa
 pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;
+pub use shared::{SharedAccess, is_shared, open_shared, without_passwords};
 pub use sqlite::SqliteStore;
-pub use store::{LAST, Store, StoreCheck, being_measured, no_such_run, supersedes};
+pub use store::{
+    Archive, BroughtRun, LAST, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,
+};
 pub use without_paths::without_paths;

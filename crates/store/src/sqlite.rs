@@ -2,19 +2,19 @@
 //! own that waits for its turn at its beginning, so it can never be refused at its end.
 
 mod checksum;
-mod digest;
+pub(crate) mod digest;
 mod error;
 mod open;
-mod read;
+pub(crate) mod read;
 mod schema;
 mod served;
 mod whole;
-mod write;
+pub(crate) mod write;
 
 pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
-use crate::store::{Store, StoreCheck, being_measured, no_such_run, supersedes};
+use crate::store::{Archive, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, Vocabulary, keep};
@@ -30,11 +30,135 @@ use serde_json::Value;
 use std::path::PathBuf;
 use write::{draw_id, draw_identity, insert_record, insert_run, is_taken, storable};
 
-impl Store for SqliteStore {
+impl Runs for SqliteStore {
     fn salt(&self) -> Result<Vec<u8>> {
         read_salt(&self.connection).map_err(self.cannot_read())
     }
 
+    fn identified(&self, identity: &str) -> Result<Option<String>> {
+        let read = || self.identified_in(&snapshot(&self.connection)?, identity);
+        Ok(read().map_err(self.cannot_read())?.map(|run| run.header.id))
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>> {
+        let read = || {
+            let snapshot = snapshot(&self.connection)?;
+            let mut labels = all_labels(&snapshot)?;
+            let mut statement = snapshot.prepare(&list_sql())?;
+            statement
+                .query_map([], |row| {
+                    let run = summary(row)?;
+                    Ok(RunSummary { labels: labels.remove(&run.id).unwrap_or_default(), ..run })
+                })?
+                .collect::<rusqlite::Result<_>>()
+        };
+        read().map_err(self.cannot_read())
+    }
+
+    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
+        // Ids are small letters and digits: those that begin so lie between the words and the words with `{` behind.
+        self.column(
+            "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' AND substr(id, 1, length(?1)) = ?1
+             ORDER BY started_unix_s, rowid",
+            [prefix],
+        )
+    }
+
+    fn newest(&self) -> Result<Option<String>> {
+        let ids = self.column("SELECT id FROM runs ORDER BY started_unix_s DESC, rowid DESC LIMIT 1", [])?;
+        Ok(ids.into_iter().next())
+    }
+
+    fn load(&self, id: &str) -> Result<RunRecord> {
+        let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
+        self.load_in(&snapshot, id)
+    }
+
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
+        let writable = kept && !is_read_only(&self.connection);
+        let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
+        let missing = self.undigested(&digests)?;
+        if missing.is_empty() {
+            return Ok(digests);
+        }
+        if writable {
+            for (batch, ids) in missing.chunks(BATCH).enumerate() {
+                progress(batch * BATCH, missing.len());
+                self.transaction(|transaction| {
+                    for id in ids {
+                        // One that is gone meanwhile, or cannot be read, is still undigested below.
+                        if let Ok(record) = self.load_in(transaction, id) {
+                            keep(transaction, id, version, &make(&record))?;
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+            digests = self.kept_digests(version)?;
+        }
+        let rest = self.undigested(&digests)?;
+        let mut words = Vocabulary::new(&digests.words);
+        for (done, id) in rest.iter().enumerate() {
+            match self.load(id) {
+                Ok(record) => {
+                    if !writable {
+                        progress(done, rest.len());
+                    }
+                    digests.runs.push(words.number(id, &make(&record)));
+                }
+                Err(_) => digests.unreadable.push(id.clone()),
+            }
+        }
+        digests.words.append(&mut words.fresh);
+        Ok(digests)
+    }
+}
+
+impl Archive for SqliteStore {
+    fn import(&self, mut record: RunRecord) -> Result<String> {
+        if record.header.id.is_empty() {
+            record.header.id = self.transaction(draw_id)?;
+        }
+        // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
+        let mut record = parse_export(export_owned(record).as_bytes())?;
+        self.transaction(|transaction| {
+            if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
+                let id = stored.header.id.clone();
+                match supersedes(&record, &stored) {
+                    Ok(false) => Rows { transaction, id: &id }.insert_missing_labels(&record)?,
+                    Ok(true) => {
+                        transaction.execute("DELETE FROM runs WHERE id = ?1", [&id])?;
+                        record.header.id.clone_from(&id);
+                        record.labels.extend(stored.labels);
+                        insert_record(transaction, &record)?;
+                    }
+                    Err(error) => return Ok(Err(error)),
+                }
+                return Ok(Ok(id));
+            }
+            if is_taken(transaction, &record.header.id)? {
+                record.header.id = draw_id(transaction)?;
+            }
+            insert_record(transaction, &record)?;
+            Ok(Ok(record.header.id))
+        })?
+    }
+
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+        self.transaction(|transaction| match self.load_in(transaction, id) {
+            Ok(record) => keep(transaction, id, version, &make(&record)).map(Ok),
+            Err(error) => Ok(Err(error)),
+        })?
+    }
+}
+
+impl Store for SqliteStore {
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         let mut stored = storable(header);
         let drawn = self.transaction(|transaction| {
@@ -104,74 +228,6 @@ impl Store for SqliteStore {
         health_after: Option<&DeviceHealth>,
     ) -> Result<()> {
         self.change_run(id, |rows| rows.close(status, Some(ended_at), error, health_after))
-    }
-
-    fn import(&self, mut record: RunRecord) -> Result<String> {
-        if record.header.id.is_empty() {
-            record.header.id = self.transaction(draw_id)?;
-        }
-        // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
-        let mut record = parse_export(export_owned(record).as_bytes())?;
-        self.transaction(|transaction| {
-            if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
-                let id = stored.header.id.clone();
-                match supersedes(&record, &stored) {
-                    Ok(false) => Rows { transaction, id: &id }.insert_missing_labels(&record)?,
-                    Ok(true) => {
-                        transaction.execute("DELETE FROM runs WHERE id = ?1", [&id])?;
-                        record.header.id.clone_from(&id);
-                        record.labels.extend(stored.labels);
-                        insert_record(transaction, &record)?;
-                    }
-                    Err(error) => return Ok(Err(error)),
-                }
-                return Ok(Ok(id));
-            }
-            if is_taken(transaction, &record.header.id)? {
-                record.header.id = draw_id(transaction)?;
-            }
-            insert_record(transaction, &record)?;
-            Ok(Ok(record.header.id))
-        })?
-    }
-
-    fn identified(&self, identity: &str) -> Result<Option<String>> {
-        let read = || self.identified_in(&snapshot(&self.connection)?, identity);
-        Ok(read().map_err(self.cannot_read())?.map(|run| run.header.id))
-    }
-
-    fn list(&self) -> Result<Vec<RunSummary>> {
-        let read = || {
-            let snapshot = snapshot(&self.connection)?;
-            let mut labels = all_labels(&snapshot)?;
-            let mut statement = snapshot.prepare(&list_sql())?;
-            statement
-                .query_map([], |row| {
-                    let run = summary(row)?;
-                    Ok(RunSummary { labels: labels.remove(&run.id).unwrap_or_default(), ..run })
-                })?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(self.cannot_read())
-    }
-
-    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
-        // Ids are small letters and digits: those that begin so lie between the words and the words with `{` behind.
-        self.column(
-            "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' AND substr(id, 1, length(?1)) = ?1
-             ORDER BY started_unix_s, rowid",
-            [prefix],
-        )
-    }
-
-    fn newest(&self) -> Result<Option<String>> {
-        let ids = self.column("SELECT id FROM runs ORDER BY started_unix_s DESC, rowid DESC LIMIT 1", [])?;
-        Ok(ids.into_iter().next())
-    }
-
-    fn load(&self, id: &str) -> Result<RunRecord> {
-        let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
-        self.load_in(&snapshot, id)
     }
 
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
@@ -256,58 +312,6 @@ impl Store for SqliteStore {
 
     fn check(&self) -> Result<StoreCheck> {
         whole::check(self)
-    }
-
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
-        self.transaction(|transaction| match self.load_in(transaction, id) {
-            Ok(record) => keep(transaction, id, version, &make(&record)).map(Ok),
-            Err(error) => Ok(Err(error)),
-        })?
-    }
-
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
-        let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
-        let writable = kept && !is_read_only(&self.connection);
-        let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
-        let missing = self.undigested(&digests)?;
-        if missing.is_empty() {
-            return Ok(digests);
-        }
-        if writable {
-            for (batch, ids) in missing.chunks(BATCH).enumerate() {
-                progress(batch * BATCH, missing.len());
-                self.transaction(|transaction| {
-                    for id in ids {
-                        // One that is gone meanwhile, or cannot be read, is still undigested below.
-                        if let Ok(record) = self.load_in(transaction, id) {
-                            keep(transaction, id, version, &make(&record))?;
-                        }
-                    }
-                    Ok(())
-                })?;
-            }
-            digests = self.kept_digests(version)?;
-        }
-        let rest = self.undigested(&digests)?;
-        let mut words = Vocabulary::new(&digests.words);
-        for (done, id) in rest.iter().enumerate() {
-            match self.load(id) {
-                Ok(record) => {
-                    if !writable {
-                        progress(done, rest.len());
-                    }
-                    digests.runs.push(words.number(id, &make(&record)));
-                }
-                Err(_) => digests.unreadable.push(id.clone()),
-            }
-        }
-        digests.words.append(&mut words.fresh);
-        Ok(digests)
     }
 }
 

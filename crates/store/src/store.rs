@@ -1,7 +1,7 @@
-//! What is asked of a store of runs. Whoever records, lists or asks across runs takes a `&dyn Store`; where the runs lie
-//! is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
+//! What is asked of a store of runs. Whoever lists or asks across runs takes `&dyn Runs`, whoever records takes a `&dyn Store`;
+//! where the runs lie is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
 
-use crate::{identity, without_paths::without_paths};
+use crate::{filter::Filter, identity, without_paths::without_paths};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::mention::{CHECK, LIST, RM, RUN};
@@ -29,10 +29,18 @@ pub struct StoreCheck {
     pub remarks: Vec<Text>,
 }
 
-/// A store of runs. Every call that changes something is whole and durable when it returns, and is one change for
-/// others who read. A call fails with [`ErrorKind::Store`] when the store cannot be read or written, and with
+/// A run of elsewhere that is in a store now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BroughtRun {
+    /// Its id there.
+    pub id: String,
+    /// Whether it was not there before.
+    pub is_new: bool,
+}
+
+/// Runs that are stored, for whoever only reads. A call fails with [`ErrorKind::Store`] when the store cannot be read, and with
 /// [`ErrorKind::NoSuchRun`] when the run that it names is not there.
-pub trait Store {
+pub trait Runs {
     /// Sixteen random bytes, made once with the store: with them a serial number becomes a hash that tells devices
     /// apart here and nowhere else.
     ///
@@ -40,6 +48,148 @@ pub trait Store {
     /// When the store cannot be read.
     fn salt(&self) -> Result<Vec<u8>>;
 
+    /// The id of the run with this identity.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn identified(&self, identity: &str) -> Result<Option<String>>;
+
+    /// All runs by their start, the newest last. No cell is read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn list(&self) -> Result<Vec<RunSummary>>;
+
+    /// The runs of the list that a filter means.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn narrowed(&self, filter: &Filter) -> Result<Vec<RunSummary>> {
+        Ok(filter.apply(self.list()?))
+    }
+
+    /// The ids that begin with this prefix, by the start of their runs, the newest last.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn ids(&self, prefix: &str) -> Result<Vec<String>>;
+
+    /// The id of the newest run.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn newest(&self) -> Result<Option<String>>;
+
+    /// The id that is meant: itself, or that of the run with this identity, or of the only run with a label of this value, or the only one that begins so, or the
+    /// newest run for `last`. Of ids and identities, capitals are taken for small letters.
+    ///
+    /// # Errors
+    /// When no run or more than one is meant.
+    fn resolve(&self, prefix: &str) -> Result<String> {
+        let word = prefix.to_ascii_lowercase();
+        if word == LAST {
+            return self.newest()?.ok_or_else(|| {
+                ErrorKind::NoSuchRun
+                    .error(text!("the store has no run yet", "測定がまだ 1 つもありません"))
+                    .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
+            });
+        }
+        let ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
+        if ids.contains(&word) {
+            return Ok(word);
+        }
+        if identity::is_well_formed(&word)
+            && let Some(id) = self.identified(&word)?
+        {
+            return Ok(id);
+        }
+        let is_labelled =
+            |run: &RunSummary| !prefix.is_empty() && run.labels.values().any(|value| value == prefix);
+        let labelled: Vec<String> = self.list()?.into_iter().filter(is_labelled).map(|run| run.id).collect();
+        match (labelled.as_slice(), ids.as_slice()) {
+            ([], []) => Err(no_such_run(prefix)),
+            ([only], _) | ([], [only]) => Ok(only.clone()),
+            ([], several) | (several, _) => Err(ambiguous(prefix, several)),
+        }
+    }
+
+    /// A run, whole.
+    ///
+    /// # Errors
+    /// When the store cannot be read, has no such run, or what it has cannot be understood.
+    fn load(&self, id: &str) -> Result<RunRecord>;
+
+    /// The digests of all runs that are not being measured, each of its record as it is now. Those that are missing,
+    /// or were made by another version of `make`, are made first; `progress` is given how many of how many are.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written. A record that cannot be read is named in the result instead.
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests>;
+
+    /// [`digests`](Self::digests) of these runs at least, where asking for few is quicker than for all.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    fn digests_of(
+        &self,
+        _runs: &[RunSummary],
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        self.digests(version, make, progress)
+    }
+}
+
+/// A store that runs of elsewhere are brought to.
+pub trait Archive: Runs {
+    /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
+    /// A run whose identity is here is not stored twice: labels that it lacks are added to it, and one that was not over is
+    /// replaced by what [supersedes](crate::supersedes) it.
+    ///
+    /// # Errors
+    /// When the record contradicts itself, when it differs from the run with its identity, or when the store cannot be written.
+    fn import(&self, record: RunRecord) -> Result<String>;
+
+    /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
+    /// reading of it.
+    ///
+    /// # Errors
+    /// When the store cannot be written, or the run cannot be read.
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
+
+    /// Stores runs with their digests, each as [`import`](Self::import) does; tells of each where it is now, or why it is not.
+    ///
+    /// # Errors
+    /// When the store cannot be written: then nobody knows which of them are there, and the same call may be made again.
+    fn take(
+        &self,
+        records: Vec<RunRecord>,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+    ) -> Result<Vec<Result<BroughtRun>>> {
+        let mut arrivals = Vec::new();
+        for record in records {
+            let is_new = self.identified(&record.header.identity)?.is_none();
+            arrivals.push(match self.import(record) {
+                Ok(id) => self.keep_digest(&id, version, make).map(|()| BroughtRun { id, is_new }),
+                Err(error) if error.kind() == ErrorKind::Store => return Err(error),
+                Err(error) => Err(error),
+            });
+        }
+        Ok(arrivals)
+    }
+}
+
+/// A store that is measured into. Every call that changes something is whole and durable when it returns, and is one change for
+/// others who read. A call fails with [`ErrorKind::Store`] when the store cannot be read or written, and with
+/// [`ErrorKind::NoSuchRun`] when the run that it names is not there.
+pub trait Store: Archive {
     /// Begins a run: draws its id and its identity, writes them into the header, and stores the run as running. Returns the id.
     ///
     /// # Errors
@@ -99,26 +249,6 @@ pub trait Store {
         health_after: Option<&DeviceHealth>,
     ) -> Result<()>;
 
-    /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
-    /// A run whose identity is here is not stored twice: labels that it lacks are added to it, and one that was not over is
-    /// replaced by what [supersedes](crate::supersedes) it.
-    ///
-    /// # Errors
-    /// When the record contradicts itself, when it differs from the run with its identity, or when the store cannot be written.
-    fn import(&self, record: RunRecord) -> Result<String>;
-
-    /// The id of the run with this identity.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn identified(&self, identity: &str) -> Result<Option<String>>;
-
-    /// All runs by their start, the newest last. No cell is read.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn list(&self) -> Result<Vec<RunSummary>>;
-
     /// Keeps what the server of a model said at its end; it belongs to no run.
     ///
     /// # Errors
@@ -130,57 +260,6 @@ pub trait Store {
     /// # Errors
     /// When the store cannot be read, or one of them is not what was written.
     fn served(&self) -> Result<Vec<(String, Value)>>;
-
-    /// The ids that begin with this prefix, by the start of their runs, the newest last.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn ids(&self, prefix: &str) -> Result<Vec<String>>;
-
-    /// The id of the newest run.
-    ///
-    /// # Errors
-    /// When the store cannot be read.
-    fn newest(&self) -> Result<Option<String>>;
-
-    /// The id that is meant: itself, or that of the run with this identity, or of the only run with a label of this value, or the only one that begins so, or the
-    /// newest run for `last`. Of ids and identities, capitals are taken for small letters.
-    ///
-    /// # Errors
-    /// When no run or more than one is meant.
-    fn resolve(&self, prefix: &str) -> Result<String> {
-        let word = prefix.to_ascii_lowercase();
-        if word == LAST {
-            return self.newest()?.ok_or_else(|| {
-                ErrorKind::NoSuchRun
-                    .error(text!("the store has no run yet", "測定がまだ 1 つもありません"))
-                    .remedy(text!("measure something first: `{RUN}`", "まず `{RUN}` で測定してください"))
-            });
-        }
-        let ids = if word.is_empty() { Vec::new() } else { self.ids(&word)? };
-        if ids.contains(&word) {
-            return Ok(word);
-        }
-        if identity::is_well_formed(&word)
-            && let Some(id) = self.identified(&word)?
-        {
-            return Ok(id);
-        }
-        let is_labelled =
-            |run: &RunSummary| !prefix.is_empty() && run.labels.values().any(|value| value == prefix);
-        let labelled: Vec<String> = self.list()?.into_iter().filter(is_labelled).map(|run| run.id).collect();
-        match (labelled.as_slice(), ids.as_slice()) {
-            ([], []) => Err(no_such_run(prefix)),
-            ([only], _) | ([], [only]) => Ok(only.clone()),
-            ([], several) | (several, _) => Err(ambiguous(prefix, several)),
-        }
-    }
-
-    /// A run, whole.
-    ///
-    /// # Errors
-    /// When the store cannot be read, has no such run, or what it has cannot be understood.
-    fn load(&self, id: &str) -> Result<RunRecord>;
 
     /// Sets a label of a run, or removes it (`None`); removing one that is not there is no error.
     ///
@@ -231,25 +310,6 @@ pub trait Store {
     /// # Errors
     /// When there is nothing that can be read.
     fn check(&self) -> Result<StoreCheck>;
-
-    /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
-    /// reading of it.
-    ///
-    /// # Errors
-    /// When the store cannot be written, or the run cannot be read.
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
-
-    /// The digests of all runs that are not being measured, each of its record as it is now. Those that are missing,
-    /// or were made by another version of `make`, are made first; `progress` is given how many of how many are.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written. A record that cannot be read is named in the result instead.
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests>;
 }
 
 /// The error for a run that is not there.

@@ -8,10 +8,11 @@ use crate::identities::{
     every_run_has_an_identity_of_its_own_by_which_it_is_found, runs_of_two_machines_with_one_id_stay_two,
 };
 use crate::memory::MemoryStore;
+use crate::postgres::{opened, server};
 use kurabe_core::ErrorKind;
 use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
-use kurabe_store::Store;
+use kurabe_store::{Archive, Filter, SharedAccess, Store};
 use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
     sample_rounds,
@@ -20,24 +21,42 @@ use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::path::Path;
 
-type Promise = (&'static str, fn(&dyn Store));
+type Promise<S> = (&'static str, fn(&S));
 
 macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-const PROMISES: [Promise; 36] = promises![
+/// Of every store that runs are brought to.
+const PROMISES: [Promise<dyn Archive>; 18] = promises![
+    the_salt_is_made_once,
+    a_run_is_found_by_the_beginning_of_its_id,
+    no_run_and_several_runs_are_errors_that_help,
+    the_list_is_in_the_order_of_starts_whatever_their_zones,
+    the_list_tells_of_another_tools_run_what_that_tool_told,
+    a_record_that_contradicts_itself_is_not_stored,
+    an_imported_run_keeps_its_id_if_that_is_free,
+    the_same_run_again_is_stored_once,
+    the_file_of_another_tool_again_is_stored_once,
+    runs_of_two_machines_with_one_id_stay_two,
+    a_file_that_was_changed_is_refused_and_the_stored_run_stays,
+    a_run_without_its_paths_is_still_that_run,
+    a_run_that_was_not_over_is_replaced_by_what_became_of_it,
+    a_run_of_before_is_the_same_wherever_it_is_read,
+    a_running_run_is_imported_as_interrupted,
+    a_run_that_was_kept_when_it_ended_needs_no_reading,
+    what_is_brought_is_there_whole_with_its_digest,
+    a_filter_narrows_as_it_does_itself,
+];
+
+/// Of those that are measured into, beside these.
+const MEASURING: [Promise<dyn Store>; 20] = promises![
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,
     a_removed_run_is_gone,
-    the_salt_is_made_once,
-    a_run_is_found_by_the_beginning_of_its_id,
     a_run_is_found_by_a_label_that_no_other_has,
-    no_run_and_several_runs_are_errors_that_help,
-    the_list_is_in_the_order_of_starts_whatever_their_zones,
     the_list_tells_what_there_is_to_tell,
-    the_list_tells_of_another_tools_run_what_that_tool_told,
     labels_are_set_changed_and_removed,
     a_run_that_is_being_measured_is_not_removed,
     an_ended_run_is_not_marked_interrupted,
@@ -47,18 +66,7 @@ const PROMISES: [Promise; 36] = promises![
     a_run_taken_for_abandoned_still_keeps_what_is_measured,
     a_test_file_with_any_name_is_remembered,
     what_a_run_made_is_remembered_longer_than_the_run,
-    a_record_that_contradicts_itself_is_not_stored,
-    an_imported_run_keeps_its_id_if_that_is_free,
-    the_same_run_again_is_stored_once,
-    the_file_of_another_tool_again_is_stored_once,
     every_run_has_an_identity_of_its_own_by_which_it_is_found,
-    runs_of_two_machines_with_one_id_stay_two,
-    a_file_that_was_changed_is_refused_and_the_stored_run_stays,
-    a_run_without_its_paths_is_still_that_run,
-    a_run_that_was_not_over_is_replaced_by_what_became_of_it,
-    a_run_of_before_is_the_same_wherever_it_is_read,
-    a_running_run_is_imported_as_interrupted,
-    a_run_that_was_kept_when_it_ended_needs_no_reading,
     whatever_changes_the_record_drops_its_digest,
     another_version_is_made_again,
     a_run_that_is_being_measured_has_no_digest_yet,
@@ -67,15 +75,15 @@ const PROMISES: [Promise; 36] = promises![
 
 /// Asks an empty store for each promise.
 #[expect(clippy::print_stdout, reason = "a failure is told with the promise before it")]
-fn conformance(on_fresh_store: impl Fn(fn(&dyn Store))) {
-    for (name, promise) in PROMISES {
+fn conformance<S: ?Sized>(promises: &[Promise<S>], on_fresh_store: impl Fn(fn(&S))) {
+    for (name, promise) in promises {
         println!("{name}");
-        on_fresh_store(promise);
+        on_fresh_store(*promise);
     }
 }
 
 /// Adds runs with these ids, begun in this order.
-fn add_runs(store: &dyn Store, ids: &[&str]) {
+fn add_runs(store: &dyn Archive, ids: &[&str]) {
     for (minute, id) in ids.iter().enumerate() {
         let mut run = sample_record();
         run.header.id = (*id).to_owned();
@@ -93,12 +101,23 @@ fn named_as(run: &mut RunRecord, other: &RunRecord) {
 
 #[test]
 fn a_sqlite_file_is_a_store() {
-    conformance(|promise| promise(&fresh_store().1));
+    conformance(&PROMISES, |promise| promise(&fresh_store().1));
+    conformance(&MEASURING, |promise| promise(&fresh_store().1));
 }
 
 #[test]
 fn memory_is_a_store() {
-    conformance(|promise| promise(&MemoryStore::default()));
+    conformance(&PROMISES, |promise| promise(&MemoryStore::default()));
+    conformance(&MEASURING, |promise| promise(&MemoryStore::default()));
+}
+
+#[test]
+fn a_database_of_postgresql_is_a_store() {
+    let Some(server) = server() else { return };
+    conformance(&PROMISES, |promise| {
+        server.sql("lab", "DROP SCHEMA IF EXISTS kurabe CASCADE").unwrap();
+        promise(&*opened(&server, SharedAccess::Write).unwrap());
+    });
 }
 
 fn what_is_recorded_call_by_call_is_what_is_loaded(store: &dyn Store) {
@@ -139,12 +158,12 @@ fn a_removed_run_is_gone(store: &dyn Store) {
     assert_eq!(store.list().unwrap().len(), 1);
 }
 
-fn the_salt_is_made_once(store: &dyn Store) {
+fn the_salt_is_made_once(store: &dyn Archive) {
     let salt = store.salt().unwrap();
     assert_eq!((salt.len(), &salt), (16, &store.salt().unwrap()));
 }
 
-fn a_run_is_found_by_the_beginning_of_its_id(store: &dyn Store) {
+fn a_run_is_found_by_the_beginning_of_its_id(store: &dyn Archive) {
     add_runs(store, &["abc", "abcd", "abx", "k7f"]);
     for (words, id) in [("k", "k7f"), ("K7F", "k7f"), ("abcd", "abcd"), ("abx", "abx"), ("last", "k7f")] {
         assert_eq!(store.resolve(words).unwrap(), id, "{words}");
@@ -163,7 +182,7 @@ fn a_run_is_found_by_a_label_that_no_other_has(store: &dyn Store) {
     assert!(error.what().en.contains("abc, abcd"), "{error}");
 }
 
-fn no_run_and_several_runs_are_errors_that_help(store: &dyn Store) {
+fn no_run_and_several_runs_are_errors_that_help(store: &dyn Archive) {
     assert_eq!(store.resolve("last").unwrap_err().kind(), ErrorKind::NoSuchRun);
     assert_eq!(store.load("abc").unwrap_err().kind(), ErrorKind::NoSuchRun);
     add_runs(store, &["abc", "abcd", "abx", "k7f"]);
@@ -179,7 +198,7 @@ fn no_run_and_several_runs_are_errors_that_help(store: &dyn Store) {
     }
 }
 
-fn the_list_is_in_the_order_of_starts_whatever_their_zones(store: &dyn Store) {
+fn the_list_is_in_the_order_of_starts_whatever_their_zones(store: &dyn Archive) {
     let add = |id: &str, started_at: &str| {
         let mut run = sample_record();
         run.header.id = id.to_owned();
@@ -212,7 +231,7 @@ fn the_list_tells_what_there_is_to_tell(store: &dyn Store) {
     assert_eq!((summary.status, summary.cell_count, &summary.labels), (run.status, 5, &run.labels));
 }
 
-fn the_list_tells_of_another_tools_run_what_that_tool_told(store: &dyn Store) {
+fn the_list_tells_of_another_tools_run_what_that_tool_told(store: &dyn Archive) {
     store.import(sample_foreign()).unwrap();
     let summary = store.list().unwrap().swap_remove(0);
     assert!(summary.imported);
@@ -358,14 +377,14 @@ fn what_a_run_made_is_remembered_longer_than_the_run(store: &dyn Store) {
     assert_eq!(store.made_files().unwrap(), []);
 }
 
-fn a_record_that_contradicts_itself_is_not_stored(store: &dyn Store) {
+fn a_record_that_contradicts_itself_is_not_stored(store: &dyn Archive) {
     let mut run = sample_record();
     run.cells[0].repetitions[0].read.latency.count = 1;
     assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import);
     assert!(store.list().unwrap().is_empty());
 }
 
-fn an_imported_run_keeps_its_id_if_that_is_free(store: &dyn Store) {
+fn an_imported_run_keeps_its_id_if_that_is_free(store: &dyn Archive) {
     assert_eq!(store.import(sample_record()).unwrap(), "k7f");
     let mut other = sample_record();
     other.header.started_at = "2026-03-01T00:00:00Z".to_owned();
@@ -377,8 +396,8 @@ fn an_imported_run_keeps_its_id_if_that_is_free(store: &dyn Store) {
     assert_eq!(store.load("k7f").unwrap(), sample_record());
 }
 
-fn the_same_run_again_is_stored_once(store: &dyn Store) {
-    let recorded = record(store, &sample_record()).unwrap();
+fn the_same_run_again_is_stored_once(store: &dyn Archive) {
+    let recorded = store.import(sample_record()).unwrap();
     let again = store.load(&recorded).unwrap();
     assert_eq!(store.import(again.clone()).unwrap(), recorded);
 
@@ -397,7 +416,7 @@ fn the_same_run_again_is_stored_once(store: &dyn Store) {
     assert_eq!(store.list().unwrap().len(), 2);
 }
 
-fn the_file_of_another_tool_again_is_stored_once(store: &dyn Store) {
+fn the_file_of_another_tool_again_is_stored_once(store: &dyn Archive) {
     let mut first = sample_foreign();
     first.header.identity.clear();
     let id = store.import(first).unwrap();
@@ -421,19 +440,64 @@ fn the_file_of_another_tool_again_is_stored_once(store: &dyn Store) {
     assert_eq!(store.list().unwrap().len(), 3);
 }
 
-fn a_running_run_is_imported_as_interrupted(store: &dyn Store) {
+fn a_running_run_is_imported_as_interrupted(store: &dyn Archive) {
     let mut run = sample_record();
     run.status = RunStatus::Running;
     let id = store.import(run).unwrap();
     assert_eq!(store.load(&id).unwrap().status, RunStatus::Interrupted);
-    assert!(store.running().unwrap().is_empty());
+    assert_eq!(store.list().unwrap()[0].status, RunStatus::Interrupted);
 }
 
-fn a_run_that_was_kept_when_it_ended_needs_no_reading(store: &dyn Store) {
-    let id = record(store, &sample_record()).unwrap();
+fn a_run_that_was_kept_when_it_ended_needs_no_reading(store: &dyn Archive) {
+    let id = store.import(sample_record()).unwrap();
     store.keep_digest(&id, 1, &digest).unwrap();
     assert_eq!(ask(store, 1).1, 0);
     assert_true(store, 1);
+}
+
+fn what_is_brought_is_there_whole_with_its_digest(store: &dyn Archive) {
+    let mut damaged = sample_record();
+    damaged.header.identity = "0190a1b2-c3d4-7e5f-8000-0000000000dd".to_owned();
+    damaged.cells[0].repetitions[0].read.latency.count = 1;
+    let mut runs = vec![sample_record(), sample_foreign(), damaged, sample_kinds(), sample_modelled()];
+    for (place, run) in runs.iter_mut().enumerate() {
+        run.header.identity = format!("0190a1b2-c3d4-7e5f-8000-00000000000{place}");
+    }
+    for is_new in [true, false] {
+        let arrivals = store.take(runs.clone(), 1, &digest).unwrap();
+        for (run, arrival) in runs.iter_mut().zip(arrivals) {
+            let Ok(arrival) = arrival else { continue };
+            assert_eq!(arrival.is_new, is_new);
+            run.header.id.clone_from(&arrival.id);
+            assert_eq!(&store.load(&arrival.id).unwrap(), run);
+        }
+        assert_eq!(
+            (store.list().unwrap().len(), ask(store, 1).1),
+            (4, 0),
+            "the damaged one is left out alone"
+        );
+        assert_true(store, 1);
+    }
+}
+
+fn a_filter_narrows_as_it_does_itself(store: &dyn Archive) {
+    add_runs(store, &["abc", "abd", "k7f"]);
+    store.import(sample_modelled()).unwrap();
+    let of_device = |word: &str| Filter { device: Some(word.to_owned()), ..Filter::default() };
+    let last = |last| Filter { last: Some(last), ..Filter::default() };
+    let filters = [
+        of_device("比べ ssd"),
+        of_device("モデル"),
+        of_device("%"),
+        last(2),
+        Filter { last: Some(1), ..of_device("s") },
+    ];
+    for filter in filters.into_iter().chain([Filter::default()]) {
+        let runs = store.narrowed(&filter).unwrap();
+        assert_eq!(runs, filter.apply(store.list().unwrap()), "{filter:?}");
+        let digests = store.digests_of(&runs, 1, &digest, &mut |_, _| {}).unwrap();
+        assert!(runs.iter().all(|run| digests.by_id().contains_key(run.id.as_str())), "{filter:?}");
+    }
 }
 
 fn whatever_changes_the_record_drops_its_digest(store: &dyn Store) {

@@ -4,7 +4,7 @@ use crate::common::{digest, fresh_store, owner, record};
 use kurabe_core::digest::Digests;
 use kurabe_core::record::Cell;
 use kurabe_core::{Error, ErrorKind};
-use kurabe_store::{SqliteStore, Store, export};
+use kurabe_store::{Archive, Runs, SqliteStore, Store, export};
 use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record, sample_rounds,
 };

@@ -1,7 +1,7 @@
 //! Digests: always of the record as it is, made where they are missing, kept where that can be.
 
 use crate::common::{ask, assert_true, digest, fresh_store, record, spelled};
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Archive, Runs, SqliteStore};
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::sample_record;
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::common::{fresh_store, owner};
 use kurabe_core::record::RunStatus;
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::sample::{sample_cell, sample_header};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;

@@ -6,7 +6,7 @@ use crate::common::owner;
 use crate::faulty_files::{Fault, end_of_plan, install, plan};
 use kurabe_core::Result;
 use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus};
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Archive, Runs, SqliteStore, Store};
 use kurabe_testkit::sample::{sample_cell, sample_foreign, sample_header, sample_notice};
 use rusqlite::ffi::{SQLITE_FULL, SQLITE_IOERR_FSYNC, SQLITE_IOERR_WRITE};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::common::{fresh_store, owner};
 use kurabe_core::ErrorKind;
 use kurabe_core::record::RunStatus;
-use kurabe_store::{SqliteStore, Store, parse_bundle};
+use kurabe_store::{Archive, SqliteStore, Store, parse_bundle};
 use kurabe_testkit::sample::{sample_cell, sample_header, sample_record};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;

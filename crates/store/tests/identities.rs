@@ -3,7 +3,7 @@
 use crate::common::owner;
 use kurabe_core::ErrorKind;
 use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
-use kurabe_store::{Store, export, parse_export, without_paths};
+use kurabe_store::{Archive, Store, export, parse_export, without_paths};
 use kurabe_testkit::sample::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record};
 
 pub fn every_run_has_an_identity_of_its_own_by_which_it_is_found(store: &dyn Store) {
@@ -27,7 +27,7 @@ pub fn every_run_has_an_identity_of_its_own_by_which_it_is_found(store: &dyn Sto
     assert_eq!(store.resolve(strange).unwrap_err().kind(), ErrorKind::NoSuchRun);
 }
 
-pub fn runs_of_two_machines_with_one_id_stay_two(store: &dyn Store) {
+pub fn runs_of_two_machines_with_one_id_stay_two(store: &dyn Archive) {
     let mut other = sample_record();
     other.header.identity = "0190a1b2-c3d4-7e5f-8000-00000000000b".to_owned();
     let (one, two) = (store.import(sample_record()).unwrap(), store.import(other.clone()).unwrap());
@@ -36,7 +36,7 @@ pub fn runs_of_two_machines_with_one_id_stay_two(store: &dyn Store) {
     assert_eq!(store.list().unwrap().len(), 2);
 }
 
-pub fn a_file_that_was_changed_is_refused_and_the_stored_run_stays(store: &dyn Store) {
+pub fn a_file_that_was_changed_is_refused_and_the_stored_run_stays(store: &dyn Archive) {
     let id = store.import(sample_record()).unwrap();
     let changes: [fn(&mut RunRecord); 4] = [
         |run| run.cells[4].repetitions[1].elapsed_ns += 1,
@@ -60,7 +60,7 @@ pub fn a_file_that_was_changed_is_refused_and_the_stored_run_stays(store: &dyn S
     assert_eq!(store.import(run).unwrap_err().kind(), ErrorKind::Import, "that is no identity");
 }
 
-pub fn a_run_without_its_paths_is_still_that_run(store: &dyn Store) {
+pub fn a_run_without_its_paths_is_still_that_run(store: &dyn Archive) {
     let mut run = sample_record();
     run.header.target.as_mut().unwrap().path = "/home/aki/own".to_owned();
     let bare = without_paths(&run).unwrap();
@@ -70,15 +70,15 @@ pub fn a_run_without_its_paths_is_still_that_run(store: &dyn Store) {
     assert_eq!(store.load(&id).unwrap(), run);
 }
 
-pub fn a_run_that_was_not_over_is_replaced_by_what_became_of_it(store: &dyn Store) {
+pub fn a_run_that_was_not_over_is_replaced_by_what_became_of_it(store: &dyn Archive) {
     let mut whole = RunRecord { status: RunStatus::Complete, ..sample_record() };
     let mut earlier = RunRecord { status: RunStatus::Interrupted, ended_at: None, ..whole.clone() };
     let steps = &mut whole.header.profile.as_mut().unwrap().steps;
     steps.push(steps[0].clone());
     earlier.cells.truncate(2);
     earlier.cells[1].repetitions.truncate(1);
+    earlier.labels.insert("firmware".to_owned(), "mine".to_owned());
     let id = store.import(earlier.clone()).unwrap();
-    store.label(&id, "firmware", Some("mine")).unwrap();
     assert_eq!(store.import(whole.clone()).unwrap(), id);
     let mut stored = store.load(&id).unwrap();
     assert_eq!(stored.labels.insert("firmware".to_owned(), "mine".to_owned()).unwrap(), "mine");
@@ -92,7 +92,7 @@ pub fn a_run_that_was_not_over_is_replaced_by_what_became_of_it(store: &dyn Stor
     assert_eq!(store.import(earlier).unwrap_err().kind(), ErrorKind::Refused);
 }
 
-pub fn a_run_of_before_is_the_same_wherever_it_is_read(store: &dyn Store) {
+pub fn a_run_of_before_is_the_same_wherever_it_is_read(store: &dyn Archive) {
     for mut run in [sample_record(), sample_kinds(), sample_foreign(), sample_modelled()] {
         run.header.identity.clear();
         let read = parse_export(export(&run).as_bytes()).unwrap();

@@ -7,7 +7,7 @@ use kurabe_core::record::{Repetition, RunRecord, Sample, Traffic};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Arrival, OpenLoop};
 use kurabe_core::{Error, ErrorKind, Lang, Text};
-use kurabe_store::{Store, export, parse_export};
+use kurabe_store::{Archive, Runs, export, parse_export};
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_record};
 use proptest::prelude::*;

@@ -14,5 +14,6 @@ mod import;
 mod memory;
 mod old_files;
 mod opening;
+mod postgres;
 mod roundtrip;
 mod tables;

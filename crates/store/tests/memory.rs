@@ -10,7 +10,8 @@ use kurabe_core::record::{
 };
 use kurabe_core::{Result, Text};
 use kurabe_store::{
-    Store, StoreCheck, being_measured, check_label_key, export, no_such_run, parse_export, supersedes,
+    Archive, Runs, Store, StoreCheck, being_measured, check_label_key, export, no_such_run, parse_export,
+    supersedes,
 };
 use serde_json::Value;
 use std::cell::{Cell as Counter, RefCell, RefMut};
@@ -56,11 +57,100 @@ impl MemoryStore {
     }
 }
 
-impl Store for MemoryStore {
+impl Runs for MemoryStore {
     fn salt(&self) -> Result<Vec<u8>> {
         Ok(vec![7; 16])
     }
 
+    fn identified(&self, identity: &str) -> Result<Option<String>> {
+        let runs = self.runs.borrow();
+        let run = runs.iter().find(|run| run.record.header.identity == identity);
+        Ok(run.map(|run| run.record.header.id.clone()))
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>> {
+        Ok(self.runs.borrow().iter().map(|run| RunSummary::from(&run.record)).collect())
+    }
+
+    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
+        let runs = self.runs.borrow();
+        let ids = runs.iter().map(|run| run.record.header.id.clone());
+        Ok(ids.filter(|id| id.starts_with(prefix)).collect())
+    }
+
+    fn newest(&self) -> Result<Option<String>> {
+        Ok(self.runs.borrow().last().map(|run| run.record.header.id.clone()))
+    }
+
+    fn load(&self, id: &str) -> Result<RunRecord> {
+        Ok(self.run(id)?.record.clone())
+    }
+
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        _progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        let mut digests = Digests::default();
+        let mut number = |word: &String| {
+            let place = digests.words.iter().position(|other| other == word);
+            place.unwrap_or_else(|| {
+                digests.words.push(word.clone());
+                digests.words.len() - 1
+            }) as u32
+        };
+        for run in &mut *self.runs.borrow_mut() {
+            if run.record.status == RunStatus::Running {
+                continue;
+            }
+            if run.digest.as_ref().is_none_or(|(kept, _)| *kept != version) {
+                run.digest = Some((version, make(&run.record)));
+            }
+            let (_, digest) = run.digest.as_ref().unwrap();
+            digests.runs.push(DigestedRun {
+                id: run.record.header.id.clone(),
+                facts: digest.facts.iter().map(&mut number).collect(),
+                figures: digest.figures.iter().map(|(word, figure)| (number(word), *figure)).collect(),
+            });
+        }
+        Ok(digests)
+    }
+}
+
+impl Archive for MemoryStore {
+    fn import(&self, mut record: RunRecord) -> Result<String> {
+        if record.header.id.is_empty() {
+            record.header.id = self.draw_id();
+        }
+        let mut record = parse_export(export(&record).as_bytes())?;
+        for stored in &mut *self.runs.borrow_mut() {
+            let (header, old) = (&stored.record.header, stored.record.labels.clone());
+            if header.identity == record.header.identity {
+                let (id, grown) = (header.id.clone(), supersedes(&record, &stored.record)?);
+                let new = std::mem::take(&mut record.labels);
+                if grown {
+                    (stored.record, stored.digest) = (record, None);
+                    stored.record.header.id.clone_from(&id);
+                }
+                stored.record.labels = new.into_iter().chain(old).collect();
+                return Ok(id);
+            }
+        }
+        if self.run(&record.header.id).is_ok() {
+            record.header.id = self.draw_id();
+        }
+        Ok(self.insert(record, None))
+    }
+
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+        let mut run = self.run(id)?;
+        run.digest = Some((version, make(&run.record)));
+        Ok(())
+    }
+}
+
+impl Store for MemoryStore {
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         header.id = self.draw_id();
         header.identity = format!("0190a1b2-c3d4-7e5f-9000-{:012x}", self.drawn.get());
@@ -121,70 +211,6 @@ impl Store for MemoryStore {
         (record.status, record.ended_at) = (status, Some(ended_at.to_owned()));
         (record.error, record.health_after) = (error.cloned(), health_after.cloned());
         Ok(())
-    }
-
-    fn import(&self, mut record: RunRecord) -> Result<String> {
-        if record.header.id.is_empty() {
-            record.header.id = self.draw_id();
-        }
-        let mut record = parse_export(export(&record).as_bytes())?;
-        for stored in &mut *self.runs.borrow_mut() {
-            let (header, old) = (&stored.record.header, stored.record.labels.clone());
-            if header.identity == record.header.identity {
-                let (id, grown) = (header.id.clone(), supersedes(&record, &stored.record)?);
-                let new = std::mem::take(&mut record.labels);
-                if grown {
-                    (stored.record, stored.digest) = (record, None);
-                    stored.record.header.id.clone_from(&id);
-                }
-                stored.record.labels = new.into_iter().chain(old).collect();
-                return Ok(id);
-            }
-        }
-        if self.run(&record.header.id).is_ok() {
-            record.header.id = self.draw_id();
-        }
-        Ok(self.insert(record, None))
-    }
-
-    fn identified(&self, identity: &str) -> Result<Option<String>> {
-        let runs = self.runs.borrow();
-        let run = runs.iter().find(|run| run.record.header.identity == identity);
-        Ok(run.map(|run| run.record.header.id.clone()))
-    }
-
-    fn list(&self) -> Result<Vec<RunSummary>> {
-        let summary = |Stored { record, .. }: &Stored| {
-            let RunRecord { header, status, labels, .. } = record;
-            RunSummary {
-                id: header.id.clone(),
-                started_at: header.started_at.clone(),
-                measured_at: header.origin.as_ref().and_then(|origin| origin.measured_at.clone()),
-                imported: header.origin.is_some(),
-                status: *status,
-                target: header.target_name().to_owned(),
-                device: header.environment.devices.iter().find_map(|device| device.model.clone()),
-                model: header.model.as_ref().map(|model| model.title.clone()),
-                profile: header.profile_name(),
-                cell_count: record.cells.len() as u32,
-                labels: labels.clone(),
-            }
-        };
-        Ok(self.runs.borrow().iter().map(summary).collect())
-    }
-
-    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
-        let runs = self.runs.borrow();
-        let ids = runs.iter().map(|run| run.record.header.id.clone());
-        Ok(ids.filter(|id| id.starts_with(prefix)).collect())
-    }
-
-    fn newest(&self) -> Result<Option<String>> {
-        Ok(self.runs.borrow().last().map(|run| run.record.header.id.clone()))
-    }
-
-    fn load(&self, id: &str) -> Result<RunRecord> {
-        Ok(self.run(id)?.record.clone())
     }
 
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()> {
@@ -254,42 +280,5 @@ impl Store for MemoryStore {
 
     fn check(&self) -> Result<StoreCheck> {
         Ok(StoreCheck { runs: self.runs.borrow().len(), damages: Vec::new(), remarks: Vec::new() })
-    }
-
-    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
-        let mut run = self.run(id)?;
-        run.digest = Some((version, make(&run.record)));
-        Ok(())
-    }
-
-    fn digests(
-        &self,
-        version: u32,
-        make: &dyn Fn(&RunRecord) -> RunDigest,
-        _progress: &mut dyn FnMut(usize, usize),
-    ) -> Result<Digests> {
-        let mut digests = Digests::default();
-        let mut number = |word: &String| {
-            let place = digests.words.iter().position(|other| other == word);
-            place.unwrap_or_else(|| {
-                digests.words.push(word.clone());
-                digests.words.len() - 1
-            }) as u32
-        };
-        for run in &mut *self.runs.borrow_mut() {
-            if run.record.status == RunStatus::Running {
-                continue;
-            }
-            if run.digest.as_ref().is_none_or(|(kept, _)| *kept != version) {
-                run.digest = Some((version, make(&run.record)));
-            }
-            let (_, digest) = run.digest.as_ref().unwrap();
-            digests.runs.push(DigestedRun {
-                id: run.record.header.id.clone(),
-                facts: digest.facts.iter().map(&mut number).collect(),
-                figures: digest.figures.iter().map(|(word, figure)| (number(word), *figure)).collect(),
-            });
-        }
-        Ok(digests)
     }
 }

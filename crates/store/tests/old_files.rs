@@ -6,7 +6,7 @@
 use kurabe_core::profile::{Rounds, Step};
 use kurabe_core::record::{Measure, RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::workload::{Direction, ThreadShare, TimeCheck};
-use kurabe_store::{SqliteStore, Store, export, parse_export};
+use kurabe_store::{Archive, Runs, SqliteStore, export, parse_export};
 use kurabe_testkit::any_record;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;

@@ -3,7 +3,7 @@
 use crate::common::{fresh_store, record};
 use kurabe_core::digest::RunDigest;
 use kurabe_core::{Error, ErrorKind};
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::sample::sample_record;
 use rusqlite::Connection;
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@ use base64::Engine;
 use kurabe_core::Text;
 use kurabe_core::record::{Interval, Notice, NoticeKind, RunStatus, RunSummary};
 use kurabe_store::{
-    SqliteStore, Store, export, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
-    parse_export,
+    Archive, Runs, SqliteStore, Store, export, export_bundle, export_packed_bundle, looks_bundled,
+    parse_bundle, parse_export,
 };
 use kurabe_testkit::any_record;
 use kurabe_testkit::sample::{sample_foreign, sample_kinds, sample_record, sample_rounds};

@@ -2,7 +2,7 @@
 
 use crate::common::fresh_store;
 use kurabe_core::ErrorKind;
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Archive, Runs, SqliteStore, Store};
 use kurabe_testkit::sample::sample_record;
 
 /// A store that has runs with these ids, begun in this order.

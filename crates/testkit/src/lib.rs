@@ -1,12 +1,13 @@
 //! Records for the tests of every room but `core`: parts with defaults (here), whole runs that look like real ones
 //! (`ssd`, `kinds`, `stories`), the samples that the store's fixtures hold (`sample`), and any record that can be
 //! (`any_record`). What a test does not name has the default of these functions. What is data alone is read from the folder
-//! `records`. And what shows a page to a test (`browser`).
+//! `records`. And what shows a page to a test (`browser`), and a server of PostgreSQL (`postgres`).
 #![allow(missing_docs, reason = "a function of the kit says by its name which record it makes")]
 
 mod any_record;
 pub mod browser;
 pub mod kinds;
+pub mod postgres;
 pub mod sample;
 pub mod ssd;
 pub mod stories;

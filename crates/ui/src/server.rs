@@ -18,7 +18,7 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
-use kurabe_lab::Listener;
+use kurabe_lab::{Listener, StorePlace};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::OpenOptionsExt;
@@ -38,8 +38,8 @@ const FAREWELL: Duration = Duration::from_millis(300);
 /// What the page is served with.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The store.
-    pub store: PathBuf,
+    /// The store; one that machines share is read.
+    pub store: StorePlace,
     /// The port; 0 is any that is free.
     pub port: u16,
     /// An address beyond this machine.

@@ -6,14 +6,15 @@ use crate::session::Sessions;
 use axum::http::HeaderMap;
 use kurabe_chart::Theme;
 use kurabe_core::{ErrorKind, Lang, Result, text};
-use kurabe_store::{SqliteStore, Store};
+use kurabe_lab::StorePlace;
+use kurabe_store::{Runs, Store};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::watch;
 
 /// What all requests have in common.
 pub(crate) struct Site {
-    pub(crate) store: PathBuf,
+    pub(crate) store: StorePlace,
     /// Names under which this server is asked for, each with its port: `127.0.0.1:4321`.
     pub(crate) names: Vec<String>,
     pub(crate) cookie_name: String,
@@ -35,7 +36,12 @@ pub(crate) type App = Arc<Site>;
 impl Site {
     /// The store, made if it is not there.
     pub(crate) fn open_store(&self) -> Result<Box<dyn Store>> {
-        Ok(Box::new(SqliteStore::open(&self.store)?))
+        self.store.open()
+    }
+
+    /// The runs, wherever they are.
+    pub(crate) fn runs(&self) -> Result<Box<dyn Runs>> {
+        self.store.runs()
     }
 }
 

@@ -1,6 +1,7 @@
 //! A page served in this process, and a client that says exactly what it is told to say.
 
 use kurabe_core::Lang;
+use kurabe_lab::StorePlace;
 use kurabe_ui::{Closer, Options, Patience, Ui};
 use std::fmt;
 use std::io::{Read, Write};
@@ -43,7 +44,7 @@ impl Served {
     pub fn waiting(patience: Patience) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let options = Options {
-            store: folder.path().join("store.db"),
+            store: StorePlace(Some(folder.path().join("store.db"))),
             port: 0,
             listen: None,
             lang: Lang::En,

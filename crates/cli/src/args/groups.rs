@@ -11,7 +11,7 @@ const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Compare", "比べる", &["compare", "versus", "recommend", "fit", "history", "study", "catalogue"]),
     ("Model", "モデル", &["models", "serve", "attach", "detach", "control", "vm"]),
     ("Programs", "プログラム", &["price", "on", "mark"]),
-    ("Other tools", "ほかのツール", &["import", "export", "record"]),
+    ("Other tools", "ほかのツール", &["import", "export", "push", "pull", "record"]),
     ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
 ];
 

@@ -17,7 +17,7 @@ use kurabe_report::{
     Embedded, PIVOT_WORDS, Report, Style, card, explain, headline, history_doc, pictures, recommendation_doc,
     render_details, render_list, render_pair, render_pivot, render_run, render_sweep_run, render_why,
 };
-use kurabe_store::{SqliteStore, Store, export, parse_export};
+use kurabe_store::{Archive, Runs, SqliteStore, Store, export, parse_export};
 use kurabe_testkit::any_record;
 use proptest::prelude::*;
 

@@ -79,7 +79,7 @@ const NAMES: [&str; 7] = [
 ];
 
 /// A line for each command, and for what it says of something wrong.
-const LINES: [&str; 60] = [
+const LINES: [&str; 63] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
     "run model:hitachi-hds721616plat80 --profile quick --dry-run",
@@ -140,6 +140,9 @@ const LINES: [&str; 60] = [
     "attach nothing",
     "record nothing -- true",
     "export last --format cdm-text",
+    "push postgres://a@127.0.0.1:1/b",
+    "pull postgres://a@127.0.0.1:1/b?sslmode=often",
+    "list --db postgres://a@127.0.0.1:1/b?sslmode=verify-full",
 ];
 
 /// Phrases of two words and more in small letters, outside of quotation marks and of lines for a shell.

@@ -55,6 +55,7 @@ mod scale;
 mod schemas;
 mod scripts;
 mod serving;
+mod shared;
 mod shells;
 mod shown;
 mod signals;

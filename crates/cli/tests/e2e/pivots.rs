@@ -2,7 +2,7 @@
 
 use crate::lab::{Lab, list_of, text};
 use kurabe_compare::DIGEST_VERSION;
-use kurabe_store::{SqliteStore, Store};
+use kurabe_store::{Runs, SqliteStore};
 use serde_json::Value;
 
 /// A model measured with a time of an access and labels; its id.

@@ -19,10 +19,10 @@ use std::collections::{HashMap, HashSet};
 pub(super) const BATCH: usize = 16;
 
 /// Numbers of words beyond this are damage: words are numbered one by one, and the list of them is held in memory.
-const MOST_WORDS: usize = 1 << 24;
+pub(crate) const MOST_WORDS: usize = 1 << 24;
 
 /// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
-type DigestRow = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
+pub(crate) type DigestRow = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
 
 impl SqliteStore {
     /// The runs that are not being measured and are not among these.
@@ -98,7 +98,7 @@ fn crc32((id, facts, figures): &Spelled<'_>) -> u32 {
     hasher.finalize()
 }
 
-fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
+pub(crate) fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
     let (facts, figures) = serde_json::from_slice::<DigestRow>(digest).ok()?;
     let figures = figures
         .into_iter()
@@ -148,15 +148,15 @@ fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
 }
 
 /// Words in memory, for digests that are not kept.
-pub(super) struct Vocabulary {
+pub(crate) struct Vocabulary {
     places: HashMap<String, u32>,
     kept_count: usize,
     /// Words that the kept ones lack, numbered on from them.
-    pub(super) fresh: Vec<String>,
+    pub(crate) fresh: Vec<String>,
 }
 
 impl Vocabulary {
-    pub(super) fn new(kept: &[String]) -> Self {
+    pub(crate) fn new(kept: &[String]) -> Self {
         let places = kept.iter().enumerate().map(|(number, word)| (word.clone(), number as u32)).collect();
         Self { places, kept_count: kept.len(), fresh: Vec::new() }
     }
@@ -171,7 +171,7 @@ impl Vocabulary {
         number
     }
 
-    pub(super) fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
+    pub(crate) fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
         DigestedRun {
             id: id.to_owned(),
             facts: digest.facts.iter().map(|word| self.place(word)).collect(),

@@ -335,7 +335,7 @@ fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Store;
+    use crate::Runs;
 
     fn log(path: &Path) -> Connection {
         drop(SqliteStore::open(path).unwrap());

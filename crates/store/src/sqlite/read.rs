@@ -266,7 +266,7 @@ fn plain(bytes: &[u8]) -> String {
 }
 
 /// The status that a word of the tables means.
-fn status(word: &[u8]) -> RunStatus {
+pub(crate) fn status(word: &[u8]) -> RunStatus {
     match word {
         b"running" => RunStatus::Running,
         b"complete" => RunStatus::Complete,

@@ -2,7 +2,7 @@
 
 use super::open::SqliteStore;
 use crate::platform;
-use crate::store::{Store, StoreCheck};
+use crate::store::{Runs, Store, StoreCheck};
 use kurabe_core::{Error, ErrorKind, Result, text};
 
 /// Complaints of SQLite that are listed; one broken page may bring thousands.

@@ -57,7 +57,7 @@ pub(super) fn storable(header: &RunHeader) -> RunHeader {
 }
 
 /// The word for a status in the tables.
-fn status_word(status: RunStatus) -> &'static str {
+pub(crate) fn status_word(status: RunStatus) -> &'static str {
     match status {
         RunStatus::Running => "running",
         RunStatus::Complete => "complete",

@@ -2,7 +2,7 @@
 
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_store::Store;
+use kurabe_store::Runs;
 use std::cell::Cell;
 
 /// A digest that tells everything apart: where and when it ran, and of each cell how many repetitions it has.
@@ -31,7 +31,7 @@ pub fn spelled(digests: &Digests, id: &str) -> RunDigest {
 }
 
 /// What the store gives, and how many records it had to read for it.
-pub fn ask(store: &dyn Store, version: u32) -> (Digests, usize) {
+pub fn ask(store: &dyn Runs, version: u32) -> (Digests, usize) {
     let made = Cell::new(0);
     let counted = |run: &RunRecord| {
         made.set(made.get() + 1);
@@ -42,7 +42,7 @@ pub fn ask(store: &dyn Store, version: u32) -> (Digests, usize) {
 }
 
 /// Asserts that what is kept is what is made anew from every record.
-pub fn assert_true(store: &dyn Store, version: u32) {
+pub fn assert_true(store: &dyn Runs, version: u32) {
     let digests = store.digests(version, &digest, &mut |_, _| {}).unwrap();
     for run in store.list().unwrap().iter().filter(|run| run.status != RunStatus::Running) {
         assert_eq!(spelled(&digests, &run.id), digest(&store.load(&run.id).unwrap()), "{}", run.id);

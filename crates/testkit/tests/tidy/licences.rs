@@ -63,7 +63,8 @@ fn everything_linked_in_may_be() {
             faults.push(format!("{name} is banned"));
         }
         let library = package["links"].as_str().unwrap_or("sqlite3");
-        if library != "sqlite3" {
+        // The store's client of PostgreSQL has its TLS of ring, whose name ends in a version.
+        if library != "sqlite3" && !library.starts_with("ring_core_") {
             faults.push(format!("{name} links {library}; C is compiled in the store only"));
         }
     }

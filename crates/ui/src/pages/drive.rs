@@ -15,7 +15,7 @@ use kurabe_core::record::{Cell, RunRecord, RunStatus, RunSummary, TargetKind};
 use kurabe_core::{Error, ErrorKind, Lang, Result, number, shown, text};
 use kurabe_host::{ObserveOptions, observe};
 use kurabe_report::positions_doc;
-use kurabe_store::Store;
+use kurabe_store::Runs;
 use maud::{Markup, html};
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, St
             p.notice.warn { (limit.get(lang)) }
         }
         (board_section(shared, lang)?)
-        (past(&*shared.open_store()?, &target, &ticked, lang)?)
+        (past(&*shared.runs()?, &target, &ticked, lang)?)
     };
     Ok(Made::Page(text!("Drive {name}", "ドライブ {name}"), page))
 }
@@ -85,7 +85,7 @@ pub(crate) fn writing(target: &str, profile: &str, lang: Lang) -> Markup {
 }
 
 /// What was measured on the drive before, of which some are laid over each other.
-fn past(store: &dyn Store, target: &str, ticked: &[&str], lang: Lang) -> Result<Markup> {
+fn past(store: &dyn Runs, target: &str, ticked: &[&str], lang: Lang) -> Result<Markup> {
     let mut records = before(store, target)?;
     for record in &mut records {
         // Of one drive the dates tell runs apart.
@@ -139,7 +139,7 @@ fn ways(laid: &[&RunRecord], lang: Lang) -> Markup {
 }
 
 /// Runs on the drive itself that sampled its places, the newest first.
-fn before(store: &dyn Store, target: &str) -> Result<Vec<RunRecord>> {
+fn before(store: &dyn Runs, target: &str) -> Result<Vec<RunRecord>> {
     let here = observe(Path::new(target), &ObserveOptions { with_serial: false, salt: &store.salt()? });
     let model = here.devices.iter().find_map(|device| device.model.as_deref());
     let may_be = |run: &RunSummary| {

@@ -23,7 +23,7 @@ pub(crate) const MARGIN: f64 = 0.05;
 
 /// A run by its id, or what begins it.
 pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
-    let store = shared.open_store()?;
+    let store = shared.runs()?;
     store.load(&store.resolve(id)?)
 }
 

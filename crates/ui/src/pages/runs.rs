@@ -23,7 +23,7 @@ const ON_A_PAGE: usize = 100;
 
 /// `GET /runs`
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
-    let store = shared.open_store()?;
+    let store = shared.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let mut runs = listed(store.list()?, &digests);
     runs.reverse();
@@ -160,7 +160,7 @@ impl Default for MatrixQuery {
 
 /// `GET /matrix`
 pub(crate) fn matrix(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>) -> Result<Made> {
-    let store = shared.open_store()?;
+    let store = shared.runs()?;
     let runs = store.list()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
@@ -210,7 +210,7 @@ const MOST_DATES: usize = 60;
 
 /// `GET /history`
 pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
-    let store = shared.open_store()?;
+    let store = shared.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
     let filter = Filter { device, ..Filter::default() };

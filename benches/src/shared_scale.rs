@@ -1,0 +1,89 @@
+//! How long runs take to a database that machines share, and questions over a large one, as a user waits for them.
+//!
+//! The model: a store is filled as `store_scale` does it and pushed, twice: the second time nothing is new. Then the rows are
+//! multiplied within the server, each copy with devices of its own, as many machines would bring them; and each question is asked of
+//! the whole program over TCP on this machine, in turns.
+
+use crate::Result;
+use crate::options::Flags;
+use crate::statistics::median;
+use crate::store_scale::{self, ask};
+use crate::table::{figure, layout};
+use crate::tools::build_kurabe;
+use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
+use std::io::Write;
+use std::time::Instant;
+
+const HELP: &str =
+    "flags: --runs N (10000, pushed)  --times N (100, how often they are in the database)  --rounds N (5)";
+
+/// What is asked for, in ms.
+const QUESTIONS: [(&str, &[&str], f64); 4] = [
+    ("history of a device", &["history", "disk-1-39"], 100.0),
+    ("list --last 20", &["list", "--last", "20"], 100.0),
+    ("show", &["show"], 100.0),
+    ("pivot over all", &["compare", "--by", "filesystem,firmware"], 2000.0),
+];
+
+/// Copies of all rows, each with devices of its own.
+const MULTIPLY: &str = "
+INSERT INTO kurabe.words (hash, word)
+SELECT sha256(convert_to(word || copy, 'UTF8')), replace(word, 'disk-', 'disk-' || copy || '-')
+FROM kurabe.words, generate_series(1, COPIES) copy WHERE word_id IN (SELECT names_id FROM kurabe.runs);
+INSERT INTO kurabe.runs (identity, id, started_unix_s, summary, names_id, schema, record, record_sha256, digest_version, digest)
+SELECT gen_random_uuid(), id || 'z' || copy, started_unix_s + copy, replace(summary, '\"disk-', '\"disk-' || copy || '-'),
+    own.word_id, schema, record, record_sha256, digest_version, digest
+FROM kurabe.runs JOIN kurabe.words ON words.word_id = names_id, generate_series(1, COPIES) copy, kurabe.words own
+WHERE own.hash = sha256(convert_to(words.word || copy, 'UTF8'));
+ANALYZE kurabe.runs; ANALYZE kurabe.words;";
+
+/// The bench with the flags of the command line.
+///
+/// # Errors
+/// When kurabe does not build, there is no server, or a command fails.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    let flags = Flags::from_environment(&["runs", "times", "rounds"], &[], HELP)?;
+    let kurabe = build_kurabe()?;
+    let directory = tempfile::tempdir()?;
+    let (mut times, directory) = (100, directory.path().to_owned());
+    let mut options = store_scale::Options { runs: 10_000, rounds: 5, keep_digests: true, kurabe, directory };
+    flags.set("runs", &mut options.runs)?;
+    flags.set("times", &mut times)?;
+    flags.set("rounds", &mut options.rounds)?;
+    run(&options, times, out)
+}
+
+/// Fills, pushes, multiplies, asks, prints.
+///
+/// # Errors
+/// When there is no server, or a command fails.
+pub fn run(options: &store_scale::Options, times: usize, out: &mut dyn Write) -> Result<()> {
+    let server = PostgresServer::start()?;
+    let address = server.address("owner", PASSWORD);
+    let store = options.directory.join("kurabe.db");
+    let count = store_scale::fill(options, &store)?.len();
+    for what in ["pushed", "pushed again"] {
+        let ms = ask(&options.kurabe, &store, &["push", &address])?;
+        writeln!(out, "{count} runs {what} in {} s", figure(ms / 1e3, 1))?;
+    }
+    let started = Instant::now();
+    if times > 1 {
+        server.sql("lab", &MULTIPLY.replace("COPIES", &(times - 1).to_string()))?;
+    }
+    let rows = server.sql("lab", "SELECT count(*) FROM kurabe.runs")?;
+    writeln!(out, "{rows} runs in the database, multiplied in {:.0} s\n", started.elapsed().as_secs_f64())?;
+    let mut times_ms = vec![Vec::new(); QUESTIONS.len()];
+    for _ in 0..options.rounds {
+        for ((_, words, _), times) in QUESTIONS.iter().zip(&mut times_ms) {
+            times.push(ask(&options.kurabe, address.as_ref(), words)?);
+        }
+    }
+    let mut rows = vec![["question", "median", "worst", "target"].map(str::to_owned).to_vec()];
+    for ((name, _, target), times) in QUESTIONS.iter().zip(times_ms) {
+        let worst = times.iter().copied().fold(0.0, f64::max);
+        let ms = |ms: f64| format!("{} ms", figure(ms, 0));
+        rows.push(vec![(*name).to_owned(), ms(median(&times)), ms(worst), ms(*target)]);
+    }
+    write!(out, "{}", layout(&rows))?;
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! `kurabe push` and `kurabe pull`: runs to a database that machines share, and from it.
+
+use crate::args::{ExchangeArgs, Global};
+use crate::lang::{lang, t};
+use crate::output::{print, print_json, say};
+use crate::share::Share;
+use crate::stored::{open_recovered, own_store};
+use kurabe_core::{ErrorKind, Result, Text, text};
+use kurabe_lab::{Exchanged, exchange, shared};
+use kurabe_report::ScriptLine;
+use kurabe_store::{Runs, SharedAccess};
+
+/// `kurabe push`
+///
+/// # Errors
+/// When there is no such run, the database cannot be used, or a run could not be sent.
+pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
+    let store = own_store(global)?;
+    let runs = resolved(&*store, args)?;
+    let to = shared(&args.address, SharedAccess::Write)?;
+    let mut share = Share::of(t("kurabe: sending runs", "kurabe: 測定を送っています"), global);
+    let done = exchange(&*store, &*to, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
+    drop(share);
+    conclude(done, global, |brought, present| {
+        text!("{brought} sent, {present} there already.", "{brought} 件を送りました(送信済み {present} 件)。")
+    })
+}
+
+/// `kurabe pull`
+///
+/// # Errors
+/// When there is no such run, the database cannot be read, or a run could not be taken.
+pub fn pull(args: &ExchangeArgs, global: &Global) -> Result<()> {
+    let store = open_recovered(global)?;
+    let from = shared(&args.address, SharedAccess::Read)?;
+    let runs = resolved(&*from, args)?;
+    let mut share = Share::of(t("kurabe: taking runs", "kurabe: 測定を受け取っています"), global);
+    let done = exchange(&*from, &*store, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
+    drop(share);
+    conclude(done, global, |brought, present| {
+        text!(
+            "{brought} taken, {present} here already.",
+            "{brought} 件を受け取りました(取り込み済み {present} 件)。"
+        )
+    })
+}
+
+fn resolved(runs: &dyn Runs, args: &ExchangeArgs) -> Result<Vec<String>> {
+    args.runs.iter().map(|run| runs.resolve(run)).collect()
+}
+
+/// Says what became of the runs.
+fn conclude(done: Exchanged, global: &Global, words: impl Fn(usize, usize) -> Text) -> Result<()> {
+    let Exchanged { brought, present, running, refused, outcome } = done;
+    for (id, error) in &refused {
+        say(&format!("{id}: {}", error.what_and_why().get(lang())));
+    }
+    for id in &running {
+        say(&text!("kurabe: {id} is still being measured", "kurabe: {id} は測定中です").take(lang()));
+    }
+    let refused: Vec<&str> = refused.iter().map(|(id, _)| id.as_str()).collect();
+    if global.json {
+        print_json(&ScriptLine::Exchanged { brought, present, running: &running, refused: &refused })?;
+    } else if !global.quiet {
+        print(&format!("{}\n", words(brought, present).take(lang())))?;
+    }
+    outcome?;
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let (count, ids) = (refused.len(), refused.join(", "));
+    Err(ErrorKind::Refused.error(text!(
+        "{count} could not be brought and stayed where they are: {ids}",
+        "{count} 件は送受信できず、元の場所に残っています: {ids}"
+    )))
+}

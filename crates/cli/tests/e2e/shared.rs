@@ -1,0 +1,126 @@
+//! A database that machines share: runs are sent there, asked for there, and taken home.
+
+use crate::lab::{Ended, Lab, SHORT, list_of};
+use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
+
+/// A server, if there can be one.
+fn server() -> Option<PostgresServer> {
+    PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
+}
+
+/// Two runs of one target.
+fn measured() -> Lab {
+    let lab = Lab::new();
+    for firmware in ["firmware=1", "firmware=2"] {
+        lab.run(&lab.target(), &[&SHORT[..], &["--label", firmware]].concat()).ok();
+    }
+    lab
+}
+
+/// What kurabe does, in whose words the password never is.
+fn kurabe(lab: &Lab, words: &[&str]) -> Ended {
+    let ended = lab.kurabe(words);
+    assert!(
+        !format!("{}{}", ended.out, ended.err).contains("s3cret"),
+        "{words:?}\n{}{}",
+        ended.out,
+        ended.err
+    );
+    ended
+}
+
+#[test]
+fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
+    let Some(server) = server() else { return };
+    let (here, away) = (measured(), measured());
+    let address = server.address("owner", PASSWORD);
+    assert!(kurabe(&here, &["push", &address, "last"]).ok().out.starts_with("1 sent, 0 there already"));
+    assert!(kurabe(&here, &["push", &address]).ok().out.starts_with("1 sent, 1 there already"));
+    let line = &kurabe(&away, &["push", &address, "--json"]).ok().json_lines()[0];
+    assert_eq!((line["event"].as_str(), line["brought"].as_u64()), (Some("exchanged"), Some(2)));
+    let shared = |words: &[&str]| kurabe(&here, &[words, &["--db", &address]].concat());
+    assert_eq!(shared(&["list", "--json"]).ok().json_lines().len(), 4);
+    assert_eq!(shared(&["list", "--json", "--last", "1"]).ok().json_lines().len(), 1);
+    let pivoted = &shared(&["compare", "--by", "label:firmware", "--json"]).ok().json_lines()[0];
+    assert_eq!(pivoted["pivot"]["run_count"], 4);
+    assert_eq!(list_of(&pivoted["pivot"]["columns"]).len(), 2);
+    let own = here.list()[0]["id"].as_str().unwrap().to_owned();
+    for words in [
+        &["show"][..],
+        &["history"],
+        &["why"],
+        &["compare", &own, "last"],
+        &["export"],
+        &["report", "-o", "-"],
+    ] {
+        assert!(!shared(words).ok().out.is_empty(), "{words:?}");
+    }
+    // What was measured elsewhere comes home, and that alone.
+    assert!(kurabe(&here, &["pull", &address]).ok().out.starts_with("2 taken, 2 here already"));
+    assert_eq!(here.list().len(), 4);
+    assert_eq!(kurabe(&here, &["pull", &address]).ok().out, "0 taken, 4 here already.\n");
+    let store = std::fs::read(here.store()).unwrap();
+    assert!(!store.windows(6).any(|bytes| bytes == b"s3cret"), "no password is stored");
+}
+
+#[test]
+fn what_measures_or_changes_is_refused_with_the_remedy() {
+    let Some(server) = server() else { return };
+    let lab = measured();
+    let address = server.address("owner", PASSWORD);
+    kurabe(&lab, &["list", "--db", &address]).is_refusal(12, &["no run was brought", "kurabe push"]);
+    kurabe(&lab, &["push", &address]).ok();
+    let target = lab.target().display().to_string();
+    let refused = [
+        &["run", target.as_str()][..],
+        &["label", "last", "a=b"],
+        &["rm", "last"],
+        &["versus", "model:samsung-980", "model:wd-red-3tb"],
+        &["import", "x.json"],
+        &["push", &address],
+        &["check"],
+        &["sweep", "model:samsung-980"],
+        &["doctor"],
+    ];
+    for words in refused {
+        kurabe(&lab, &[words, &["--db", &address]].concat())
+            .is_refusal(2, &["never measured into", "kurabe push"]);
+    }
+    assert_eq!(kurabe(&lab, &["list", "--json", "--db", &address]).ok().json_lines().len(), 2);
+}
+
+#[test]
+fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
+    let Some(server) = server() else { return };
+    let lab = measured();
+    let address = server.address("owner", PASSWORD);
+    kurabe(&lab, &["push", &address]).ok();
+    // Somebody changed the stored run: the other one is there, this one is refused by name.
+    server
+        .sql("lab", "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1")
+        .unwrap();
+    let first = lab.list()[0]["id"].as_str().unwrap().to_owned();
+    let ended = kurabe(&lab, &["push", &address]);
+    assert!(
+        ended.code() == Some(6) && ended.err.contains(&format!("stayed where they are: {first}")),
+        "{}",
+        ended.err
+    );
+    assert!(ended.out.starts_with("0 sent, 1 there already"), "{}", ended.out);
+    // Without a server, with a wrong password, with an address in the wrong place.
+    kurabe(&lab, &["push", "--quiet", &server.address("owner", "wrong-s3cret")]).is_refusal(9, &["pgpass"]);
+    for words in [
+        &["show", &address][..],
+        &["push", "postgre://a:s3cret@b/c"],
+        &["list", &address],
+        &["push", &address, "--nothing"],
+        &["push", "postgres://a:s3cret@b:x/c"],
+        &["--json", "show", &address],
+        &["pusch", &address],
+    ] {
+        assert_ne!(kurabe(&lab, words).code(), Some(0), "{words:?}");
+    }
+    server.stop("immediate");
+    kurabe(&lab, &["push", &address]).is_refusal(9, &["nothing stored here is lost"]);
+    assert_eq!(lab.list().len(), 2);
+}

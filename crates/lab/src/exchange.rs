@@ -1,0 +1,76 @@
+//! Runs brought from one store to another: by whoever shares them, and by whoever takes them home.
+//!
+//! The model: batch after batch, each whole or not at all. What is there already stays as it is, so the same call again goes on
+//! where the last one ended. A run that cannot be brought is named with the reason, and stays where it is, as all others do.
+
+use kurabe_compare::{DIGEST_VERSION, digest};
+use kurabe_core::record::RunStatus;
+use kurabe_core::{Error, Result};
+use kurabe_store::{Archive, Runs};
+use std::collections::HashSet;
+
+/// Runs in one transaction.
+const BATCH: usize = 64;
+
+/// What became of runs that were to be brought.
+#[derive(Debug)]
+pub struct Exchanged {
+    /// How many are there now that were not before.
+    pub brought: usize,
+    /// How many were there.
+    pub present: usize,
+    /// Ids of those that are still being measured, which come another time.
+    pub running: Vec<String>,
+    /// Ids of those that could not be brought, and why.
+    pub refused: Vec<(String, Error)>,
+    /// What kept the rest from being brought.
+    pub outcome: Result<()>,
+}
+
+/// Brings runs, or all, to another store; `progress` is given how many of how many were looked at.
+///
+/// # Errors
+/// When the runs cannot be listed.
+pub fn exchange(
+    from: &dyn Runs,
+    to: &dyn Archive,
+    ids: Vec<String>,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Exchanged> {
+    let asked: HashSet<String> = ids.into_iter().collect();
+    let mut runs = from.list()?;
+    runs.retain(|run| asked.is_empty() || asked.contains(&run.id));
+    let (running, over): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| run.status == RunStatus::Running);
+    let running = running.into_iter().map(|run| run.id).collect();
+    let mut done = Exchanged { brought: 0, present: 0, running, refused: Vec::new(), outcome: Ok(()) };
+    for (place, batch) in over.chunks(BATCH).enumerate() {
+        progress(place * BATCH, over.len());
+        let mut ids = Vec::new();
+        let mut records = Vec::new();
+        for run in batch {
+            match from.load(&run.id) {
+                Ok(record) => {
+                    ids.push(run.id.clone());
+                    records.push(record);
+                }
+                Err(error) => done.refused.push((run.id.clone(), error)),
+            }
+        }
+        let arrivals = match to.take(records, DIGEST_VERSION, &digest) {
+            Ok(arrivals) => arrivals,
+            Err(error) => {
+                done.outcome = Err(error);
+                break;
+            }
+        };
+        for (id, arrival) in ids.into_iter().zip(arrivals) {
+            match arrival {
+                Ok(arrival) if arrival.is_new => done.brought += 1,
+                Ok(_) => done.present += 1,
+                Err(error) => done.refused.push((id, error)),
+            }
+        }
+    }
+    Ok(done)
+}

@@ -1,0 +1,181 @@
+//! The store of a laboratory in PostgreSQL: runs that were measured elsewhere, whole, with their digests.
+//!
+//! The model: a row per run, by its identity. Runs come in batches, each a transaction that holds one lock from its beginning
+//! to its end, so that those who bring runs wait for one another and a batch is there whole or not at all. A run that is there
+//! already costs the comparison of a hash. The record is JSON text as everywhere, without its id, which is this store's.
+
+mod address;
+mod read;
+mod schema;
+mod tls;
+mod write;
+
+use crate::shared::SharedAccess;
+use crate::store::{Archive, BroughtRun, Runs, no_such_run};
+use crate::{Filter, json};
+use address::DatabaseAddress;
+use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::record::{RunRecord, RunSummary};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use postgres::types::ToSql;
+use postgres::{Client, Error as DatabaseError, Row, error::SqlState};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ffi::OsString;
+
+/// The database, as long as it is connected to.
+pub(crate) struct PostgresStore {
+    client: RefCell<Client>,
+    /// The address as it is shown.
+    shown: String,
+    /// Numbers of words that are in the database for certain.
+    numbers: RefCell<HashMap<String, i32>>,
+}
+
+type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
+
+impl PostgresStore {
+    pub(crate) fn open(
+        address: &str,
+        access: SharedAccess,
+        env: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Result<Self> {
+        let DatabaseAddress { config, tls, shown } = DatabaseAddress::read(address, env)?;
+        let failed = |error: &DatabaseError| failure(&shown, error);
+        let mut client = config.connect(tls).map_err(|error| failed(&error))?;
+        match access {
+            SharedAccess::Write => schema::migrate(&mut client, &shown, &failed)?,
+            SharedAccess::Read => {
+                client
+                    .batch_execute("SET default_transaction_read_only = on")
+                    .map_err(|error| failed(&error))?;
+                schema::check(&mut client, &shown, &failed)?;
+            }
+        }
+        Ok(Self { client: RefCell::new(client), shown, numbers: RefCell::default() })
+    }
+
+    fn failed(&self) -> impl Fn(DatabaseError) -> Error + '_ {
+        |error| failure(&self.shown, &error)
+    }
+
+    fn rows(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>> {
+        self.client.borrow_mut().query(sql, parameters).map_err(self.failed())
+    }
+
+    fn words(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<String>> {
+        Ok(self.rows(sql, parameters)?.iter().map(|row| row.get(0)).collect())
+    }
+}
+
+/// What went wrong with the database at an address, with the remedy that it calls for.
+fn failure(shown: &str, cause: &DatabaseError) -> Error {
+    let error = ErrorKind::Store.error(text!("cannot use {shown}", "{shown} を使えません"));
+    let error = match (cause.as_db_error(), std::error::Error::source(cause)) {
+        (Some(answer), _) => error.because(answer.message()),
+        (None, Some(source)) => error.because(source),
+        (None, None) => error.because(cause),
+    };
+    match cause.code() {
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => error.remedy(text!(
+            "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
+            "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
+        )),
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => error.remedy(text!(
+            "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
+            "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
+        )),
+        Some(_) => error,
+        None => error.remedy(text!(
+            "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
+            "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
+        )),
+    }
+}
+
+impl Runs for PostgresStore {
+    fn salt(&self) -> Result<Vec<u8>> {
+        Ok(self.rows("SELECT salt FROM kurabe.meta", &[])?.first().map_or(Vec::new(), |row| row.get(0)))
+    }
+
+    fn identified(&self, identity: &str) -> Result<Option<String>> {
+        Ok(self.words("SELECT id FROM kurabe.runs WHERE identity = $1", &[&identity])?.pop())
+    }
+
+    fn list(&self) -> Result<Vec<RunSummary>> {
+        self.narrowed(&Filter::default())
+    }
+
+    fn narrowed(&self, filter: &Filter) -> Result<Vec<RunSummary>> {
+        read::narrowed(self, filter)
+    }
+
+    fn ids(&self, prefix: &str) -> Result<Vec<String>> {
+        self.words(
+            "SELECT id FROM kurabe.runs WHERE id >= $1 AND id < $1 || '{' AND starts_with(id, $1)
+             ORDER BY started_unix_s, arrival",
+            &[&prefix],
+        )
+    }
+
+    fn newest(&self) -> Result<Option<String>> {
+        let sql = "SELECT id FROM kurabe.runs ORDER BY started_unix_s DESC, arrival DESC LIMIT 1";
+        Ok(self.words(sql, &[])?.pop())
+    }
+
+    fn load(&self, id: &str) -> Result<RunRecord> {
+        let sql = "SELECT id, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
+        read::record(self.rows(sql, &[&id])?.first().ok_or_else(|| no_such_run(id))?)
+    }
+
+    fn digests(
+        &self,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        read::digests(self, None, version, make, progress)
+    }
+
+    fn digests_of(
+        &self,
+        runs: &[RunSummary],
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<Digests> {
+        let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
+        read::digests(self, Some(&ids), version, make, progress)
+    }
+}
+
+impl Archive for PostgresStore {
+    fn import(&self, record: RunRecord) -> Result<String> {
+        // Until it is made by who knows how, a digest has no version.
+        let arrivals = write::take(self, vec![record], 0, &|_| RunDigest::default())?;
+        arrivals.into_iter().next().map_or_else(|| Err(no_such_run("")), |arrival| Ok(arrival?.id))
+    }
+
+    fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
+        let record = self.load(id)?;
+        write::take(self, vec![record], version, make)?
+            .into_iter()
+            .try_for_each(|arrival| arrival.map(|_| ()))
+    }
+
+    fn take(
+        &self,
+        records: Vec<RunRecord>,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+    ) -> Result<Vec<Result<BroughtRun>>> {
+        write::take(self, records, version, make)
+    }
+}
+
+/// JSON of a record without its id.
+fn record_text(record: &RunRecord) -> String {
+    let mut record = record.clone();
+    record.header.id.clear();
+    json::to_text(&record)
+}

@@ -1,0 +1,225 @@
+//! TLS for the client of PostgreSQL, by rustls with ring.
+//!
+//! The model: how far the server's certificate is asked is decided before the first byte ([`Checked`]); the client's own code
+//! decides whether there is TLS at all. Signatures of the handshake are always checked; nobody can take a certificate without its key.
+
+use kurabe_core::{ErrorKind, Result, shown, text};
+use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio_rustls::TlsConnector;
+
+/// What of the server's certificate is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Checked {
+    Nothing,
+    Issuer,
+    IssuerAndName,
+}
+
+/// Where distributions keep the roots of the world (`sslrootcert=system`).
+const SYSTEM_ROOTS: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
+
+/// Makes connections with TLS.
+#[derive(Clone)]
+pub(super) struct Tls(Option<Arc<ClientConfig>>);
+
+impl Tls {
+    pub(super) fn new(checked: Checked, roots: Option<PathBuf>, used: bool) -> Result<Self> {
+        if !used {
+            return Ok(Self(None));
+        }
+        let provider = Arc::new(ring::default_provider());
+        let issuer = match (checked, roots) {
+            (Checked::Nothing, _) => None,
+            (_, Some(path)) => Some(issuer(&path, &provider)?),
+            (_, None) => {
+                return Err(ErrorKind::Usage
+                    .error(text!("no root certificate is named", "ルート証明書が指定されていません"))
+                    .remedy(text!(
+                        "name it in the address: sslrootcert=FILE, or sslrootcert=system for those of this machine",
+                        "アドレスに sslrootcert=FILE を書いてください(このマシンのものなら sslrootcert=system)"
+                    )));
+            }
+        };
+        let verifier = Arc::new(Verifier { checked, issuer, provider: provider.clone() });
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|error| {
+                ErrorKind::Internal.error(text!("cannot set up TLS", "TLS を準備できません")).because(error)
+            })?
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        Ok(Self(Some(Arc::new(config))))
+    }
+}
+
+fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
+    let name = shown::path(path);
+    let refused = |cause: String| {
+        ErrorKind::Store
+            .error(text!("cannot use the root certificates of {name}", "{name} のルート証明書を使えません"))
+            .because(cause)
+    };
+    let system = SYSTEM_ROOTS.iter().map(Path::new).find(|path| path.exists());
+    let path = if path == Path::new("system") { system.unwrap_or(path) } else { path };
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))? {
+        let certificate = certificate.map_err(|error| refused(error.to_string()))?;
+        roots.add(certificate).map_err(|error| refused(error.to_string()))?;
+    }
+    WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+        .build()
+        .map_err(|error| refused(error.to_string()))
+}
+
+#[derive(Debug)]
+struct Verifier {
+    checked: Checked,
+    issuer: Option<Arc<WebPkiServerVerifier>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        use CertificateError::{NotValidForName, NotValidForNameContext};
+        let Some(issuer) = &self.issuer else { return Ok(ServerCertVerified::assertion()) };
+        match issuer.verify_server_cert(certificate, between, name, ocsp, now) {
+            // The name is looked at last: all else holds.
+            Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
+                if self.checked == Checked::Issuer =>
+            {
+                Ok(ServerCertVerified::assertion())
+            }
+            verdict => verdict,
+        }
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// A connection on its way.
+pub(super) struct Handshake {
+    config: Option<Arc<ClientConfig>>,
+    name: ServerName<'static>,
+}
+
+impl<S> MakeTlsConnect<S> for Tls
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Encrypted<S>;
+    type TlsConnect = Handshake;
+    type Error = rustls::pki_types::InvalidDnsNameError;
+
+    fn make_tls_connect(&mut self, name: &str) -> std::result::Result<Handshake, Self::Error> {
+        // A socket of this machine has no name and is asked for none.
+        let name = if name.is_empty() { "localhost" } else { name };
+        Ok(Handshake { config: self.0.clone(), name: ServerName::try_from(name.to_owned())? })
+    }
+}
+
+impl<S> TlsConnect<S> for Handshake
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    type Stream = Encrypted<S>;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
+
+    fn connect(self, stream: S) -> Self::Future {
+        Box::pin(async move {
+            let config = self.config.ok_or(io::ErrorKind::Unsupported)?;
+            TlsConnector::from(config)
+                .connect(self.name, stream)
+                .await
+                .map(|stream| Encrypted(Box::new(stream)))
+        })
+    }
+}
+
+/// A stream through TLS.
+pub(super) struct Encrypted<S>(Box<tokio_rustls::client::TlsStream<S>>);
+
+impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
+    fn channel_binding(&self) -> ChannelBinding {
+        ChannelBinding::none()
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_read(context, into)
+    }
+}
+
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut *self.0).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.0).poll_shutdown(context)
+    }
+}

@@ -1,0 +1,297 @@
+//! Bringing runs: a batch of them in one transaction.
+
+use super::{PostgresStore, read, record_text};
+use crate::export::{export_owned, parse_export};
+use crate::sqlite::digest::DigestRow;
+use crate::store::{BroughtRun, supersedes};
+use crate::{id, json};
+use jiff::Timestamp;
+use kurabe_core::digest::RunDigest;
+use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
+use kurabe_core::{Error, Result, text};
+use postgres::{Error as DatabaseError, Transaction};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, HashSet};
+
+/// What becomes of a run of the batch.
+enum Fate {
+    /// It is written, in place of nothing or of the row that has its identity.
+    Written(BroughtRun),
+    /// It is there, whole.
+    Kept(BroughtRun),
+    Refused(Error),
+}
+
+/// Takes in a batch of runs.
+pub(super) fn take(
+    store: &PostgresStore,
+    records: Vec<RunRecord>,
+    version: u32,
+    make: &dyn Fn(&RunRecord) -> RunDigest,
+) -> Result<Vec<Result<BroughtRun>>> {
+    // The way through the file's form makes each what it would be as a file: checked, ended, without NaN.
+    let offered: Vec<Result<RunRecord>> = records.into_iter().map(entering).collect();
+    let mut client = store.client.borrow_mut();
+    let mut numbers = store.numbers.borrow().clone();
+    let mut bring = || -> std::result::Result<_, DatabaseError> {
+        let mut transaction = client.transaction()?;
+        super::schema::lock(&mut transaction)?;
+        let mut batch = Batch::read(&mut transaction, offered.iter().flatten(), version)?;
+        let mut rows = BatchRows { version: version as i32, ..BatchRows::default() };
+        let mut fates = Vec::new();
+        for record in offered.iter().flatten() {
+            let mut record = record.clone();
+            let fate = batch.fate(&mut transaction, &mut record)?;
+            if matches!(fate, Fate::Written(_)) {
+                rows.add(&record, make(&record));
+            }
+            fates.push(fate);
+        }
+        rows.write(&mut transaction, &mut numbers)?;
+        transaction.commit().map(|()| fates)
+    };
+    let mut fates = bring().map_err(store.failed())?.into_iter();
+    *store.numbers.borrow_mut() = numbers;
+    let arrival = |entered: Result<RunRecord>| {
+        entered?;
+        match fates.next() {
+            Some(Fate::Written(arrival) | Fate::Kept(arrival)) => Ok(arrival),
+            Some(Fate::Refused(error)) => Err(error),
+            None => unreachable!("each run that enters has its fate"),
+        }
+    };
+    Ok(offered.into_iter().map(arrival).collect())
+}
+
+fn entering(mut record: RunRecord) -> Result<RunRecord> {
+    if record.header.id.is_empty() {
+        // Any that is well-formed: a number that is free is drawn if it is taken.
+        record.header.id = "new".to_owned();
+    }
+    parse_export(export_owned(record).as_bytes())
+}
+
+/// What a batch must know of the runs that are there.
+struct Batch {
+    /// Of runs with the identities of the batch: id, hash of the record, version of the digest.
+    stored: HashMap<String, (String, Vec<u8>, i32)>,
+    version: i32,
+    /// Ids of the batch that are taken, by runs that are there or by others of the batch.
+    taken: HashSet<String>,
+    /// Identities that came before in this batch.
+    seen: HashMap<String, RunRecord>,
+}
+
+impl Batch {
+    fn read<'r>(
+        transaction: &mut Transaction<'_>,
+        records: impl Iterator<Item = &'r RunRecord>,
+        version: u32,
+    ) -> std::result::Result<Self, DatabaseError> {
+        let (identities, ids): (Vec<&str>, Vec<&str>) =
+            records.map(|run| (run.header.identity.as_str(), run.header.id.as_str())).unzip();
+        let rows = transaction.query(
+            "SELECT identity, id, record_sha256, digest_version FROM kurabe.runs WHERE identity = ANY ($1)",
+            &[&identities],
+        )?;
+        let stored = rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
+        let taken = transaction.query("SELECT id FROM kurabe.runs WHERE id = ANY ($1)", &[&ids])?;
+        let taken = taken.iter().map(|row| row.get(0)).collect();
+        Ok(Self { stored, version: version as i32, taken, seen: HashMap::new() })
+    }
+
+    /// Decides about a run, which gets the id and the labels that it has here.
+    fn fate(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        record: &mut RunRecord,
+    ) -> std::result::Result<Fate, DatabaseError> {
+        if let Some(before) = self.seen.get(&record.header.identity) {
+            let arrival = BroughtRun { id: before.header.id.clone(), is_new: false };
+            return Ok(supersedes(record, before).map_or_else(Fate::Refused, |_| Fate::Kept(arrival)));
+        }
+        let stored = self.stored.remove(&record.header.identity);
+        let fate = match stored {
+            None => {
+                record.header.id = self.draw(transaction, &record.header.id)?;
+                Fate::Written(BroughtRun { id: record.header.id.clone(), is_new: true })
+            }
+            Some((id, hash, version)) if hash == sha256(&record_text(record)) => {
+                record.header.id.clone_from(&id);
+                let arrival = BroughtRun { id, is_new: false };
+                if version == self.version || self.version == 0 {
+                    Fate::Kept(arrival)
+                } else {
+                    Fate::Written(arrival)
+                }
+            }
+            Some((id, ..)) => merged(transaction, record, id)?,
+        };
+        self.seen.insert(record.header.identity.clone(), record.clone());
+        Ok(fate)
+    }
+
+    /// The id that a new run has here: its own if that is free.
+    fn draw(
+        &mut self,
+        transaction: &mut Transaction<'_>,
+        own: &str,
+    ) -> std::result::Result<String, DatabaseError> {
+        let mut id = own.to_owned();
+        if self.taken.contains(own) {
+            let client = std::cell::RefCell::new(transaction);
+            let random = |count| {
+                let row =
+                    client.borrow_mut().query_one("SELECT sha256(uuid_send(gen_random_uuid()))", &[])?;
+                Ok(row.get::<_, Vec<u8>>(0)[..count].to_vec())
+            };
+            let is_taken = |id: &str| {
+                let sql = "SELECT EXISTS (SELECT FROM kurabe.runs WHERE id = $1)";
+                Ok(self.taken.contains(id) || client.borrow_mut().query_one(sql, &[&id])?.get(0))
+            };
+            id = id::draw(random, is_taken)?;
+        }
+        self.taken.insert(id.clone());
+        Ok(id)
+    }
+}
+
+/// What becomes of a run that differs from the stored one with its identity.
+fn merged(
+    transaction: &mut Transaction<'_>,
+    record: &mut RunRecord,
+    id: String,
+) -> std::result::Result<Fate, DatabaseError> {
+    let sql = "SELECT id, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
+    let stored = read::record(&transaction.query_one(sql, &[&id])?);
+    let grown = stored.and_then(|stored| Ok((supersedes(record, &stored)?, stored)));
+    let (is_grown, mut stored) = match grown {
+        Ok(grown) => grown,
+        Err(error) => {
+            return Ok(Fate::Refused(error.remedy(text!(
+                "the one that is there stays; its owner takes it out if it is the wrong one",
+                "保存済みの方はそのまま残ります。誤りなら、所有者に取り除いてもらってください"
+            ))));
+        }
+    };
+    record.header.id.clone_from(&id);
+    let (labels, old) = (std::mem::take(&mut record.labels), std::mem::take(&mut stored.labels));
+    if !is_grown {
+        *record = stored;
+    }
+    let count = old.len();
+    record.labels = labels.into_iter().chain(old).collect();
+    let arrival = BroughtRun { id, is_new: false };
+    Ok(if is_grown || record.labels.len() > count { Fate::Written(arrival) } else { Fate::Kept(arrival) })
+}
+
+fn sha256(words: &str) -> Vec<u8> {
+    Sha256::digest(words).to_vec()
+}
+
+/// A text that PostgreSQL takes: it has no zero byte.
+fn plain(words: &str) -> String {
+    words.replace('\0', "\u{fffd}")
+}
+
+/// Columns of the rows that a batch writes.
+#[derive(Default)]
+struct BatchRows {
+    identities: Vec<String>,
+    ids: Vec<String>,
+    starts_unix_s: Vec<f64>,
+    summaries: Vec<String>,
+    names: Vec<String>,
+    records: Vec<String>,
+    hashes: Vec<Vec<u8>>,
+    digests: Vec<RunDigest>,
+    version: i32,
+}
+
+impl BatchRows {
+    fn add(&mut self, record: &RunRecord, digest: RunDigest) {
+        let summary = RunSummary::from(record);
+        let start = record.header.started_at.parse::<Timestamp>();
+        let title = summary.model.as_ref().map(|title| [title.en.as_str(), title.ja.as_str()]);
+        let names = [summary.device.as_deref(), Some(&*summary.target)].into_iter().flatten();
+        let names: Vec<&str> = names.chain(title.into_iter().flatten()).collect();
+        self.names.push(plain(&names.join("\n").to_lowercase()));
+        self.identities.push(record.header.identity.clone());
+        self.ids.push(record.header.id.clone());
+        self.starts_unix_s.push(start.map_or(0.0, |start| start.as_nanosecond() as f64 / 1e9));
+        self.summaries.push(json::to_text(&summary));
+        let text = record_text(record);
+        self.hashes.push(sha256(&text));
+        self.records.push(text);
+        self.digests.push(digest);
+    }
+
+    fn write(
+        &self,
+        transaction: &mut Transaction<'_>,
+        numbers: &mut HashMap<String, i32>,
+    ) -> std::result::Result<(), DatabaseError> {
+        let words = self.digests.iter().flat_map(|digest| {
+            digest.facts.iter().chain(digest.figures.iter().map(|(word, _)| word)).map(|word| plain(word))
+        });
+        number(transaction, words.chain(self.names.iter().cloned()), numbers)?;
+        let place = |word: &String| numbers[&plain(word)];
+        let digest = |digest: &RunDigest| {
+            let figures = digest.figures.iter();
+            let row: DigestRow = (
+                digest.facts.iter().map(|word| place(word) as u32).collect(),
+                figures.map(|(word, own)| (place(word) as u32, own.mean, own.deviation, own.count)).collect(),
+            );
+            json::to_text(&row)
+        };
+        let names: Vec<i32> = self.names.iter().map(place).collect();
+        let digests: Vec<String> = self.digests.iter().map(digest).collect();
+        transaction
+            .execute(
+                "INSERT INTO kurabe.runs (identity, id, started_unix_s, summary, names_id, schema, record, record_sha256,
+                     digest_version, digest)
+                 SELECT identity, id, started_unix_s, summary, names_id, $9, record, record_sha256, $10, digest
+                 FROM unnest($1::text[], $2::text[], $3::float8[], $4::text[], $5::int[], $6::text[], $7::bytea[],
+                     $8::text[])
+                     AS new (identity, id, started_unix_s, summary, names_id, record, record_sha256, digest)
+                 ON CONFLICT (identity) DO UPDATE SET summary = excluded.summary, names_id = excluded.names_id,
+                     schema = excluded.schema, record = excluded.record, record_sha256 = excluded.record_sha256,
+                     digest_version = excluded.digest_version, digest = excluded.digest",
+                &[
+                    &self.identities,
+                    &self.ids,
+                    &self.starts_unix_s,
+                    &self.summaries,
+                    &names,
+                    &self.records,
+                    &self.hashes,
+                    &digests,
+                    &(RECORD_SCHEMA as i32),
+                    &self.version,
+                ],
+            )
+            .map(|_| ())
+    }
+}
+
+/// Sees to it that words have their numbers.
+fn number(
+    transaction: &mut Transaction<'_>,
+    words: impl Iterator<Item = String>,
+    numbers: &mut HashMap<String, i32>,
+) -> std::result::Result<(), DatabaseError> {
+    let mut fresh: Vec<String> = words.filter(|word| !numbers.contains_key(word)).collect();
+    fresh.sort_unstable();
+    fresh.dedup();
+    let kept = "SELECT word_id, word FROM kurabe.words WHERE hash = ANY ($1)";
+    let hashes = |words: &[String]| words.iter().map(|word| sha256(word)).collect::<Vec<_>>();
+    for row in transaction.query(kept, &[&hashes(&fresh)])? {
+        numbers.insert(row.get(1), row.get(0));
+    }
+    fresh.retain(|word| !numbers.contains_key(word));
+    let new = "INSERT INTO kurabe.words (hash, word) SELECT * FROM unnest($1::bytea[], $2::text[]) RETURNING word_id, word";
+    for row in transaction.query(new, &[&hashes(&fresh), &fresh])? {
+        numbers.insert(row.get(1), row.get(0));
+    }
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! What may go wrong with a database that many machines share.
+
+use crate::common::{digest, fresh_store};
+use kurabe_core::{ErrorKind, Result, record::RunRecord};
+use kurabe_store::{Archive, Runs, SharedAccess, Store, open_shared};
+use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
+use kurabe_testkit::sample::{sample_foreign, sample_record};
+use std::sync::Barrier;
+
+/// A server, if there can be one.
+#[expect(clippy::print_stderr, reason = "a skipped test says why")]
+pub fn server() -> Option<PostgresServer> {
+    PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
+}
+
+pub fn opened(server: &PostgresServer, access: SharedAccess) -> Result<Box<dyn Archive>> {
+    open_shared(&server.address("owner", PASSWORD), access, &|_| None)
+}
+
+/// Runs of their own.
+fn runs(machine: u32, count: u32) -> Vec<RunRecord> {
+    let run = |number| {
+        let mut run = sample_record();
+        run.header.identity = format!("0190a1b2-c3d4-7e5f-{:04x}-{number:012x}", 0x8000 + machine);
+        run
+    };
+    (0..count).map(run).collect()
+}
+
+#[test]
+fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
+    let Some(server) = server() else { return };
+    for mode in ["fast", "immediate"] {
+        server.sql("lab", "DROP SCHEMA IF EXISTS kurabe CASCADE").unwrap();
+        let store = opened(&server, SharedAccess::Write).unwrap();
+        let batches: Vec<Vec<RunRecord>> = runs(0, 60).chunks(20).map(<[_]>::to_vec).collect();
+        store.take(batches[0].clone(), 1, &digest).unwrap();
+        // In the middle of the second: the digest of its tenth run is made while the transaction is open.
+        let made = std::cell::Cell::new(0);
+        let stopping = |run: &RunRecord| {
+            made.set(made.get() + 1);
+            if made.get() == 10 {
+                server.stop(mode);
+            }
+            digest(run)
+        };
+        let error = store.take(batches[1].clone(), 1, &stopping).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+        assert!(!format!("{error:?}").contains(PASSWORD), "{error:?}");
+        server.go_on().unwrap();
+        let store = opened(&server, SharedAccess::Write).unwrap();
+        assert_eq!(store.list().unwrap().len(), 20, "{mode}: the first batch, and nothing of the second");
+        for batch in batches {
+            assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
+        }
+        assert_eq!(store.list().unwrap().len(), 60);
+    }
+}
+
+#[test]
+fn two_at_once_bring_each_run_once() {
+    let Some(server) = server() else { return };
+    let start = Barrier::new(2);
+    // Both make the tables, bring runs of their own with one id for all, and the same twenty beside.
+    let bring = |machine: u32| {
+        start.wait();
+        let store = opened(&server, SharedAccess::Write).unwrap();
+        for batch in [runs(machine, 30), runs(9, 20)] {
+            assert!(store.take(batch, 1, &digest).unwrap().iter().all(Result::is_ok));
+        }
+    };
+    std::thread::scope(|scope| {
+        [0, 1].map(|machine| scope.spawn(move || bring(machine))).map(|one| one.join().unwrap())
+    });
+    let store = opened(&server, SharedAccess::Read).unwrap();
+    let mut ids: Vec<String> = store.list().unwrap().into_iter().map(|run| run.id).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 80);
+}
+
+#[test]
+fn tables_of_another_kurabe_are_made_new_or_refused() {
+    let Some(server) = server() else { return };
+    // As an administrator prepares it.
+    server.sql("lab", "CREATE SCHEMA kurabe").unwrap();
+    assert_eq!(opened(&server, SharedAccess::Read).err().unwrap().kind(), ErrorKind::NoSuchRun);
+    let store = opened(&server, SharedAccess::Write).unwrap();
+    store.import(sample_foreign()).unwrap();
+    server.sql("lab", "UPDATE kurabe.meta SET version = version + 1").unwrap();
+    for access in [SharedAccess::Read, SharedAccess::Write] {
+        let error = opened(&server, access).err().unwrap();
+        assert!(error.remedy_text().unwrap().en.contains("update"), "{error}");
+    }
+    server
+        .sql("lab", "UPDATE kurabe.meta SET version = version - 1; UPDATE kurabe.runs SET schema = 9999")
+        .unwrap();
+    let store = opened(&server, SharedAccess::Read).unwrap();
+    let id = store.newest().unwrap().unwrap();
+    assert!(store.load(&id).unwrap_err().remedy_text().unwrap().en.contains("update"));
+    server
+        .sql("lab", "UPDATE kurabe.runs SET schema = 1, record = replace(record, 'D: 12%', 'D: 13%')")
+        .unwrap();
+    assert!(store.load(&id).is_err(), "what somebody changed is told");
+}
+
+#[test]
+fn a_role_does_what_its_rights_allow() {
+    let Some(server) = server() else { return };
+    opened(&server, SharedAccess::Write).unwrap().take(runs(0, 2), 1, &digest).unwrap();
+    server
+        .sql("lab", "CREATE ROLE reader LOGIN PASSWORD 'r'; CREATE ROLE stranger LOGIN PASSWORD 's'")
+        .unwrap();
+    server
+        .sql(
+            "lab",
+            "GRANT USAGE ON SCHEMA kurabe TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA kurabe TO reader",
+        )
+        .unwrap();
+    let open =
+        |role: &str, password: &str, access| open_shared(&server.address(role, password), access, &|_| None);
+    assert_eq!(open("reader", "r", SharedAccess::Read).unwrap().list().unwrap().len(), 2);
+    // Without rights, without the right to write, with another's password.
+    let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
+    let errors = [
+        (open("stranger", "s", SharedAccess::Read).err().unwrap(), "right"),
+        (brought.unwrap_err(), "right"),
+        (open("owner", "wrong-s3cret", SharedAccess::Read).err().unwrap(), "pgpass"),
+    ];
+    for (error, remedy) in errors {
+        assert_eq!(error.kind(), ErrorKind::Store);
+        assert!(error.remedy_text().is_some_and(|text| text.en.contains(remedy)), "{error:?}");
+        assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
+    }
+    assert_eq!(opened(&server, SharedAccess::Read).unwrap().list().unwrap().len(), 2);
+}
+
+#[test]
+fn a_certificate_is_asked_as_far_as_the_address_says() {
+    let Some(server) = server() else { return };
+    opened(&server, SharedAccess::Write).unwrap();
+    server.sql("lab", "ALTER SYSTEM SET ssl_min_protocol_version = 'TLSv1.3'").unwrap();
+    let roots = server.authority().display().to_string();
+    let is_encrypted = |host: &str, options: &str| {
+        let address = format!("postgres://owner:{PASSWORD}@{host}:{}/lab?{options}", server.port());
+        let store = open_shared(&address, SharedAccess::Write, &|_| None)?;
+        store.import(sample_foreign())?;
+        let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kurabe'";
+        Ok::<_, kurabe_core::Error>(server.sql("lab", sql).unwrap() == "t")
+    };
+    assert!(!is_encrypted("127.0.0.1", "sslmode=disable").unwrap());
+    assert!(is_encrypted("127.0.0.1", "sslmode=prefer").unwrap());
+    assert!(is_encrypted("127.0.0.1", "sslmode=require").unwrap());
+    assert!(is_encrypted("127.0.0.1", &format!("sslmode=verify-ca&sslrootcert={roots}")).unwrap());
+    assert!(is_encrypted("localhost", &format!("sslmode=verify-full&sslrootcert={roots}")).unwrap());
+    // Of another name, and of an authority that nobody here trusts.
+    let error = is_encrypted("127.0.0.1", &format!("sslmode=verify-full&sslrootcert={roots}")).unwrap_err();
+    assert!(format!("{error:?}").contains("certificate not valid for name"), "{error:?}");
+    for mode in ["verify-ca", "verify-full"] {
+        let other = PostgresServer::start().unwrap();
+        let error =
+            is_encrypted("localhost", &format!("sslmode={mode}&sslrootcert={}", other.authority().display()));
+        assert!(format!("{:?}", error.unwrap_err()).contains("certificate"), "{mode}");
+    }
+    let error = is_encrypted("localhost", "sslmode=verify-full").unwrap_err();
+    assert!(error.remedy_text().unwrap().en.contains("sslrootcert"), "{error:?}");
+}
+
+#[test]
+fn what_is_brought_to_a_file_again_is_the_same() {
+    let Some(server) = server() else { return };
+    let shared = opened(&server, SharedAccess::Write).unwrap();
+    let (_directory, file) = fresh_store();
+    shared.take(runs(0, 3), 1, &digest).unwrap();
+    for run in shared.list().unwrap() {
+        file.import(shared.load(&run.id).unwrap()).unwrap();
+    }
+    assert_eq!(file.list().unwrap(), shared.list().unwrap());
+    assert!(file.running().unwrap().is_empty());
+}

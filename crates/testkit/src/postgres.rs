@@ -1,0 +1,171 @@
+//! A server of PostgreSQL for tests: Debian's programs in a folder of its own, on a free port of this machine, with passwords
+//! and a certificate for `localhost` of an authority of its own.
+
+use std::fs;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// The password of the role `owner`, which nothing may ever show.
+pub const PASSWORD: &str = "s3cret-of-the-owner";
+
+/// A server that runs until this is dropped.
+pub struct PostgresServer {
+    programs: PathBuf,
+    directory: TempDir,
+    port: u16,
+}
+
+impl PostgresServer {
+    /// Starts one, with a role `owner` and its database `lab`.
+    ///
+    /// # Errors
+    /// Why there is none: PostgreSQL or openssl is not installed, or did not start.
+    pub fn start() -> Result<Self, String> {
+        let programs = programs().ok_or("PostgreSQL is not installed (package postgresql)")?;
+        let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = port.map_err(|error| error.to_string())?.port();
+        let server = Self { programs, directory, port };
+        server.set_up().map(|()| server)
+    }
+
+    fn set_up(&self) -> Result<(), String> {
+        let path = self.directory.path();
+        fs::write(path.join("password"), PASSWORD).map_err(|error| error.to_string())?;
+        certify(path)?;
+        if is_root() {
+            done(Command::new("chown").args(["-R", "postgres"]).arg(path).output())?;
+        }
+        let data = path.join("data");
+        let words =
+            ["-A", "scram-sha-256", "-U", "owner", "-E", "UTF8", "--locale=C", "--no-sync", "--pwfile"];
+        done(self.program("initdb").args(words).arg(path.join("password")).arg(&data).output())?;
+        let settings = format!(
+            "port = {}\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '{}'\nfsync = off\nssl = on\n\
+             ssl_cert_file = '{1}/server.crt'\nssl_key_file = '{1}/server.key'\n",
+            self.port,
+            path.display()
+        );
+        fs::write(data.join("postgresql.auto.conf"), settings).map_err(|error| error.to_string())?;
+        self.go_on()?;
+        self.sql("postgres", "CREATE DATABASE lab").map(|_| ())
+    }
+
+    /// One of the server's programs, as the user that may start it.
+    fn program(&self, name: &str) -> Command {
+        let program = self.programs.join(name);
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "postgres", "--regid", "postgres", "--clear-groups"]).arg(&program);
+        let mut command = if is_root() { command } else { Command::new(program) };
+        command.current_dir(self.directory.path()).stdin(Stdio::null());
+        command
+    }
+
+    /// Starts the server again.
+    ///
+    /// # Errors
+    /// What it says.
+    pub fn go_on(&self) -> Result<(), String> {
+        let log = self.directory.path().join("log");
+        let mut start = self.program("pg_ctl");
+        start.args(["start", "-w", "-D"]).arg(self.directory.path().join("data")).arg("-l").arg(&log);
+        // The server itself holds what it inherits.
+        let ended = start.stdout(Stdio::null()).stderr(Stdio::null()).status();
+        match ended.is_ok_and(|ended| ended.success()) {
+            true => Ok(()),
+            false => Err(fs::read_to_string(log).unwrap_or_default()),
+        }
+    }
+
+    /// Ends the server: `fast` as its owner does, `immediate` as a crash does.
+    pub fn stop(&self, mode: &str) {
+        let mut stop = self.program("pg_ctl");
+        // One that has ended already is no fault.
+        let _ = stop.args(["stop", "-m", mode, "-D"]).arg(self.directory.path().join("data")).output();
+    }
+
+    /// What the server answers to statements of the owner.
+    ///
+    /// # Errors
+    /// What it says instead.
+    pub fn sql(&self, database: &str, statements: &str) -> Result<String, String> {
+        let mut psql = self.program("psql");
+        psql.args([
+            "-X",
+            "-q",
+            "-A",
+            "-t",
+            "-v",
+            "ON_ERROR_STOP=1",
+            "-U",
+            "owner",
+            "-d",
+            database,
+            "-c",
+            statements,
+        ]);
+        psql.arg("-h")
+            .arg(self.directory.path())
+            .args(["-p", &self.port.to_string()])
+            .env("PGPASSWORD", PASSWORD);
+        done(psql.output())
+    }
+
+    /// The address of the database `lab` for a role.
+    pub fn address(&self, role: &str, password: &str) -> String {
+        format!("postgres://{role}:{password}@127.0.0.1:{}/lab", self.port)
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// The certificate of the authority that has certified the server.
+    pub fn authority(&self) -> PathBuf {
+        self.directory.path().join("ca.crt")
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        self.stop("immediate");
+    }
+}
+
+/// The folder of the newest server.
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let folders = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
+    folders.filter(|folder| folder.join("initdb").exists()).max()
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// An authority, and a certificate of it for `localhost`.
+fn certify(path: &Path) -> Result<(), String> {
+    let openssl =
+        |words: &str| done(Command::new("openssl").args(words.split(' ')).current_dir(path).output());
+    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+    openssl(&format!("req -x509 {key} -keyout ca.key -out ca.crt -days 9 -subj /CN=authority"))?;
+    openssl(&format!("req {key} -keyout server.key -out server.csr -subj /CN=localhost"))?;
+    fs::write(path.join("names"), "subjectAltName=DNS:localhost").map_err(|error| error.to_string())?;
+    openssl(
+        "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 9 -extfile names -out server.crt",
+    )?;
+    Ok(())
+}
+
+fn done(ended: io::Result<Output>) -> Result<String, String> {
+    let ended = ended.map_err(|error| error.to_string())?;
+    match ended.status.success() {
+        true => Ok(String::from_utf8_lossy(&ended.stdout).trim().to_owned()),
+        false => Err(String::from_utf8_lossy(&ended.stderr).into_owned()),
+    }
+}
