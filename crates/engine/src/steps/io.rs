@@ -29,7 +29,8 @@ impl Real<'_> {
         choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let workloads = attempt.seeded(workloads);
+        let mut workloads = attempt.seeded(workloads);
+        workloads.iter_mut().for_each(|workload| *workload = context.part(workload.clone(), true));
         if let ([workload], [choice]) = (workloads.as_slice(), choices)
             && workload.thinking.is_none()
         {
@@ -54,11 +55,11 @@ impl Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let mark = self.noise.start();
-        let delays: Vec<u64> = jobs.iter().map(|job| job.setup.start_delay_ns).collect();
         jobs.iter_mut().for_each(|job| job.setup.lists = context.operations.is_some());
         let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
-        let mut measured =
-            context.watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live))?;
+        let (meet, run_started_ns) = (context.meet(), context.started_ns);
+        let mut measured = context
+            .watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live, &meet))?;
         let noise = self.noise.finish(mark);
         if let Some(list) = &mut context.operations {
             for (job, cell_index) in measured.iter_mut().zip(attempt.cell_index..) {
@@ -68,8 +69,9 @@ impl Real<'_> {
         }
         let pairs = measured.iter().zip(choices);
         let engines = pairs.map(|(job, choice)| self.engine_record(choice, job)).collect();
-        let repetitions = measured.into_iter().zip(delays).map(|(job, delay_ns)| {
-            let attempt = Attempt { started_ns: attempt.started_ns + delay_ns, ..*attempt };
+        let repetitions = measured.into_iter().map(|job| {
+            let started_ns = job.begun_ns.saturating_sub(run_started_ns);
+            let attempt = Attempt { started_ns, ..*attempt };
             Repetition { noise, ..repetition_of(job, &attempt) }
         });
         Ok(Repeated { engines, repetitions: repetitions.collect() })
