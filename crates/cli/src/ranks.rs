@@ -80,7 +80,7 @@ fn follow(
         let prepared = Prepared::new(args.request()?)?;
         measured_with(prepared, None, &handle, Some(&party), &own, command_line)
     };
-    let done = measure().inspect_err(|error| party.decline(error))?;
+    let done = measure().inspect_err(|error| party.decline(error));
     place.remove_if_empty()?;
-    done.outcome
+    done?.outcome
 }

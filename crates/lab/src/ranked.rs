@@ -18,7 +18,12 @@ impl StorePlace {
     /// # Errors
     /// When no variable tells where stores are.
     pub fn of_rank(&self, rank: u32) -> Result<Self> {
-        let mut name = self.path()?.into_os_string();
+        let path = self.path()?;
+        if let (None, Some(folder)) = (&self.0, path.parent()) {
+            // It is made for a store that lies by itself; what cannot be made is told by who opens the store.
+            let _ = std::fs::create_dir_all(folder);
+        }
+        let mut name = path.into_os_string();
         name.push(format!(".rank{rank}"));
         Ok(Self(Some(name.into())))
     }

@@ -125,7 +125,7 @@ impl Follower {
         if let Some(kept) = self.dismissed {
             return Ok(kept);
         }
-        line.send(0, &Message::Ended(outcome.err().map(told_of)))?;
+        line.send(0, &Message::Ended(outcome.err().map(told_of), line.communicator.host()))?;
         // What stopped this rank stops rank 0, too, or not; it is heard in any case.
         Ok(self.wait(line, false, |_| None::<()>)?.is_none() && self.dismissed == Some(true))
     }

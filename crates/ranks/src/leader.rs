@@ -32,6 +32,8 @@ struct Member {
     heard_ns: u64,
     host: u32,
     hello: Option<Box<Hello>>,
+    /// Empty until it said so.
+    host_name: String,
 }
 
 /// Rank 0.
@@ -139,9 +141,9 @@ impl Leader {
     }
 
     fn name(&self, rank: usize) -> Text {
-        match self.members[rank].hello.as_ref().map(|hello| &hello.host) {
-            Some(host) => text!("rank {rank} on {host}", "ランク {rank}({host})"),
-            None => text!("rank {rank}", "ランク {rank}"),
+        match self.members[rank].host_name.as_str() {
+            host if !host.is_empty() => text!("rank {rank} on {host}", "ランク {rank}({host})"),
+            _ => text!("rank {rank}", "ランク {rank}"),
         }
     }
 
@@ -149,8 +151,11 @@ impl Leader {
     fn take_up(&mut self, line: &Line<'_>) -> Result<bool> {
         for rank in self.live() {
             match self.members[rank].inbox.front() {
-                Some(Message::Ended(_)) => {
-                    let Some(Message::Ended(why)) = self.members[rank].inbox.pop_front() else { continue };
+                Some(Message::Ended(..)) => {
+                    let Some(Message::Ended(why, host)) = self.members[rank].inbox.pop_front() else {
+                        continue;
+                    };
+                    self.members[rank].host_name = host;
                     match why {
                         None => self.members[rank].standing = Standing::Ended,
                         Some(why) => self.leave_out(rank, Standing::Ended, &why),
@@ -190,7 +195,10 @@ impl Leader {
         for (place, rank) in live.iter().enumerate() {
             let Some(message) = self.members[*rank].inbox.pop_front() else { continue };
             match message {
-                Message::Hello(hello) => self.members[*rank].hello = Some(hello),
+                Message::Hello(hello) => {
+                    self.members[*rank].host_name.clone_from(&hello.host);
+                    self.members[*rank].hello = Some(hello);
+                }
                 Message::Ready if place == 0 => self.begin(line, &live)?,
                 Message::Told(event) if place == 0 => self.cell_told(*event),
                 Message::Done(cell_index, begun_ns, repetition) => {
@@ -237,11 +245,16 @@ impl Leader {
     }
 
     /// What a rank remarks, once whoever says it. What each takes for the work of others may be that of ranks beside it: the
-    /// repetition tells of each host's.
+    /// repetition tells of each host's. What all say in their own figures is said by rank 0.
     fn remark(&mut self, rank: usize, event: Event) {
         let Event::Notice { notice } = event else { return };
-        if (self.members.len() > 1 && notice.kind == NoticeKind::Noise) || self.remarks.contains(&notice.text)
-        {
+        let is_each_ones = match notice.kind {
+            NoticeKind::Noise => self.members.len() > 1,
+            // How much it is going to write, and the like.
+            NoticeKind::Other => rank > 0,
+            _ => false,
+        };
+        if is_each_ones || self.remarks.contains(&notice.text) {
             return;
         }
         self.remarks.push(notice.text.clone());
@@ -327,7 +340,7 @@ impl Leader {
         let why = outcome.as_ref().err().filter(|_| self.members.len() > 1).map(told_of);
         let is_stopped = outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted);
         self.members[0].inbox.clear();
-        self.members[0].inbox.push_back(Message::Ended(why));
+        self.members[0].inbox.push_back(Message::Ended(why, line.communicator.host()));
         let led = match is_stopped {
             true => Ok(()),
             false => self.lead(line, |leader| leader.live().is_empty()),

@@ -26,8 +26,8 @@ pub enum Message {
     Told(Box<Event>),
     /// To rank 0: a repetition of a cell is over, which began at this time of rank 0's clock, in ns.
     Done(u32, u64, Box<Repetition>),
-    /// To rank 0: this rank is at its end, by this failure if any.
-    Ended(Option<Text>),
+    /// To rank 0: this rank is at its end, by this failure if any, on this host.
+    Ended(Option<Text>, String),
     /// From rank 0: the run is over; whether all that was sent is kept.
     Over(bool),
 }

@@ -40,6 +40,11 @@ impl PartPlan {
                 workload.offset_bytes = workload.offset_bytes * u64::from(self.size) + place * block_bytes;
                 // To the end of the last block, behind which the next rank's is.
                 workload.span_bytes = blocks.saturating_sub(1) * stride_bytes + block_bytes;
+                if let Some(passes) = workload.end.passes.take() {
+                    // A pass is of this rank's blocks, not of the file that they lie in.
+                    let pass_bytes = blocks * block_bytes * u64::from(passes);
+                    workload.end.bytes = Some(workload.end.bytes.unwrap_or(u64::MAX).min(pass_bytes));
+                }
                 workload.pattern = Pattern::Strided { gap_bytes: (stride_bytes - block_bytes) as i64 };
             }
             RankLayout::Strided | RankLayout::Segmented => workload.offset_bytes += place * self.part_bytes,
@@ -91,6 +96,7 @@ fn strides(workload: &Workload) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_core::workload::End;
     use proptest::prelude::*;
 
     fn plan(rank: u32, size: u32, layout: RankLayout, reorder: bool) -> PartPlan {
@@ -121,12 +127,16 @@ mod tests {
             let layout = if strided { RankLayout::Strided } else { RankLayout::Segmented };
             let workload = Workload {
                 read_percent,
+                end: End { passes: Some(2), ..End::default() },
                 ..Workload::plain(Pattern::Sequential, 4096, 64 << 10)
             };
             let mut all = Vec::new();
             for rank in 0..size {
                 let own = blocks(&plan(rank, size, layout, false).of(workload.clone(), true));
                 prop_assert_eq!(own.len(), 16);
+                let end = plan(rank, size, layout, false).of(workload.clone(), true).end;
+                let expected = if strided { (None, Some(128 << 10)) } else { (Some(2), None) };
+                prop_assert_eq!((end.passes, end.bytes), expected);
                 let reordered = blocks(&plan(rank, size, layout, true).of(workload.clone(), true));
                 let reads_others = read_percent == 100 && size > 1;
                 prop_assert_eq!(reordered.iter().any(|block| own.contains(block)), !reads_others);

@@ -227,6 +227,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         origin: None,
         model: None,
         versus: None,
+        ranks: None,
     }
 }
 
