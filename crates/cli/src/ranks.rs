@@ -71,7 +71,7 @@ fn follow(
     if args.dry_run {
         return Ok(());
     }
-    let handle = signals::listen()?;
+    let handle = signals::listen_as(false)?;
     let is_stopped = || handle.is_stopped();
     let party = Party::new(communicator, &is_stopped, args.ranks.plan());
     let place = global.store().of_rank(communicator.rank())?;

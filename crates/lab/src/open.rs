@@ -116,10 +116,7 @@ impl Open<'_> {
         let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
         let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
-            let mut emit = |event: Event| match party {
-                None => journal.tell(event),
-                Some(party) => party.hear(event)?.into_iter().try_for_each(|event| journal.tell(event)),
-            };
+            let mut emit = |event: Event| journal.tell_among(party, event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
             match &mut ground {
                 OpenTarget::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
@@ -151,10 +148,7 @@ impl Open<'_> {
         };
         let kept =
             read_back.as_ref().map_or(Ok(()), |check| journal.tell(Event::Notice { notice: check.notice() }));
-        let (outcome, is_part) = match party {
-            Some(party) => journal.end_among(party, outcome),
-            None => (outcome, false),
-        };
+        let (outcome, is_part) = journal.end_among(party, outcome);
         let left = journal.left(ground.close());
         if is_part {
             return journal.end_as_part(outcome.and(kept).and(left));

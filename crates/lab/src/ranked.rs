@@ -7,6 +7,7 @@ use crate::journal::{Journal, Lab};
 use crate::open::{Done, Open, OpenTarget};
 use crate::prepared::Prepared;
 use crate::stores::StorePlace;
+use kurabe_core::event::Event;
 use kurabe_core::record::{RankLayout, TargetKind};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::OthersFile;
@@ -117,8 +118,17 @@ impl Open<'_> {
 }
 
 impl Journal<'_> {
-    /// Waits for the other ranks. How the run of all ended, and whether this is a part whose record rank 0 keeps.
-    pub(crate) fn end_among(&mut self, party: &Party<'_>, outcome: Result<()>) -> (Result<()>, bool) {
+    /// Keeps an event and tells it; with other ranks what there is to keep of what all did.
+    pub(crate) fn tell_among(&mut self, party: Option<&Party<'_>>, event: Event) -> Result<()> {
+        match party {
+            None => self.tell(event),
+            Some(party) => party.hear(event)?.into_iter().try_for_each(|event| self.tell(event)),
+        }
+    }
+
+    /// Waits for the other ranks, if there are any. How the run of all ended, and whether this is a part whose record rank 0 keeps.
+    pub(crate) fn end_among(&mut self, party: Option<&Party<'_>>, outcome: Result<()>) -> (Result<()>, bool) {
+        let Some(party) = party else { return (outcome, false) };
         let (events, ended) = party.finish(outcome);
         let noted = events.into_iter().try_for_each(|event| self.tell(event));
         match ended {

@@ -50,9 +50,9 @@ mod tests {
                 let sent_ns = 5_000_000_000 + number as u64 * 200_000;
                 (sent_ns, (sent_ns + there_ns).saturating_add_signed(truth_ns), sent_ns + there_ns + back_ns)
             });
-            let told = fastest(trips).unwrap();
-            prop_assert!((told.offset_ns - truth_ns).unsigned_abs() <= told.bound_ns);
-            prop_assert_eq!(told.to_own(told.to_other(7_000_000_000)), 7_000_000_000);
+            let clock = fastest(trips).unwrap();
+            prop_assert!((clock.offset_ns - truth_ns).unsigned_abs() <= clock.bound_ns);
+            prop_assert_eq!(clock.to_own(clock.to_other(7_000_000_000)), 7_000_000_000);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A rank other than 0: it tells rank 0 what happens, and begins when rank 0 says so.
 
 use crate::clock::{ClockOffset, fastest};
-use crate::message::{Hello, Message, told_of};
-use crate::party::{Line, is_sign};
+use crate::message::{Hello, RankMessage, told_of};
+use crate::party::{RankLine, is_sign};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
 
@@ -25,9 +25,9 @@ impl Follower {
     /// Waits for a message of rank 0 that `is_it` makes something of.
     fn wait<T>(
         &mut self,
-        line: &Line<'_>,
+        line: &RankLine<'_>,
         stops: bool,
-        is_it: impl Fn(&Message) -> Option<T>,
+        is_it: impl Fn(&RankMessage) -> Option<T>,
     ) -> Result<Option<T>> {
         let mut heard_ns = line.communicator.now_ns();
         loop {
@@ -35,7 +35,7 @@ impl Follower {
                 line.check_stopped()?;
             }
             match line.receive()? {
-                Some((0, Message::Over(kept))) => {
+                Some((0, RankMessage::Over(kept))) => {
                     self.dismissed = Some(kept);
                     return Ok(None);
                 }
@@ -53,13 +53,17 @@ impl Follower {
         }
     }
 
-    fn wait_or_end<T>(&mut self, line: &Line<'_>, is_it: impl Fn(&Message) -> Option<T>) -> Result<T> {
+    fn wait_or_end<T>(
+        &mut self,
+        line: &RankLine<'_>,
+        is_it: impl Fn(&RankMessage) -> Option<T>,
+    ) -> Result<T> {
         self.wait(line, true, is_it)?.ok_or_else(|| {
             ErrorKind::Interrupted.error(text!("rank 0 has ended the run", "ランク 0 が測定を終了しました"))
         })
     }
 
-    fn compare_clocks(&mut self, line: &Line<'_>) -> Result<()> {
+    fn compare_clocks(&mut self, line: &RankLine<'_>) -> Result<()> {
         let now_ns = line.communicator.now_ns();
         if self.compared_ns > 0 && now_ns.saturating_sub(self.compared_ns) < STALE_NS {
             return Ok(());
@@ -67,8 +71,9 @@ impl Follower {
         let mut trips = Vec::new();
         for _ in 0..TRIPS {
             let sent_ns = line.communicator.now_ns();
-            line.send(0, &Message::Ping)?;
-            let pong = |message: &Message| if let Message::Pong(ns) = message { Some(*ns) } else { None };
+            line.send(0, &RankMessage::Ping)?;
+            let pong =
+                |message: &RankMessage| if let RankMessage::Pong(ns) = message { Some(*ns) } else { None };
             let other_ns = self.wait_or_end(line, pong)?;
             trips.push((sent_ns, other_ns, line.communicator.now_ns()));
         }
@@ -77,55 +82,56 @@ impl Follower {
         Ok(())
     }
 
-    pub(crate) fn file(&mut self, line: &Line<'_>) -> Result<(String, u64)> {
+    pub(crate) fn file(&mut self, line: &RankLine<'_>) -> Result<(String, u64)> {
         self.wait_or_end(line, |message| match message {
-            Message::File(path, number) => Some((path.clone(), *number)),
+            RankMessage::File(path, number) => Some((path.clone(), *number)),
             _ => None,
         })
     }
 
     pub(crate) fn greet(
         &mut self,
-        line: &Line<'_>,
+        line: &RankLine<'_>,
         hello: Hello,
         reads_others: bool,
     ) -> Result<Option<(String, u64)>> {
         self.compare_clocks(line)?;
         let ClockOffset { offset_ns, bound_ns } = self.clock;
         let hello = Hello { clock_offset_ns: offset_ns, clock_bound_ns: bound_ns, ..hello };
-        line.send(0, &Message::Hello(Box::new(hello)))?;
+        line.send(0, &RankMessage::Hello(Box::new(hello)))?;
         if reads_others { self.file(line).map(Some) } else { Ok(None) }
     }
 
-    pub(crate) fn meet(&mut self, line: &Line<'_>, run_started_ns: u64) -> Result<u64> {
+    pub(crate) fn meet(&mut self, line: &RankLine<'_>, run_started_ns: u64) -> Result<u64> {
         self.run_started_ns = run_started_ns;
         self.compare_clocks(line)?;
-        line.send(0, &Message::Ready)?;
-        let begin = |message: &Message| if let Message::Begin(ns) = message { Some(*ns) } else { None };
+        line.send(0, &RankMessage::Ready)?;
+        let begin =
+            |message: &RankMessage| if let RankMessage::Begin(ns) = message { Some(*ns) } else { None };
         let begin_ns = self.wait_or_end(line, begin)?;
         Ok(self.clock.to_own(begin_ns))
     }
 
-    pub(crate) fn hear(&mut self, line: &Line<'_>, event: Event) -> Result<Event> {
+    pub(crate) fn hear(&mut self, line: &RankLine<'_>, event: Event) -> Result<Event> {
         match &event {
             Event::RepetitionDone { cell_index, repetition } => {
                 let begun_ns = self.clock.to_other(self.run_started_ns.saturating_add(repetition.started_ns));
-                line.send(0, &Message::Done(*cell_index, begun_ns, repetition.clone()))?;
+                line.send(0, &RankMessage::Done(*cell_index, begun_ns, repetition.clone()))?;
             }
             Event::CellBegun { .. } | Event::CellDone { .. } | Event::Notice { .. } => {
-                line.send(0, &Message::Told(Box::new(event.clone())))?;
+                line.send(0, &RankMessage::Told(Box::new(event.clone())))?;
             }
-            other if is_sign(other) && line.sign_is_due() => line.send(0, &Message::Alive)?,
+            other if is_sign(other) && line.sign_is_due() => line.send(0, &RankMessage::Alive)?,
             _ => {}
         }
         Ok(event)
     }
 
-    pub(crate) fn finish(&mut self, line: &Line<'_>, outcome: Result<&(), &Error>) -> Result<bool> {
+    pub(crate) fn finish(&mut self, line: &RankLine<'_>, outcome: Result<&(), &Error>) -> Result<bool> {
         if let Some(kept) = self.dismissed {
             return Ok(kept);
         }
-        line.send(0, &Message::Ended(outcome.err().map(told_of), line.communicator.host()))?;
+        line.send(0, &RankMessage::Ended(outcome.err().map(told_of), line.communicator.host()))?;
         // What stopped this rank stops rank 0, too, or not; it is heard in any case.
         Ok(self.wait(line, false, |_| None::<()>)?.is_none() && self.dismissed == Some(true))
     }

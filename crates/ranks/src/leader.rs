@@ -5,8 +5,8 @@
 //! out from then on, and named. Its own session may fail like any other; the others are led on to their end.
 
 use crate::merge::{RankPart, merged};
-use crate::message::{Hello, Message, told_of};
-use crate::party::{Line, is_sign};
+use crate::message::{Hello, RankMessage, told_of};
+use crate::party::{RankLine, is_sign};
 use kurabe_core::event::Event;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RankHost, RankPlace, RanksRecord};
 use kurabe_core::{ErrorKind, Result, Text, text};
@@ -18,7 +18,7 @@ const LEAD_NS: u64 = 2_000_000;
 
 /// How a rank stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Standing {
+enum RankStanding {
     #[default]
     Live,
     Ended,
@@ -27,8 +27,8 @@ enum Standing {
 
 #[derive(Default)]
 struct Member {
-    inbox: VecDeque<Message>,
-    standing: Standing,
+    inbox: VecDeque<RankMessage>,
+    standing: RankStanding,
     heard_ns: u64,
     host: u32,
     hello: Option<Box<Hello>>,
@@ -65,16 +65,16 @@ impl Leader {
     }
 
     pub(crate) fn has_silent(&self) -> bool {
-        self.members.iter().any(|member| member.standing == Standing::Silent)
+        self.members.iter().any(|member| member.standing == RankStanding::Silent)
     }
 
     fn live(&self) -> Vec<usize> {
         let ranks = self.members.iter().enumerate();
-        ranks.filter(|(_, member)| member.standing == Standing::Live).map(|(rank, _)| rank).collect()
+        ranks.filter(|(_, member)| member.standing == RankStanding::Live).map(|(rank, _)| rank).collect()
     }
 
     /// Goes on until `is_done`.
-    fn lead(&mut self, line: &Line<'_>, is_done: impl Fn(&Self) -> bool) -> Result<()> {
+    fn lead(&mut self, line: &RankLine<'_>, is_done: impl Fn(&Self) -> bool) -> Result<()> {
         let since_ns = line.communicator.now_ns();
         while !is_done(self) {
             if !self.take_up(line)? {
@@ -86,13 +86,13 @@ impl Leader {
     }
 
     /// Takes one message in, and gives up who has given no sign for too long.
-    fn listen(&mut self, line: &Line<'_>, since_ns: u64) -> Result<()> {
+    fn listen(&mut self, line: &RankLine<'_>, since_ns: u64) -> Result<()> {
         let received = line.receive()?;
         let now_ns = line.communicator.now_ns();
         if let Some((from, message)) = received {
             match message {
-                Message::Ping => line.send(from, &Message::Pong(now_ns))?,
-                Message::Alive => {}
+                RankMessage::Ping => line.send(from, &RankMessage::Pong(now_ns))?,
+                RankMessage::Alive => {}
                 message => self.members[from as usize].inbox.push_back(message),
             }
             self.members[from as usize].heard_ns = now_ns;
@@ -104,30 +104,30 @@ impl Leader {
             if member.inbox.is_empty() && quiet_ns >= line.patience.as_nanos() as u64 {
                 let time_s = line.patience.as_secs();
                 let why = text!("gave no sign for {time_s} s", "{time_s} 秒間応答がありませんでした");
-                self.leave_out(rank, Standing::Silent, &why);
+                self.leave_out(rank, RankStanding::Silent, &why);
             }
         }
         Ok(())
     }
 
     /// Tells those that wait that their waiting is not for nothing.
-    fn give_sign(&self, line: &Line<'_>) -> Result<()> {
+    fn give_sign(&self, line: &RankLine<'_>) -> Result<()> {
         if line.sign_is_due() {
             for (rank, _) in self
                 .members
                 .iter()
                 .enumerate()
                 .skip(1)
-                .filter(|(_, member)| member.standing != Standing::Silent)
+                .filter(|(_, member)| member.standing != RankStanding::Silent)
             {
-                line.send(rank as u32, &Message::Alive)?;
+                line.send(rank as u32, &RankMessage::Alive)?;
             }
         }
         Ok(())
     }
 
     /// Leaves a rank out from now on, and names it.
-    fn leave_out(&mut self, rank: usize, standing: Standing, why: &Text) {
+    fn leave_out(&mut self, rank: usize, standing: RankStanding, why: &Text) {
         self.members[rank].standing = standing;
         self.members[rank].inbox.clear();
         let who = self.name(rank);
@@ -148,22 +148,22 @@ impl Leader {
     }
 
     /// Takes up what can be, and tells whether that was anything.
-    fn take_up(&mut self, line: &Line<'_>) -> Result<bool> {
+    fn take_up(&mut self, line: &RankLine<'_>) -> Result<bool> {
         for rank in self.live() {
             match self.members[rank].inbox.front() {
-                Some(Message::Ended(..)) => {
-                    let Some(Message::Ended(why, host)) = self.members[rank].inbox.pop_front() else {
+                Some(RankMessage::Ended(..)) => {
+                    let Some(RankMessage::Ended(why, host)) = self.members[rank].inbox.pop_front() else {
                         continue;
                     };
                     self.members[rank].host_name = host;
                     match why {
-                        None => self.members[rank].standing = Standing::Ended,
-                        Some(why) => self.leave_out(rank, Standing::Ended, &why),
+                        None => self.members[rank].standing = RankStanding::Ended,
+                        Some(why) => self.leave_out(rank, RankStanding::Ended, &why),
                     }
                     return Ok(true);
                 }
-                Some(Message::Told(event)) if matches!(**event, Event::Notice { .. }) => {
-                    if let Some(Message::Told(event)) = self.members[rank].inbox.pop_front() {
+                Some(RankMessage::Told(event)) if matches!(**event, Event::Notice { .. }) => {
+                    if let Some(RankMessage::Told(event)) = self.members[rank].inbox.pop_front() {
                         self.remark(rank, *event);
                     }
                     return Ok(true);
@@ -181,27 +181,27 @@ impl Leader {
         for rank in &others {
             let why =
                 text!("does something else than rank {lowest}", "ランク {lowest} と違う処理をしています");
-            self.leave_out(*rank, Standing::Ended, &why);
+            self.leave_out(*rank, RankStanding::Ended, &why);
         }
         self.take_from_all(line)?;
         Ok(true)
     }
 
     /// Takes up what all have said.
-    fn take_from_all(&mut self, line: &Line<'_>) -> Result<()> {
+    fn take_from_all(&mut self, line: &RankLine<'_>) -> Result<()> {
         let live = self.live();
         let mut parts = Vec::new();
         let mut done_cell = None;
         for (place, rank) in live.iter().enumerate() {
             let Some(message) = self.members[*rank].inbox.pop_front() else { continue };
             match message {
-                Message::Hello(hello) => {
+                RankMessage::Hello(hello) => {
                     self.members[*rank].host_name.clone_from(&hello.host);
                     self.members[*rank].hello = Some(hello);
                 }
-                Message::Ready if place == 0 => self.begin(line, &live)?,
-                Message::Told(event) if place == 0 => self.cell_told(*event),
-                Message::Done(cell_index, begun_ns, repetition) => {
+                RankMessage::Ready if place == 0 => self.begin(line, &live)?,
+                RankMessage::Told(event) if place == 0 => self.cell_told(*event),
+                RankMessage::Done(cell_index, begun_ns, repetition) => {
                     done_cell = Some(cell_index);
                     let (rank, host) = (*rank as u32, self.members[*rank].host);
                     parts.push(RankPart { rank, host, begun_ns, repetition: *repetition });
@@ -219,11 +219,11 @@ impl Leader {
     }
 
     /// Tells all when to begin: late enough that each hears it before.
-    fn begin(&mut self, line: &Line<'_>, live: &[usize]) -> Result<()> {
+    fn begin(&mut self, line: &RankLine<'_>, live: &[usize]) -> Result<()> {
         let bounds = self.members.iter().filter_map(|member| Some(member.hello.as_ref()?.clock_bound_ns));
         let begin_ns = line.communicator.now_ns() + LEAD_NS + bounds.max().unwrap_or(0).min(LEAD_NS) * 2;
         for rank in live.iter().filter(|rank| **rank > 0) {
-            line.send(*rank as u32, &Message::Begin(begin_ns))?;
+            line.send(*rank as u32, &RankMessage::Begin(begin_ns))?;
         }
         self.begin_ns = Some(begin_ns);
         Ok(())
@@ -271,11 +271,11 @@ impl Leader {
     /// Waits for all, and tells who they are; the file of the next rank, for who reads what another one wrote.
     pub(crate) fn greet(
         &mut self,
-        line: &Line<'_>,
+        line: &RankLine<'_>,
         hello: Hello,
         reads_others: bool,
     ) -> Result<(RanksRecord, Option<(String, u64)>)> {
-        self.members[0].inbox.push_back(Message::Hello(Box::new(hello)));
+        self.members[0].inbox.push_back(RankMessage::Hello(Box::new(hello)));
         self.lead(line, |leader| leader.live().iter().all(|rank| leader.members[*rank].hello.is_some()))?;
         let mut record = RanksRecord::default();
         for rank in self.live() {
@@ -300,7 +300,7 @@ impl Leader {
                 let file = self.members[next].hello.as_ref().and_then(|hello| hello.file.clone());
                 match file {
                     Some(file) if *rank == 0 => own = Some(file),
-                    Some((path, number)) => line.send(*rank as u32, &Message::File(path, number))?,
+                    Some((path, number)) => line.send(*rank as u32, &RankMessage::File(path, number))?,
                     None => {}
                 }
             }
@@ -308,21 +308,21 @@ impl Leader {
         Ok((record, own))
     }
 
-    pub(crate) fn meet(&mut self, line: &Line<'_>, run_started_ns: u64) -> Result<u64> {
+    pub(crate) fn meet(&mut self, line: &RankLine<'_>, run_started_ns: u64) -> Result<u64> {
         self.run_started_ns = run_started_ns;
-        self.members[0].inbox.push_back(Message::Ready);
+        self.members[0].inbox.push_back(RankMessage::Ready);
         self.lead(line, |leader| leader.begin_ns.is_some())?;
         Ok(self.begin_ns.take().unwrap_or(0))
     }
 
-    pub(crate) fn hear(&mut self, line: &Line<'_>, event: Event) -> Result<Vec<Event>> {
+    pub(crate) fn hear(&mut self, line: &RankLine<'_>, event: Event) -> Result<Vec<Event>> {
         match event {
             Event::RepetitionDone { cell_index, repetition } => {
                 let begun_ns = self.run_started_ns.saturating_add(repetition.started_ns);
-                self.members[0].inbox.push_back(Message::Done(cell_index, begun_ns, repetition));
+                self.members[0].inbox.push_back(RankMessage::Done(cell_index, begun_ns, repetition));
             }
             Event::CellBegun { .. } | Event::CellDone { .. } => {
-                self.members[0].inbox.push_back(Message::Told(Box::new(event)));
+                self.members[0].inbox.push_back(RankMessage::Told(Box::new(event)));
             }
             Event::Notice { .. } => self.remark(0, event),
             other => {
@@ -336,11 +336,11 @@ impl Leader {
         Ok(take(&mut self.out))
     }
 
-    pub(crate) fn finish(&mut self, line: &Line<'_>, outcome: Result<()>) -> (Vec<Event>, Result<()>) {
+    pub(crate) fn finish(&mut self, line: &RankLine<'_>, outcome: Result<()>) -> (Vec<Event>, Result<()>) {
         let why = outcome.as_ref().err().filter(|_| self.members.len() > 1).map(told_of);
         let is_stopped = outcome.as_ref().is_err_and(|error| error.kind() == ErrorKind::Interrupted);
         self.members[0].inbox.clear();
-        self.members[0].inbox.push_back(Message::Ended(why, line.communicator.host()));
+        self.members[0].inbox.push_back(RankMessage::Ended(why, line.communicator.host()));
         let led = match is_stopped {
             true => Ok(()),
             false => self.lead(line, |leader| leader.live().is_empty()),
@@ -358,31 +358,32 @@ impl Leader {
         (take(&mut self.out), outcome.and(led).and(failures))
     }
 
-    pub(crate) fn dismiss(&mut self, line: &Line<'_>, kept: bool) {
+    pub(crate) fn dismiss(&mut self, line: &RankLine<'_>, kept: bool) {
         if std::mem::replace(&mut self.dismissed, true) {
             return;
         }
         for (rank, member) in self.members.iter().enumerate().skip(1) {
             // Who is lost hears nothing, or keeps what it has.
-            let _ = line.send(rank as u32, &Message::Over(kept && member.standing != Standing::Silent));
+            let _ =
+                line.send(rank as u32, &RankMessage::Over(kept && member.standing != RankStanding::Silent));
         }
     }
 }
 
 /// What a message is about: those of all ranks must agree in it.
 #[derive(PartialEq)]
-struct About(std::mem::Discriminant<Message>, Option<std::mem::Discriminant<Event>>, u32, u32);
+struct About(std::mem::Discriminant<RankMessage>, Option<std::mem::Discriminant<Event>>, u32, u32);
 
 impl About {
-    fn of(message: &Message) -> Self {
+    fn of(message: &RankMessage) -> Self {
         let (event, cell, number) = match message {
-            Message::Told(event) => match &**event {
+            RankMessage::Told(event) => match &**event {
                 Event::CellBegun { cell } | Event::CellDone { cell } => {
                     (Some(discriminant(&**event)), cell.index, 0)
                 }
                 event => (Some(discriminant(event)), 0, 0),
             },
-            Message::Done(cell, _, repetition) => (None, *cell, repetition.index),
+            RankMessage::Done(cell, _, repetition) => (None, *cell, repetition.index),
             _ => (None, 0, 0),
         };
         Self(discriminant(message), event, cell, number)

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Message {
+pub enum RankMessage {
     /// To rank 0: what time is it there?
     Ping,
     /// From rank 0: its clock, in ns.
@@ -47,7 +47,7 @@ pub struct Hello {
     pub file: Option<(String, u64)>,
 }
 
-impl Message {
+impl RankMessage {
     pub(crate) fn to_bytes(&self) -> Result<Vec<u8>> {
         serde_json::to_vec(self).map_err(|error| {
             ErrorKind::Internal

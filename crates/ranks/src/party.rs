@@ -2,7 +2,7 @@
 
 use crate::follower::Follower;
 use crate::leader::Leader;
-use crate::message::{Hello, Message};
+use crate::message::{Hello, RankMessage};
 use crate::{Communicator, PartPlan};
 use kurabe_core::company::Company;
 use kurabe_core::event::Event;
@@ -30,7 +30,7 @@ pub struct PartyPlan {
 
 /// A rank among others.
 pub struct Party<'a> {
-    pub(crate) line: Line<'a>,
+    pub(crate) line: RankLine<'a>,
     plan: PartyPlan,
     part: Cell<PartPlan>,
     role: RefCell<Role>,
@@ -42,21 +42,21 @@ enum Role {
 }
 
 /// The way to other ranks.
-pub(crate) struct Line<'a> {
+pub(crate) struct RankLine<'a> {
     pub(crate) communicator: &'a dyn Communicator,
     pub(crate) patience: Duration,
     is_stopped: &'a dyn Fn() -> bool,
     last_sign_ns: Cell<u64>,
 }
 
-impl Line<'_> {
-    pub(crate) fn send(&self, to: u32, message: &Message) -> Result<()> {
+impl RankLine<'_> {
+    pub(crate) fn send(&self, to: u32, message: &RankMessage) -> Result<()> {
         self.communicator.send(to, message.to_bytes()?)
     }
 
-    pub(crate) fn receive(&self) -> Result<Option<(u32, Message)>> {
+    pub(crate) fn receive(&self) -> Result<Option<(u32, RankMessage)>> {
         let Some((from, bytes)) = self.communicator.receive(TICK)? else { return Ok(None) };
-        Ok(Some((from, Message::of(&bytes)?)))
+        Ok(Some((from, RankMessage::of(&bytes)?)))
     }
 
     /// # Errors
@@ -97,7 +97,7 @@ impl<'a> Party<'a> {
         plan: PartyPlan,
     ) -> Self {
         let (rank, size) = (communicator.rank(), communicator.size());
-        let line = Line { communicator, patience: plan.patience, is_stopped, last_sign_ns: Cell::new(0) };
+        let line = RankLine { communicator, patience: plan.patience, is_stopped, last_sign_ns: Cell::new(0) };
         let role = match rank {
             0 => Role::Leader(Leader::of(size)),
             _ => Role::Follower(Follower::default()),
@@ -129,7 +129,7 @@ impl<'a> Party<'a> {
     pub fn common_file(&self, made: Option<(String, u64)>) -> Result<(String, u64)> {
         match (&mut *self.role.borrow_mut(), made) {
             (Role::Leader(_), Some((path, number))) => {
-                let message = Message::File(path.clone(), number);
+                let message = RankMessage::File(path.clone(), number);
                 (1..self.size()).try_for_each(|rank| self.line.send(rank, &message))?;
                 Ok((path, number))
             }

@@ -21,12 +21,12 @@ const EAGER: Duration = Duration::from_micros(30);
 /// Rest between looks after that.
 const REST: Duration = Duration::from_micros(50);
 
-struct World {
+struct MpiWorld {
     world: SimpleCommunicator,
     given_up: Cell<bool>,
 }
 
-impl Communicator for World {
+impl Communicator for MpiWorld {
     fn rank(&self) -> u32 {
         self.world.rank().unsigned_abs()
     }
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
 }
 
 fn run(universe: &Universe) -> ExitCode {
-    let world = World { world: universe.world(), given_up: Cell::new(false) };
+    let world = MpiWorld { world: universe.world(), given_up: Cell::new(false) };
     let code = kurabe::run_program(Some(&world));
     if world.given_up.get() {
         // The end of MPI would wait for a rank that gives no sign.

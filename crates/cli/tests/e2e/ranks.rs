@@ -174,6 +174,32 @@ fn a_rank_that_stands_still_is_given_up_and_the_others_come_to_their_end() {
     assert_eq!((shares.len(), &shares[0], &shares[5]), (6, &vec![0, 1, 2], &vec![0, 2]));
 }
 
+/// Runs a program on a clock that is 5 ms ahead of all others of this machine.
+const AHEAD: &str = r#"
+import ctypes, subprocess, sys
+if ctypes.CDLL(None).unshare(0x80): sys.exit(77)
+open("/proc/self/timens_offsets", "w").write("monotonic 0 5000000")
+sys.exit(subprocess.call(sys.argv[1:]))
+"#;
+
+#[test]
+fn a_clock_that_is_ahead_is_seen_within_its_bound() {
+    if system("python3", &["-c", AHEAD, "true"]).is_none() {
+        eprintln!("skipped: no python3, or no time namespace to be had");
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = [text(&target), "--rw", "randread", "--size", "2m", "--time", "100ms", "--runs", "1"];
+    let Some(mut command) = mpirun(&lab, &[("1", &words)]) else { return };
+    let Some(program) = program() else { return };
+    command.args([":", "-n", "1", "python3", "-c", AHEAD, program, "run"]).args(words);
+    Live::start(command).end().ok();
+    let rank = &only_record(&lab)["header"]["ranks"]["ranks"][1];
+    let (offset_ns, bound_ns) = (rank["clock_offset_ns"].as_i64().unwrap(), number(&rank["clock_bound_ns"]));
+    assert!((offset_ns + 5_000_000).unsigned_abs() <= bound_ns, "{rank}");
+}
+
 #[test]
 fn words_of_several_processes_need_some() {
     let lab = Lab::new();

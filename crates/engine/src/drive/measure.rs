@@ -199,30 +199,14 @@ pub(crate) fn measure_groups<S: Source + Send>(
     live: IntervalListener<'_>,
     meet: &dyn Fn() -> Result<u64>,
 ) -> Result<Vec<MeasuredRepetition>> {
-    let lanes_per_thread =
-        |issue: Issue, setup: Setup| if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
-    let lane_count = jobs.iter().fold(0u32, |count, job| {
-        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
-        count.saturating_add(of_job)
-    });
-    if lane_count > MOST_LANES {
-        return Err(too_many_lanes(lane_count));
-    }
+    check_lanes(&jobs)?;
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
     let room = jobs.iter().any(|job| job.setup.lists).then(|| Room::for_operations(MOST_OPERATIONS));
     let (mut shared, mut sources): (Vec<SharedByLanes<'_>>, Vec<(usize, Mutex<S>)>) = Default::default();
     for (index, LaneGroup { sources: of_job, setup, issue }) in jobs.into_iter().enumerate() {
-        let begun_ns = AtomicU64::new(u64::MAX);
-        shared.push(SharedByLanes {
-            open,
-            setup,
-            issue,
-            room: room.as_ref(),
-            gate: &gate,
-            stop: &stop,
-            begun_ns,
-        });
+        let (room, begun_ns) = (room.as_ref(), AtomicU64::new(u64::MAX));
+        shared.push(SharedByLanes { open, setup, issue, room, gate: &gate, stop: &stop, begun_ns });
         sources.extend(of_job.into_iter().map(|source| (index, Mutex::new(source))));
     }
     let mut lanes: Vec<Lane<'_, S>> = Vec::new();
@@ -271,15 +255,34 @@ pub(crate) fn measure_groups<S: Source + Send>(
             let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_add(work.setup.warm_up_ns);
             measured.push(MeasuredRepetition { begun_ns, ..together(lanes, work.setup.end_sync)? });
         }
-        // The time is known of the process, kernel workers among it; jobs share it by the time of their own threads.
-        let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
-        for job in &mut measured {
-            let share = job.thread_cpu_ns.max(1) as f64 / whole_ns.max(1) as f64;
-            let part = |time_ns: u64| (time_ns as f64 * share) as u64;
-            job.recorded.cpu = CpuUse { user_ns: part(cpu.user_ns), system_ns: part(cpu.system_ns) };
-        }
+        share_time(&mut measured, cpu);
         Ok(measured)
     })
+}
+
+/// Operating-system threads for a thread of a workload.
+fn lanes_per_thread(issue: Issue, setup: Setup) -> u32 {
+    if issue.engine == Engine::Threads { setup.iodepth } else { 1 }
+}
+
+/// Refuses more operating-system threads than are taken.
+fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
+    let lane_count = jobs.iter().fold(0u32, |count, job| {
+        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
+        count.saturating_add(of_job)
+    });
+    if lane_count > MOST_LANES { Err(too_many_lanes(lane_count)) } else { Ok(()) }
+}
+
+/// Gives each job its part of the processor's time. That is known of the process, kernel workers among it; jobs share it by the
+/// time of their own threads.
+fn share_time(measured: &mut [MeasuredRepetition], cpu: CpuUse) {
+    let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
+    for job in measured {
+        let share = job.thread_cpu_ns.max(1) as f64 / whole_ns.max(1) as f64;
+        let part = |time_ns: u64| (time_ns as f64 * share) as u64;
+        job.recorded.cpu = CpuUse { user_ns: part(cpu.user_ns), system_ns: part(cpu.system_ns) };
+    }
 }
 
 /// What all lanes did, as one measurement; the processor's time is not known here.

@@ -63,10 +63,10 @@ proptest! {
         prop_assert_eq!(&whole.read, &one.read);
         prop_assert_eq!(&whole.series, &one.series);
         prop_assert_eq!(whole.elapsed_ns, one.elapsed_ns);
-        let told = whole.ranks.as_ref().unwrap();
-        prop_assert_eq!(told.shares.iter().map(|share| share.bytes).sum::<u64>(), one.bytes(Direction::Read));
-        prop_assert_eq!(whole.first_done_ns, told.first_done_ns());
-        let fairness = told.fairness().unwrap_or(1.0);
+        let ranked = whole.ranks.as_ref().unwrap();
+        prop_assert_eq!(ranked.shares.iter().map(|share| share.bytes).sum::<u64>(), one.bytes(Direction::Read));
+        prop_assert_eq!(whole.first_done_ns, ranked.first_done_ns());
+        let fairness = ranked.fairness().unwrap_or(1.0);
         prop_assert!(fairness <= 1.0 + 1e-9 && fairness * ranks.len() as f64 >= 1.0 - 1e-9);
     }
 }
