@@ -1,7 +1,7 @@
 //! A rank other than 0: it tells rank 0 what happens, and begins when rank 0 says so.
 
 use crate::clock::{ClockOffset, fastest};
-use crate::message::{Hello, RankMessage, told_of};
+use crate::message::{Hello, RankFile, RankMessage, told_of};
 use crate::party::{RankLine, is_sign};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -82,7 +82,7 @@ impl Follower {
         Ok(())
     }
 
-    pub(crate) fn file(&mut self, line: &RankLine<'_>) -> Result<(String, u64)> {
+    pub(crate) fn file(&mut self, line: &RankLine<'_>) -> Result<RankFile> {
         self.wait_or_end(line, |message| match message {
             RankMessage::File(path, number) => Some((path.clone(), *number)),
             _ => None,
@@ -94,7 +94,7 @@ impl Follower {
         line: &RankLine<'_>,
         hello: Hello,
         reads_others: bool,
-    ) -> Result<Option<(String, u64)>> {
+    ) -> Result<Option<RankFile>> {
         self.compare_clocks(line)?;
         let ClockOffset { offset_ns, bound_ns } = self.clock;
         let hello = Hello { clock_offset_ns: offset_ns, clock_bound_ns: bound_ns, ..hello };

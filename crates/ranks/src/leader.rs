@@ -5,7 +5,7 @@
 //! out from then on, and named. Its own session may fail like any other; the others are led on to their end.
 
 use crate::merge::{RankPart, merged};
-use crate::message::{Hello, RankMessage, told_of};
+use crate::message::{Hello, RankFile, RankMessage, told_of};
 use crate::party::{RankLine, is_sign};
 use kurabe_core::event::Event;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RankHost, RankPlace, RanksRecord};
@@ -274,7 +274,7 @@ impl Leader {
         line: &RankLine<'_>,
         hello: Hello,
         reads_others: bool,
-    ) -> Result<(RanksRecord, Option<(String, u64)>)> {
+    ) -> Result<(RanksRecord, Option<RankFile>)> {
         self.members[0].inbox.push_back(RankMessage::Hello(Box::new(hello)));
         self.lead(line, |leader| leader.live().iter().all(|rank| leader.members[*rank].hello.is_some()))?;
         let mut record = RanksRecord::default();

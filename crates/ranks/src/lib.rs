@@ -16,7 +16,7 @@ mod party;
 
 pub use clock::{ClockOffset, fastest};
 pub use merge::{RankPart, merged};
-pub use message::RankMessage;
+pub use message::{RankFile, RankMessage};
 pub use part::{PartPlan, check_parts};
 pub use party::{Party, PartyPlan};
 

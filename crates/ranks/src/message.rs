@@ -5,6 +5,9 @@ use kurabe_core::record::{Repetition, RunHeader};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use serde::{Deserialize, Serialize};
 
+/// A file of a rank: its path, and its number in its file system.
+pub type RankFile = (String, u64);
+
 /// A message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RankMessage {
@@ -44,7 +47,7 @@ pub struct Hello {
     /// How far that may be off.
     pub clock_bound_ns: u64,
     /// The file that it made, for others to read.
-    pub file: Option<(String, u64)>,
+    pub file: Option<RankFile>,
 }
 
 impl RankMessage {

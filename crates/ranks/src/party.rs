@@ -2,7 +2,7 @@
 
 use crate::follower::Follower;
 use crate::leader::Leader;
-use crate::message::{Hello, RankMessage};
+use crate::message::{Hello, RankFile, RankMessage};
 use crate::{Communicator, PartPlan};
 use kurabe_core::company::Company;
 use kurabe_core::event::Event;
@@ -126,7 +126,7 @@ impl<'a> Party<'a> {
     ///
     /// # Errors
     /// When rank 0 could not make it, or gives no sign.
-    pub fn common_file(&self, made: Option<(String, u64)>) -> Result<(String, u64)> {
+    pub fn common_file(&self, made: Option<RankFile>) -> Result<RankFile> {
         match (&mut *self.role.borrow_mut(), made) {
             (Role::Leader(_), Some((path, number))) => {
                 let message = RankMessage::File(path.clone(), number);
@@ -149,9 +149,9 @@ impl<'a> Party<'a> {
     pub fn greet(
         &self,
         header: &RunHeader,
-        file: Option<(String, u64)>,
+        file: Option<RankFile>,
         part_bytes: u64,
-    ) -> Result<(Option<RanksRecord>, Option<(String, u64)>)> {
+    ) -> Result<(Option<RanksRecord>, Option<RankFile>)> {
         self.part.set(PartPlan { part_bytes, ..self.part.get() });
         let hello = Hello {
             host: self.line.communicator.host(),
