@@ -103,7 +103,7 @@ pub struct MeasuredRepetition {
     pub facts: RingFacts,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
-    /// When the first of them began to record, by the monotonic clock.
+    /// When the first of them began, by the monotonic clock, its delay left out.
     pub begun_ns: u64,
     /// Processor time of those threads.
     thread_cpu_ns: u64,
@@ -252,7 +252,7 @@ pub(crate) fn measure_groups<S: Source + Send>(
         }
         let mut measured = Vec::with_capacity(ended.len());
         for (lanes, work) in ended.into_iter().zip(&shared) {
-            let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_add(work.setup.warm_up_ns);
+            let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_sub(work.setup.start_delay_ns);
             measured.push(MeasuredRepetition { begun_ns, ..together(lanes, work.setup.end_sync)? });
         }
         share_time(&mut measured, cpu);

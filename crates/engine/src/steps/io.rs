@@ -55,6 +55,7 @@ impl Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let mark = self.noise.start();
+        let delays: Vec<u64> = jobs.iter().map(|job| job.setup.start_delay_ns).collect();
         jobs.iter_mut().for_each(|job| job.setup.lists = context.operations.is_some());
         let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
         let (meet, run_started_ns) = (context.meet(), context.started_ns);
@@ -69,8 +70,9 @@ impl Real<'_> {
         }
         let pairs = measured.iter().zip(choices);
         let engines = pairs.map(|(job, choice)| self.engine_record(choice, job)).collect();
-        let repetitions = measured.into_iter().map(|job| {
-            let started_ns = job.begun_ns.saturating_sub(run_started_ns);
+        let begun_ns = measured.iter().map(|job| job.begun_ns).min().unwrap_or(0);
+        let repetitions = measured.into_iter().zip(delays).map(|(job, delay_ns)| {
+            let started_ns = begun_ns.saturating_sub(run_started_ns).saturating_add(delay_ns);
             let attempt = Attempt { started_ns, ..*attempt };
             Repetition { noise, ..repetition_of(job, &attempt) }
         });
