@@ -2,7 +2,7 @@
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
-    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, serve, shared_scale,
+    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, ranks, serve, shared_scale,
     store_scale,
 };
 use kurabe_testkit::postgres::PostgresServer;
@@ -19,6 +19,27 @@ fn kurabe() -> Option<PathBuf> {
 /// All programs, or nothing as above.
 fn kit() -> Result<Option<Kit>> {
     kurabe().map(|kurabe| Kit::new(Path::new(env!("CARGO_BIN_EXE_bare")), kurabe)).transpose()
+}
+
+#[test]
+#[allow(clippy::print_stderr)]
+fn ranks_run() -> Result<()> {
+    let Ok(program) = std::env::var("KURABE_MPI_BIN") else {
+        eprintln!("skipped: KURABE_MPI_BIN names no kurabe-mpi");
+        return Ok(());
+    };
+    let directory = tempfile::tempdir()?;
+    let options = ranks::Options {
+        seconds: 0.05,
+        runs: 2,
+        rounds: 1,
+        program: program.into(),
+        directory: directory.path().to_owned(),
+    };
+    let mut out = Vec::new();
+    ranks::run(&options, &mut out)?;
+    assert_eq!(String::from_utf8(out)?.lines().count(), 4);
+    Ok(())
 }
 
 #[test]

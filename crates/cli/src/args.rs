@@ -9,6 +9,7 @@ mod groups;
 mod options;
 mod pivot;
 mod price;
+mod ranks;
 mod report;
 mod run;
 mod serve;

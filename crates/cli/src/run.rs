@@ -10,7 +10,7 @@ use crate::{signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
-use kurabe_lab::{Done, Happening, Lab, Prepared, Procedure, RunRequest, Stream};
+use kurabe_lab::{Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream};
 use kurabe_report::{
     Progress, ScriptLine, headline, image_error, image_lines, render_foreseen, render_rescued, render_result,
     render_run, render_sweep_result, render_sweep_run,
@@ -148,11 +148,28 @@ pub fn measured(
         prepared.check_lists_operations()?;
         refuse_existing(path, Existing::Kept)?;
     }
-    let handle = signals::listen()?;
+    measured_with(prepared, list, &signals::listen()?, None, global, command_line).map(Some)
+}
+
+/// Measures what is prepared, with others if there are any.
+///
+/// # Errors
+/// As `kurabe run`.
+pub fn measured_with(
+    prepared: Prepared,
+    list: Option<&Path>,
+    handle: &RunHandle,
+    party: Option<&Party<'_>>,
+    global: &Global,
+    command_line: &[String],
+) -> Result<Done> {
     let store = open_recovered(global)?;
     let stream = Stream::default();
-    let lab = Lab { store: &*store, stream: &stream, handle: &handle, command: command_line };
-    let opened = prepared.open(&lab)?;
+    let lab = Lab { store: &*store, stream: &stream, handle, command: command_line };
+    let opened = match party {
+        None => prepared.open(&lab)?,
+        Some(party) => prepared.open_among(&lab, party)?,
+    };
     let mut progress = Progress::new(error_style(), progress_mode(global))
         .with_headline(headline)
         .above_result(result_follows_progress(global));
@@ -169,11 +186,11 @@ pub fn measured(
     };
     // The live line goes before anything is printed.
     drop(stream);
-    if done.record.is_none() && done.outcome.is_err() && !json {
+    if done.record.is_none() && done.outcome.is_err() && !json && party.is_none_or(Party::leads) {
         say(t(
             "kurabe: nothing was measured, so nothing is kept",
             "kurabe: 何も測れなかったため、記録は残しません",
         ));
     }
-    Ok(Some(done))
+    Ok(done)
 }

@@ -38,6 +38,14 @@ pub fn survive_size_limit() -> Result<()> {
 /// # Errors
 /// When the operating system does not let it.
 pub fn listen() -> Result<RunHandle> {
+    listen_as(true)
+}
+
+/// The same; one of several processes that hear a signal together may leave it to another to say so.
+///
+/// # Errors
+/// As [`listen`].
+pub fn listen_as(speaks: bool) -> Result<RunHandle> {
     let handle = RunHandle::default();
     let signalled = handle.clone();
     hear(move |signal| {
@@ -45,6 +53,9 @@ pub fn listen() -> Result<RunHandle> {
             end_at_once(&signalled, signal);
         }
         signalled.stop();
+        if !speaks {
+            return;
+        }
         aside(|| {
             say(t(
                 "\nkurabe: stopping; what was measured is kept (once more ends at once)",

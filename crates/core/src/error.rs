@@ -47,6 +47,8 @@ pub enum ErrorKind {
     DataLost = 17,
     /// A storage is not fit for what it was asked about.
     Unfit = 18,
+    /// Some of the ranks that measured together failed or gave no sign; the cells of the others hold.
+    RankLost = 19,
     /// Stopped by the user.
     Interrupted = 130,
 }
@@ -84,6 +86,7 @@ impl Keyword for ErrorKind {
         ("over_budget", Self::OverBudget),
         ("data_lost", Self::DataLost),
         ("unfit", Self::Unfit),
+        ("rank_lost", Self::RankLost),
         ("interrupted", Self::Interrupted),
     ];
 }

@@ -7,6 +7,7 @@ mod measure;
 mod system_words;
 mod text;
 
+pub mod company;
 pub mod device;
 pub mod digest;
 pub mod display;

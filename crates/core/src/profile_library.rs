@@ -59,6 +59,8 @@ pub const PROFILES: &[(&str, &str)] = library![
     "git-pull",
     "git-pull-large",
     "git-pull-ports",
+    "ior-easy",
+    "ior-hard",
     "mdtest-easy",
     "mdtest-hard",
 ];

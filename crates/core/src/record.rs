@@ -5,10 +5,14 @@
 //! readable. docs/record.md tells the JSON form.
 
 mod merge;
+mod ranks;
 mod repetition;
 mod served;
 
 pub use crate::measure::Measure;
+pub use ranks::{
+    AllAtWork, HostNoise, RankHost, RankLayout, RankPlace, RankShare, RankedRepetition, RanksRecord,
+};
 pub use repetition::{
     CpuUse, Interval, LatencyRecord, Noise, OpsRecord, Repetition, Sample, Series, Stall, Traffic,
 };
@@ -306,6 +310,9 @@ pub struct RunHeader {
     pub model: Option<ModelRecord>,
     /// The targets that took turns with this one, if any did.
     pub versus: Option<VersusRecord>,
+    /// Who measured together, if several processes did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Box<RanksRecord>>,
 }
 
 impl Default for RunHeader {
@@ -325,6 +332,7 @@ impl Default for RunHeader {
             origin: None,
             model: None,
             versus: None,
+            ranks: None,
         }
     }
 }

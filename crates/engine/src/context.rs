@@ -1,7 +1,10 @@
 //! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
 
+use kurabe_core::company::Company;
 use kurabe_core::record::{Interval, Notice, NoticeKind};
-use kurabe_core::{Result, Text, event::Event, listed::OperationList, profile::Profile, trace::Trace};
+use kurabe_core::{
+    Result, Text, event::Event, listed::OperationList, profile::Profile, trace::Trace, workload::Workload,
+};
 use kurabe_program::Stop;
 use std::sync::Arc;
 
@@ -26,12 +29,14 @@ pub struct Context<'a> {
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
     /// Hears of every operation of workloads and replays.
     pub(crate) operations: Option<OperationList<'a>>,
+    /// Others that do the same run at the same time.
+    pub(crate) company: Option<&'a dyn Company>,
 }
 
 impl<'a> Context<'a> {
     pub(crate) fn new(profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>, started_ns: u64) -> Self {
-        let (noticed, traces, operations) = (Vec::new(), Vec::new(), None);
-        Self { profile, interrupt, emit, started_ns, noticed, traces, operations }
+        let (noticed, traces) = (Vec::new(), Vec::new());
+        Self { profile, interrupt, emit, started_ns, noticed, traces, operations: None, company: None }
     }
 
     pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
@@ -48,6 +53,20 @@ impl<'a> Context<'a> {
         }
         self.noticed.push(kind);
         self.notice(kind, text)
+    }
+
+    /// Asks when a repetition begins that is ready; a run by itself begins at once.
+    pub(crate) fn meet(&self) -> impl Fn() -> Result<u64> + use<'a> {
+        let (company, started_ns) = (self.company, self.started_ns);
+        move || company.map_or(Ok(0), |company| company.meet(started_ns))
+    }
+
+    /// The part of a workload that this run does.
+    pub(crate) fn part(&self, workload: Workload, is_cell: bool) -> Workload {
+        match self.company {
+            Some(company) => company.part(workload, is_cell),
+            None => workload,
+        }
     }
 
     pub(crate) fn check_interrupt(&self) -> Result<()> {

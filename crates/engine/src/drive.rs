@@ -5,7 +5,6 @@
 //! profiles or steps.
 
 pub(crate) mod buffer;
-mod company;
 pub(crate) mod content;
 #[cfg(test)]
 mod device_fault;
@@ -20,6 +19,7 @@ mod gate;
 pub(crate) mod joint;
 pub(crate) mod listed;
 pub(crate) mod measure;
+mod neighbours;
 mod permutation;
 mod places;
 mod readers;

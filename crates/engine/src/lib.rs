@@ -31,6 +31,7 @@ pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session, Settling, SettlingTime};
 pub use steps::choose::EngineChoice;
+pub use target::common::OthersFile;
 pub use target::mark::RunMark;
 pub use target::orphan::{Fate, Mandate, take_away};
 pub use target::test_file::{Remains, Scratch, Scratches, TestFile, test_file_name};

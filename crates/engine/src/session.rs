@@ -13,6 +13,7 @@ pub use settling::{Settling, SettlingTime};
 use crate::context::{Context, Emitter};
 use crate::fit::{plan_tasks, planned_time_ns, unfit, writes_left_out};
 use crate::{disturbance::NoiseSum, ground::Ground, steps::precondition::precondition, task::Ongoing};
+use kurabe_core::company::Company;
 use kurabe_core::profile::{FurtherSteps, Profile, Rounds, Task};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Cell, NoticeKind, TargetKind};
@@ -56,6 +57,13 @@ impl<'a, G: Ground> Session<'a, G> {
     #[must_use]
     pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
         self.context.operations = operations;
+        self
+    }
+
+    /// Has each repetition begin together with others that do the same run, if there are any.
+    #[must_use]
+    pub fn with_company(mut self, company: Option<&'a dyn Company>) -> Self {
+        self.context.company = company;
         self
     }
 

@@ -5,6 +5,7 @@
 //! becomes of its name. A block device is written only with the user's consent for that very device, when nothing holds
 //! it, and while it is held exclusively here.
 
+pub(crate) mod common;
 pub(crate) mod held;
 mod in_use;
 pub(crate) mod mark;
@@ -13,6 +14,7 @@ pub(crate) mod test_file;
 
 use crate::drive::buffer::{Arena, Pages};
 use crate::platform::{self, OpenHow};
+use crate::target::common::OthersFile;
 use crate::target::held::{HeldFile, Looked};
 use crate::target::in_use::{in_use, refuse_if_in_use, refuse_own};
 use crate::target::mark::RunMark;
@@ -56,6 +58,10 @@ pub struct TargetOptions {
     pub scratches: Scratches,
     /// What it bears.
     pub mark: RunMark,
+    /// Processes with a part of the test file, of `size_bytes` each; 0 of a file for this one alone.
+    pub parts: u32,
+    /// The test file that another process made for all, instead of an own one.
+    pub others: Option<OthersFile>,
 }
 
 /// A target, ready.
@@ -66,6 +72,10 @@ pub struct Target {
     path: PathBuf,
     /// What is read and written, held open from its checks on; a block device that may be written is held exclusively.
     held: Option<Arc<HeldFile>>,
+    /// Whether it is a test file that another process made, of which a part is written here.
+    takes_part: bool,
+    /// What is read instead of it, where each process reads what another one wrote.
+    read_instead: Option<Arc<HeldFile>>,
     /// What was made in a directory.
     scratch: Option<Arc<Scratch>>,
     test_file: Option<TestFile>,
@@ -118,7 +128,10 @@ impl Target {
                 target.facts.direct = false;
                 return Ok(target);
             }
-            target.make_test_file(&scratch, options)?;
+            match &options.others {
+                Some(others) => target.take_part(&path, others, options)?,
+                None => target.make_test_file(&scratch, options)?,
+            }
         } else {
             let looked = Looked::at(&path).map_err(|error| cannot_use(given, &error))?;
             target.facts.kind = kind_of(given, &looked.facts)?;
@@ -138,7 +151,19 @@ impl Target {
     /// What nothing is open of yet.
     fn of(facts: TargetRecord, path: PathBuf) -> Self {
         let (held, scratch, test_file) = (None, None, None);
-        Self { facts, path, held, scratch, test_file, container: None, ledger: None, reads_back: false }
+        let (takes_part, read_instead) = (false, None);
+        Self {
+            facts,
+            path,
+            held,
+            takes_part,
+            read_instead,
+            scratch,
+            test_file,
+            container: None,
+            ledger: None,
+            reads_back: false,
+        }
     }
 
     /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
@@ -191,13 +216,14 @@ impl Target {
                 &error,
             )
         })?;
-        if free.is_some_and(|free| free < options.size_bytes) {
-            return Err(no_space(&self.path, options.size_bytes, free));
+        let size_bytes = options.size_bytes.saturating_mul(u64::from(options.parts.max(1)));
+        if free.is_some_and(|free| free < size_bytes) {
+            return Err(no_space(&self.path, size_bytes, free));
         }
         let test_file = TestFile::create(scratch, OsStr::new(&options.test_file_name))?;
-        platform::preallocate(&test_file.held, options.size_bytes).map_err(|error| match error.kind() {
+        platform::preallocate(&test_file.held, size_bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                no_space(&self.path, options.size_bytes, free_bytes().ok().flatten())
+                no_space(&self.path, size_bytes, free_bytes().ok().flatten())
             }
             _ => Error::os(
                 text!("cannot reserve room on {directory}", "{directory} に領域を確保できません"),
@@ -318,7 +344,11 @@ impl Target {
     pub(crate) fn open_lane(&self, write: bool, sync: SyncRule) -> Result<Opened> {
         let SyncRule { o_sync, data_only, .. } = sync;
         let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync });
-        Ok(Opened { file: self.open_file(write, sync)?, stamping, data_only })
+        let file = match self.read_instead.as_ref().filter(|_| !write) {
+            Some(others) => others.reopen(OpenHow { direct: self.facts.direct, ..OpenHow::default() })?,
+            None => self.open_file(write, sync)?,
+        };
+        Ok(Opened { file, stamping, data_only })
     }
 
     /// From now on every write is stamped and listed, for as long as workloads alone write. What is read back by [`Self::read_back`]
@@ -402,6 +432,11 @@ impl Target {
     /// The test file that was made in a directory.
     pub fn test_file(&self) -> Option<&TestFile> {
         self.test_file.as_ref()
+    }
+
+    /// Whether there is a test file, or a part of one, that is written before anything is read.
+    pub(crate) fn is_written_first(&self) -> bool {
+        self.test_file.is_some() || self.takes_part
     }
 
     /// What was made in a directory, for who ends the process early.

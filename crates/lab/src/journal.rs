@@ -261,7 +261,7 @@ pub(crate) fn rescued<T>(
 mod tests {
     use super::*;
     use kurabe_core::record::{Cell, FillRecord};
-    use kurabe_store::SqliteStore;
+    use kurabe_store::{Runs, SqliteStore};
     use kurabe_testkit::any_record;
     use proptest::collection::vec;
     use proptest::prelude::*;

@@ -34,6 +34,7 @@ mod open_files;
 mod prepared;
 mod pricing;
 mod profile;
+mod ranked;
 mod recording;
 mod recover;
 mod request;
@@ -60,6 +61,9 @@ pub use handle::RunHandle;
 pub use image::{ImageReport, check_image};
 pub use import::{Imported, import, import_device};
 pub use journal::Lab;
+pub use kurabe_engine::monotonic_ns;
+pub use kurabe_ranks::{Communicator, Party, PartyPlan};
+
 pub use kurabe_core::profile::Overrides;
 pub use kurabe_engine::{FaultKind, ImageCheck, SectorFault, WriteList, plan_tasks, wake_time_ns};
 pub use kurabe_explain::{SweepAxis, SweepPlan};

@@ -7,6 +7,7 @@ use crate::journal::{Journal, rescued};
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
 use kurabe_core::Result;
+use kurabe_core::company::Company;
 use kurabe_core::event::Event;
 use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::model::ModelRecord;
@@ -18,6 +19,7 @@ use kurabe_engine::{
 };
 use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
+use kurabe_ranks::Party;
 use kurabe_sim::ModelTarget;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,6 +39,8 @@ pub struct Open<'a> {
     /// What is written, if that is verified.
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) reads_back: bool,
+    /// Other processes that do the same run at the same time.
+    pub(crate) party: Option<&'a Party<'a>>,
 }
 
 /// A target that is open.
@@ -104,6 +108,7 @@ impl Open<'_> {
             follow_up,
             ledger,
             reads_back,
+            party,
         } = self;
         let handle = journal.lab.handle.clone();
         let mut list = operations.map(|tell| move |operation: &ListedOperation| tell(operation));
@@ -111,12 +116,13 @@ impl Open<'_> {
         let begun = started.and_then(|events| events.into_iter().try_for_each(|event| journal.tell(event)));
         let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
-            let mut emit = |event: Event| journal.tell(event);
+            let mut emit = |event: Event| journal.tell_among(party, event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
             match &mut ground {
                 OpenTarget::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
                     .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                     .with_kernel_trace(traced_devices)
+                    .with_company(party.map(|party| party as &dyn Company))
                     .with_traces(traces)
                     .with_follow_up(follow_up)
                     .run(),
@@ -142,11 +148,19 @@ impl Open<'_> {
         };
         let kept =
             read_back.as_ref().map_or(Ok(()), |check| journal.tell(Event::Notice { notice: check.notice() }));
+        let (outcome, is_part) = journal.end_among(party, outcome);
         let left = journal.left(ground.close());
+        if is_part {
+            return journal.end_as_part(outcome.and(kept).and(left));
+        }
         let writes = ledger.map(|ledger| ledger.list());
         let image =
             read_back.zip(writes.as_ref()).map(|(check, list)| ImageReport { writes: list.writes, check });
-        Done { writes, read_back: image, ..journal.end(outcome.and(kept).and(left)) }
+        let done = Done { writes, read_back: image, ..journal.end(outcome.and(kept).and(left)) };
+        if let Some(party) = party {
+            party.dismiss(done.record.is_some());
+        }
+        done
     }
 
     /// The first events.

@@ -15,7 +15,9 @@ use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Work};
 use kurabe_core::record::{RunHeader, VersusRecord};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_engine::{FollowUp, Ledger, Target, TargetOptions, measure_clock, model_target, plan_tasks};
+use kurabe_engine::{
+    FollowUp, Ledger, OthersFile, Target, TargetOptions, measure_clock, model_target, plan_tasks,
+};
 use kurabe_explain::{PROBE, further_steps, probe_steps};
 use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_sim::ModelTarget;
@@ -28,6 +30,8 @@ pub struct Prepared {
     pub(crate) request: RunRequest,
     pub(crate) plan: Traced,
     target: Unopened,
+    /// Processes with a part of the test file, and who made it, if that is another one.
+    pub(crate) parts: (u32, Option<OthersFile>),
 }
 
 /// A target that is not open.
@@ -69,7 +73,7 @@ impl Prepared {
                     .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
             }
         };
-        Ok(Self { request, plan, target })
+        Ok(Self { request, plan, target, parts: (1, None) })
     }
 
     /// What is going to be done.
@@ -241,6 +245,7 @@ impl Prepared {
                     follow_up,
                     ledger,
                     reads_back: request.reads_back,
+                    party: None,
                 })
             }
             Err(error) => {
@@ -301,6 +306,8 @@ impl Prepared {
             whole_device: profile.rules.whole_device,
             test_file_name: String::new(),
             no_test_file: !profile.needs_span(),
+            parts: self.parts.0,
+            others: self.parts.1.clone(),
             ..TargetOptions::default()
         }
     }

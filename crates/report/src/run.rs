@@ -12,6 +12,7 @@ mod list;
 mod measured;
 mod positions;
 mod profile;
+mod ranks;
 pub(crate) mod remarks;
 mod replay;
 pub(crate) mod rescued;

@@ -249,6 +249,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 traffic: None,
                 account: None,
                 kernel: None,
+                ranks: None,
             }
         })
 }

@@ -230,6 +230,7 @@ pub fn header(statistic: Statistic, directions: &[Direction]) -> RunHeader {
         origin: None,
         model: None,
         versus: None,
+        ranks: None,
     }
 }
 

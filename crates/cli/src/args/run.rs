@@ -1,6 +1,7 @@
 //! The words of `kurabe run`.
 
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
+use super::ranks::RankArgs;
 use super::shared::{ModelledArgs, WritingArgs, choice, labels, rate};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
@@ -73,6 +74,9 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub other_steps: OtherStepArgs,
+
+    #[command(flatten)]
+    pub ranks: RankArgs,
 
     #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
     pub with_serial: bool,

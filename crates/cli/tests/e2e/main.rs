@@ -48,6 +48,7 @@ mod poisoned;
 mod pricing;
 mod procedures;
 mod programs;
+mod ranks;
 mod recipes;
 mod reports;
 mod round_trip;

@@ -5,7 +5,8 @@
 //! device's own counters) the most counts. Neither the order of parts nor what is put together first matters, and the
 //! whole is what one process would have recorded that did it all.
 //!
-//! Non-goals: what the kernel's tracepoints told, because percentiles of parts make none of the whole.
+//! Non-goals: what the kernel's tracepoints told, because percentiles of parts make none of the whole; what each rank did, which
+//! `kurabe-ranks` tells of them.
 
 use super::{CpuUse, Interval, LatencyRecord, Noise, OpsRecord, Repetition, Series, Stall, Traffic};
 use std::collections::BTreeMap;
@@ -112,6 +113,13 @@ impl CpuUse {
 }
 
 impl Noise {
+    /// The most of what two saw of the same machine.
+    #[must_use]
+    pub fn most(mut self, other: &Self) -> Self {
+        self.merge(other);
+        self
+    }
+
     fn merge(&mut self, other: &Self) {
         self.other_read_bytes = self.other_read_bytes.max(other.other_read_bytes);
         self.other_write_bytes = self.other_write_bytes.max(other.other_write_bytes);
@@ -171,7 +179,18 @@ impl Repetition {
         if let Some(account) = &other.account {
             self.account.get_or_insert_default().add(account);
         }
-        self.kernel = None;
+        (self.kernel, self.ranks) = (None, None);
+    }
+
+    /// The same, with its times counted from a start that was `by_ns` earlier. Of the series only whole intervals move.
+    #[must_use]
+    pub fn later(mut self, by_ns: u64) -> Self {
+        self.elapsed_ns = self.elapsed_ns.saturating_add(by_ns);
+        self.first_done_ns = self.first_done_ns.map(|done_ns| done_ns.saturating_add(by_ns));
+        self.stalls.iter_mut().for_each(|stall| stall.at_ns = stall.at_ns.saturating_add(by_ns));
+        let idle = by_ns.checked_div(self.series.interval_ns).unwrap_or(0) as usize;
+        self.series.intervals.splice(..0, std::iter::repeat_n(Interval::default(), idle));
+        self
     }
 
     fn merge_stalls(&mut self, other: &Self) {
@@ -285,6 +304,7 @@ mod tests {
                 places: Vec::new(),
                 traffic: traffic.map(|read_bytes| Traffic { read_bytes, ..Traffic::default() }),
                 kernel: None,
+                ranks: None,
             }
         }
     }

@@ -1,5 +1,6 @@
 //! One pass of a cell, with all that was seen while it ran.
 
+use super::RankedRepetition;
 use crate::workload::{Direction, OpKind};
 use crate::{model::TimeAccount, split::KernelSplit};
 use schemars::JsonSchema;
@@ -181,6 +182,9 @@ pub struct Repetition {
     pub account: Option<TimeAccount>,
     /// What the kernel's tracepoints told of it. Tracing costs time, so such a repetition is discarded.
     pub kernel: Option<KernelSplit>,
+    /// What of it each rank did, if several processes measured together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ranks: Option<Box<RankedRepetition>>,
 }
 
 /// One timed operation of a step that samples the target.
@@ -258,6 +262,6 @@ impl Repetition {
     }
 }
 
-fn per_second(count: u64, elapsed_ns: u64) -> f64 {
+pub(super) fn per_second(count: u64, elapsed_ns: u64) -> f64 {
     if elapsed_ns == 0 { 0.0 } else { count as f64 * 1e9 / elapsed_ns as f64 }
 }

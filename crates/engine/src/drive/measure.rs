@@ -21,6 +21,7 @@ use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
 use kurabe_core::workload::{Data, EndSync, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
 use kurabe_program::Stop;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
@@ -102,6 +103,8 @@ pub struct MeasuredRepetition {
     pub facts: RingFacts,
     /// Operating-system threads that issued operations.
     pub issuing_threads: u32,
+    /// When the first of them began, by the monotonic clock, its delay left out.
+    pub begun_ns: u64,
     /// Processor time of those threads.
     thread_cpu_ns: u64,
     /// Every operation, by issuing thread, if they are listed.
@@ -181,35 +184,29 @@ pub fn measure(
     live: IntervalListener<'_>,
 ) -> Result<MeasuredRepetition> {
     let job = LaneGroup { sources: Generator::for_threads(workload), setup: Setup::of(workload), issue };
-    let mut measured = measure_groups(&|_| open(), vec![job], interrupt, live)?;
+    let mut measured = measure_groups(&|_| open(), vec![job], interrupt, live, &|| Ok(0))?;
     measured.pop().ok_or_else(no_threads)
 }
 
-/// Runs all jobs at once, each once; what each came to, in their order.
+/// Runs all jobs at once, each once; what each came to, in their order. `meet` tells when they begin, once they are ready.
 ///
 /// # Errors
-/// When an engine cannot be had, or the target fails.
+/// When an engine cannot be had, or the target fails; those of `meet`.
 pub(crate) fn measure_groups<S: Source + Send>(
     open: &(dyn Fn(&Setup) -> Result<Opened> + Sync),
     jobs: Vec<LaneGroup<S>>,
     interrupt: &Stop,
     live: IntervalListener<'_>,
+    meet: &dyn Fn() -> Result<u64>,
 ) -> Result<Vec<MeasuredRepetition>> {
-    let lanes_per_thread =
-        |issue: Issue, setup: Setup| if issue.engine == Engine::Threads { setup.iodepth } else { 1 };
-    let lane_count = jobs.iter().fold(0u32, |count, job| {
-        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
-        count.saturating_add(of_job)
-    });
-    if lane_count > MOST_LANES {
-        return Err(too_many_lanes(lane_count));
-    }
+    check_lanes(&jobs)?;
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
     let room = jobs.iter().any(|job| job.setup.lists).then(|| Room::for_operations(MOST_OPERATIONS));
     let (mut shared, mut sources): (Vec<SharedByLanes<'_>>, Vec<(usize, Mutex<S>)>) = Default::default();
     for (index, LaneGroup { sources: of_job, setup, issue }) in jobs.into_iter().enumerate() {
-        shared.push(SharedByLanes { open, setup, issue, room: room.as_ref(), gate: &gate, stop: &stop });
+        let (room, begun_ns) = (room.as_ref(), AtomicU64::new(u64::MAX));
+        shared.push(SharedByLanes { open, setup, issue, room, gate: &gate, stop: &stop, begun_ns });
         sources.extend(of_job.into_iter().map(|source| (index, Mutex::new(source))));
     }
     let mut lanes: Vec<Lane<'_, S>> = Vec::new();
@@ -229,7 +226,7 @@ pub(crate) fn measure_groups<S: Source + Send>(
             match thread.spawn_scoped(scope, move || work.run(&lane, sender)) {
                 Ok(handle) => threads.push((job, handle)),
                 Err(error) => {
-                    refused = Some(error);
+                    refused = Some(Error::no_thread(&error));
                     stop.ask();
                     break;
                 }
@@ -237,27 +234,55 @@ pub(crate) fn measure_groups<S: Source + Send>(
         }
         drop(sender);
         let mut cpu = CpuWatch::start();
-        gate.open(threads.len(), || cpu = CpuWatch::start());
+        gate.open(threads.len(), || {
+            let begins = if stop.is_asked() { Ok(0) } else { meet() };
+            cpu = CpuWatch::start();
+            begins.unwrap_or_else(|error| {
+                refused = Some(error);
+                stop.ask();
+                0
+            })
+        });
         watch(&receiver, interrupt, &stop, live);
         let mut ended: Vec<Vec<LaneEnd>> = shared.iter().map(|_| Vec::new()).collect();
         threads.into_iter().for_each(|(job, handle)| ended[job].push(join(handle)));
         let cpu = cpu.used();
         if let Some(error) = refused {
-            return Err(Error::no_thread(&error));
+            return Err(error);
         }
         let mut measured = Vec::with_capacity(ended.len());
         for (lanes, work) in ended.into_iter().zip(&shared) {
-            measured.push(together(lanes, work.setup.end_sync)?);
+            let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_sub(work.setup.start_delay_ns);
+            measured.push(MeasuredRepetition { begun_ns, ..together(lanes, work.setup.end_sync)? });
         }
-        // The time is known of the process, kernel workers among it; jobs share it by the time of their own threads.
-        let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
-        for job in &mut measured {
-            let share = job.thread_cpu_ns.max(1) as f64 / whole_ns.max(1) as f64;
-            let part = |time_ns: u64| (time_ns as f64 * share) as u64;
-            job.recorded.cpu = CpuUse { user_ns: part(cpu.user_ns), system_ns: part(cpu.system_ns) };
-        }
+        share_time(&mut measured, cpu);
         Ok(measured)
     })
+}
+
+/// Operating-system threads for a thread of a workload.
+fn lanes_per_thread(issue: Issue, setup: Setup) -> u32 {
+    if issue.engine == Engine::Threads { setup.iodepth } else { 1 }
+}
+
+/// Refuses more operating-system threads than are taken.
+fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
+    let lane_count = jobs.iter().fold(0u32, |count, job| {
+        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
+        count.saturating_add(of_job)
+    });
+    if lane_count > MOST_LANES { Err(too_many_lanes(lane_count)) } else { Ok(()) }
+}
+
+/// Gives each job its part of the processor's time. That is known of the process, kernel workers among it; jobs share it by the
+/// time of their own threads.
+fn share_time(measured: &mut [MeasuredRepetition], cpu: CpuUse) {
+    let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
+    for job in measured {
+        let share = job.thread_cpu_ns.max(1) as f64 / whole_ns.max(1) as f64;
+        let part = |time_ns: u64| (time_ns as f64 * share) as u64;
+        job.recorded.cpu = CpuUse { user_ns: part(cpu.user_ns), system_ns: part(cpu.system_ns) };
+    }
 }
 
 /// What all lanes did, as one measurement; the processor's time is not known here.
@@ -279,7 +304,7 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
     let facts = facts.ok_or_else(no_threads)?;
     let mut recorded = Recorder::merge(&recorders);
     outcomes.iter().for_each(|outcome| recorded.merge(outcome));
-    Ok(MeasuredRepetition { recorded, facts, issuing_threads, thread_cpu_ns, notes })
+    Ok(MeasuredRepetition { recorded, facts, issuing_threads, begun_ns: 0, thread_cpu_ns, notes })
 }
 
 /// What all lanes of a job share.
@@ -291,6 +316,8 @@ struct SharedByLanes<'a> {
     room: Option<&'a Room>,
     gate: &'a Gate,
     stop: &'a Stop,
+    /// When the first thread began.
+    begun_ns: AtomicU64,
 }
 
 type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes, u64)>;
@@ -342,9 +369,10 @@ impl SharedByLanes<'_> {
         if prepared.is_err() {
             self.stop.ask();
         }
-        self.gate.wait();
+        let gate_ns = self.gate.wait();
         let (mut device, buffers, mut facts) = prepared?;
-        self.wait_for_start();
+        self.wait_for_start(gate_ns);
+        self.begun_ns.fetch_min(monotonic_ns(), Ordering::Relaxed);
         let plan = Plan {
             warm_up_ns: self.setup.warm_up_ns,
             time_ns: self.setup.time_ns,
@@ -371,8 +399,8 @@ impl SharedByLanes<'_> {
     }
 
     /// Sleeps until the job begins, unless it is stopped before.
-    fn wait_for_start(&self) {
-        let begins_ns = monotonic_ns().saturating_add(self.setup.start_delay_ns);
+    fn wait_for_start(&self, gate_ns: u64) {
+        let begins_ns = monotonic_ns().max(gate_ns).saturating_add(self.setup.start_delay_ns);
         while !self.stop.is_asked() {
             let left_ns = begins_ns.saturating_sub(monotonic_ns());
             if left_ns == 0 {

@@ -2,9 +2,9 @@
 //! work at the same time.
 //!
 //! The model: so many operations are given out; once all of them are done, nothing comes for the time of the pause
-//! (fio's `thinktime` with `thinktime_blocks_type=complete`). Of the others it knows what [`Company`] tells.
+//! (fio's `thinktime` with `thinktime_blocks_type=complete`). Of the others it knows what [`Neighbours`] tells.
 
-use crate::drive::company::Company;
+use crate::drive::neighbours::Neighbours;
 use crate::drive::source::{Generator, Next, Source};
 use kurabe_core::workload::{Op, Thinking, Workload};
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub(crate) struct Thoughtful<S> {
     given_out: u32,
     in_flight: u32,
     pause_until_ns: u64,
-    company: Arc<Company>,
-    /// Which of the company it is, and when it begins.
+    neighbours: Arc<Neighbours>,
+    /// Which of them it is, and when it begins.
     member: usize,
     begins_ns: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Thoughtful<S> {
 impl Thoughtful<Generator> {
     /// The sources of all threads of each of the workloads that run at once.
     pub(crate) fn for_threads(workloads: &[Workload]) -> Vec<Vec<Self>> {
-        let company = Company::of(workloads);
+        let neighbours = Neighbours::of(workloads);
         let sources = |(member, workload): (usize, &Workload)| {
             let with_pauses = |source| Self {
                 source,
@@ -38,7 +38,7 @@ impl Thoughtful<Generator> {
                 given_out: 0,
                 in_flight: 0,
                 pause_until_ns: 0,
-                company: Arc::clone(&company),
+                neighbours: Arc::clone(&neighbours),
                 member,
                 begins_ns: workload.start_delay_ns,
             };
@@ -62,20 +62,20 @@ impl<S: Source> Source for Thoughtful<S> {
             return Next::NotBefore(self.pause_until_ns);
         }
         let since_start_ns = now_ns.saturating_add(self.begins_ns);
-        if self.company.is_over(since_start_ns) {
+        if self.neighbours.is_over(since_start_ns) {
             return Next::End;
         }
-        if self.company.has_its_share(self.member, since_start_ns) {
+        if self.neighbours.has_its_share(self.member, since_start_ns) {
             return Next::NotBefore(now_ns.saturating_add(LOOK_FOR_SHARE_NS));
         }
         let next = self.source.next(now_ns);
         match next {
             Next::Op { .. } => {
                 (self.given_out, self.in_flight) = (self.given_out + 1, self.in_flight + 1);
-                self.company.gave_out(self.member);
+                self.neighbours.gave_out(self.member);
             }
             Next::NotBefore(_) => {}
-            Next::End => self.company.ended(self.member),
+            Next::End => self.neighbours.ended(self.member),
         }
         next
     }

@@ -30,7 +30,8 @@ impl Real<'_> {
         choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
-        let workloads = attempt.seeded(workloads);
+        let mut workloads = attempt.seeded(workloads);
+        workloads.iter_mut().for_each(|workload| *workload = context.part(workload.clone(), true));
         if let ([workload], [choice]) = (workloads.as_slice(), choices)
             && !workload.waits()
         {
@@ -42,8 +43,9 @@ impl Real<'_> {
             let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
             let chosen = within_target(workload, |window| {
                 let jobs = vec![group(window)];
-                let watched =
-                    context.watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live));
+                let watched = context.watched(progress, |interrupt, live| {
+                    measure_groups(&open, jobs, interrupt, live, &|| Ok(0))
+                });
                 Ok(watched?.pop().map(|measured| measured.recorded).unwrap_or_default())
             })?;
             let mut repeated = self.repeat_groups(context, vec![group(&chosen)], choices, attempt)?;
@@ -71,8 +73,9 @@ impl Real<'_> {
         let delays: Vec<u64> = jobs.iter().map(|job| job.setup.start_delay_ns).collect();
         jobs.iter_mut().for_each(|job| job.setup.lists = context.operations.is_some());
         let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
-        let mut measured =
-            context.watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live))?;
+        let (meet, run_started_ns) = (context.meet(), context.started_ns);
+        let mut measured = context
+            .watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live, &meet))?;
         let noise = self.noise.finish(mark);
         if let Some(list) = &mut context.operations {
             for (job, cell_index) in measured.iter_mut().zip(attempt.cell_index..) {
@@ -82,8 +85,10 @@ impl Real<'_> {
         }
         let pairs = measured.iter().zip(choices);
         let engines = pairs.map(|(job, choice)| self.engine_record(choice, job)).collect();
+        let begun_ns = measured.iter().map(|job| job.begun_ns).min().unwrap_or(0);
         let repetitions = measured.into_iter().zip(delays).map(|(job, delay_ns)| {
-            let attempt = Attempt { started_ns: attempt.started_ns + delay_ns, ..*attempt };
+            let started_ns = begun_ns.saturating_sub(run_started_ns).saturating_add(delay_ns);
+            let attempt = Attempt { started_ns, ..*attempt };
             Repetition { noise, ..repetition_of(job, &attempt) }
         });
         Ok(Repeated { engines, repetitions: repetitions.collect() })

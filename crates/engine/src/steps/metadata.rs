@@ -7,7 +7,7 @@
 //!
 //! The folders are made anew for each repetition in the one that the run holds, and go with it however the run ends.
 
-use crate::clock::monotonic_ns;
+use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::{Context, progress};
 use crate::drive::buffer::Pages;
 use crate::drive::content::Content;
@@ -77,16 +77,15 @@ impl Real<'_> {
             if step.cold {
                 self.make_folder_cold(context, folder)?;
             }
-            let started_ns = monotonic_ns() - context.started_ns;
             let (mark, counters, cpu) = (self.noise.start(), device.read(), CpuWatch::start());
-            let (elapsed_ns, recorded) = part_watched(context, *part, step, &mut files)?;
+            let (start_ns, elapsed_ns, recorded) = part_watched(context, *part, step, &mut files)?;
             let (cpu, traffic) = (cpu.used(), device.since(counters));
             // What the file system does to the device for it cannot be told from what others do.
             let noise = Noise { other_read_bytes: None, other_write_bytes: None, ..self.noise.finish(mark) };
             let issuing_ns = elapsed_ns.max(1) as f64 * f64::from(step.threads);
             let generator_share = (cpu.user_ns as f64 / issuing_ns).min(1.0);
             repetitions.push(Repetition {
-                started_ns,
+                started_ns: start_ns.saturating_sub(context.started_ns),
                 elapsed_ns,
                 cpu,
                 generator_share,
@@ -100,13 +99,14 @@ impl Real<'_> {
 }
 
 /// Does a part in threads of its own, while this one tells of progress and listens for the user. Its time is from the moment
-/// when all threads are there to the end of the last.
+/// when all threads are there, which is told as well, to the end of the last.
 fn part_watched(
     context: &mut Context<'_>,
     part: MetadataPart,
     step: &MetadataStep,
     files: &mut [Files],
-) -> Result<(u64, Repetition)> {
+) -> Result<(u64, u64, Repetition)> {
+    let meet = context.meet();
     context.watched(progress, |interrupt, live| {
         let (stop, (sender, receiver)) = (Stop::default(), channel());
         // Locked until all threads are there.
@@ -129,11 +129,14 @@ fn part_watched(
                 let thread = std::thread::Builder::new().spawn_scoped(scope, work);
                 begun.push(thread.inspect_err(|_| stop.ask()).map_err(|error| Error::no_thread(&error)));
             }
+            let begins = meet().inspect_err(|_| stop.ask());
+            sleep_until(*begins.as_ref().unwrap_or(&0));
             drop((closed, sender));
             watch(&receiver, interrupt, stop, live);
             let joined =
                 |thread: Result<ScopedJoinHandle<'_, _>>| thread?.join().map_err(|_| thread_lost())?;
             let ended: Vec<Result<_>> = begun.into_iter().map(joined).collect();
+            begins?;
             match ended
                 .iter()
                 .position(|end| end.as_ref().is_err_and(|error| error.kind() != ErrorKind::Interrupted))
@@ -145,7 +148,8 @@ fn part_watched(
         let elapsed_ns = done.iter().map(|(elapsed_ns, _)| *elapsed_ns).max().unwrap_or(0);
         let first_done_ns = done.iter().map(|(elapsed_ns, _)| *elapsed_ns).min();
         let recorders: Vec<Recorder> = done.into_iter().map(|(_, recorder)| recorder).collect();
-        Ok((elapsed_ns, Repetition { first_done_ns, ..Recorder::merge(&recorders) }))
+        let start_ns = start.get().copied().unwrap_or(0);
+        Ok((start_ns, elapsed_ns, Repetition { first_done_ns, ..Recorder::merge(&recorders) }))
     })
 }
 

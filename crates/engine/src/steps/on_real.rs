@@ -78,7 +78,7 @@ impl Ground for Real<'_> {
         self.check_verified(tasks)?;
         self.check_copy_room(tasks)?;
         let fill = match self.target.facts().kind {
-            TargetKind::Directory if self.target.test_file().is_some() => Some(self.fill(context)?),
+            TargetKind::Directory if self.target.is_written_first() => Some(self.fill(context)?),
             _ => None,
         };
         self.tell_writing(context, tasks, fill)
@@ -90,6 +90,7 @@ impl Ground for Real<'_> {
         workload: &Workload,
         tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)> {
+        let workload = &context.part(workload.clone(), false);
         let issue = self.choose(context, workload)?.issue;
         let open = || self.target.open_lane(workload.writes(), workload.sync);
         let measured =

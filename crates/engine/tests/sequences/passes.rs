@@ -15,6 +15,8 @@ pub(super) const PLAYED: &[&str] = &[
     "atto",
     "dd",
     "hdparm-t",
+    "ior-easy",
+    "ior-hard",
 ];
 
 /// A test: sequential or a shuffled order, block, operations in flight.
@@ -192,5 +194,25 @@ fn hdparm_reads_two_mebibytes_again_and_again_and_then_on_from_the_start() {
         assert_all(played.only(), OpKind::Read, 2 * MIB);
         assert_in_order(played.only(), 64 * MIB, 2 * MIB);
         assert!(played.only().windows(2).all(|pair| pair[0].completed_at_ns == pair[1].submitted_at_ns));
+    }
+}
+
+/// `-t 2m` or `-t 47008`, in order, written with `-e` and read.
+#[test]
+fn ior_writes_its_file_in_order_with_one_fsync_and_reads_it() {
+    for (name, block_bytes) in [("ior-easy", 2 * MIB), ("ior-hard", 47_008)] {
+        let size_bytes = 32 * block_bytes;
+        let played = workloads(name, size_bytes);
+        let directions: Vec<Direction> = played.iter().map(|(direction, _)| *direction).collect();
+        assert_eq!(directions, [Direction::Write, Direction::Read], "{name}");
+        for (direction, workload) in &played {
+            let script = Script { sync_latency_ns: Some(S), ..taking(1000) };
+            let once = play(workload, script);
+            let (operations, synced) = split_sync(once.only());
+            assert_eq!((operations.len(), synced), (32, *direction == Direction::Write));
+            assert_all(operations, kind_of(*direction), block_bytes);
+            assert_in_order(operations, size_bytes, block_bytes);
+            assert_eq!(once.elapsed_ns, 32 * 1000 + if synced { S } else { 0 });
+        }
     }
 }

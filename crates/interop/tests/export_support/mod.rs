@@ -156,6 +156,7 @@ pub fn record(target: &str, kind: TargetKind, statistic: Statistic, cells: Vec<C
             origin: None,
             model: None,
             versus: None,
+            ranks: None,
         },
         status: RunStatus::Complete,
         ended_at: None,

@@ -2,6 +2,7 @@
 
 use crate::doc::{Doc, Paragraph, Role};
 use crate::run::figures::{Figures, stall_count, worst_stall};
+use crate::run::ranks::ranks;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::{run::grid::GENERATOR_SIGN, run::table::RunTable, words};
 use kurabe_core::mention::{DETAILS, SHOW};
@@ -68,7 +69,8 @@ const BESIDE_TOLD: usize = 2;
 
 /// Everything else below the table, in the order of weight.
 pub(crate) fn below(record: &RunRecord) -> Doc {
-    let mut remarks = worst(record);
+    let mut remarks = ranks(record);
+    remarks.extend(worst(record));
     remarks.extend(beside(record));
     remarks.extend(fill(record));
     let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Workloads at the same time.
-pub(crate) struct Company(Vec<Member>);
+pub(crate) struct Neighbours(Vec<Member>);
 
 struct Member {
     flow: Option<Flow>,
@@ -19,7 +19,7 @@ struct Member {
     has_ended: AtomicBool,
 }
 
-impl Company {
+impl Neighbours {
     /// Of all workloads that run at once.
     pub(crate) fn of(workloads: &[Workload]) -> Arc<Self> {
         let member = |workload: &Workload| {

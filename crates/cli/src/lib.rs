@@ -1,0 +1,177 @@
+//! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here. Two programs are made of it: `kurabe`, and
+//! `kurabe-mpi`, whose processes measure together.
+
+mod address_space;
+mod args;
+mod card;
+mod catalogue;
+mod check;
+mod compare;
+mod complete;
+mod doctor;
+mod exchange;
+mod fio;
+mod fit;
+mod help;
+mod lang;
+mod man;
+mod models;
+mod on;
+mod output;
+mod pivot;
+mod price;
+mod profiles;
+mod ranks;
+mod record;
+mod report;
+mod rm;
+mod run;
+mod serve;
+mod share;
+mod signals;
+mod stored;
+mod study;
+mod ui;
+mod versus;
+mod vm;
+mod wrong_words;
+
+use args::{Cli, Command};
+use clap::Parser;
+use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
+use kurabe_lab::Communicator;
+use kurabe_store::without_passwords;
+use std::process::ExitCode;
+
+/// Does what the command line of this process says; with a communicator as one of several ranks, of which all but rank 0 are
+/// silent.
+pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
+    let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
+    lang::decide(&command_line);
+    if complete::answered() {
+        return ExitCode::SUCCESS;
+    }
+    let cli = match Cli::try_parse_from(args::sorted_words(std::env::args_os().collect())) {
+        Ok(cli) => cli,
+        // All ranks have the same command line.
+        Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
+        Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
+    };
+    match dispatch(&cli, &command_line, communicator) {
+        Ok(()) => ExitCode::SUCCESS,
+        // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
+        Err(_)
+            if output::reader_is_gone()
+                && !matches!(
+                    cli.command,
+                    Command::Run(_)
+                        | Command::Fio(_)
+                        | Command::Sweep(_)
+                        | Command::Versus(_)
+                        | Command::Fit(_)
+                ) =>
+        {
+            ExitCode::SUCCESS
+        }
+        // Rank 0 tells what became of the others; where it does not, somebody must.
+        Err(error) if is_silent(communicator) && error.kind() != ErrorKind::RankLost => ExitCode::SUCCESS,
+        Err(error) => {
+            tell(&cli, &error);
+            ExitCode::from(error.kind().exit_code())
+        }
+    }
+}
+
+fn is_silent(communicator: Option<&dyn Communicator>) -> bool {
+    communicator.is_some_and(|communicator| communicator.rank() > 0)
+}
+
+fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Communicator>) -> Result<()> {
+    address_space::make_do()?;
+    signals::survive_size_limit()?;
+    let global = &cli.global;
+    match &cli.command {
+        Command::Run(args) => ranks::run(args, global, command_line, communicator),
+        _ if communicator.is_some() => Err(ranks::only_runs()),
+        Command::Fio(args) => fio::fio(args, global, command_line),
+        Command::Sweep(args) => run::sweep(args, global, command_line),
+        Command::List(args) => stored::list(args, global),
+        Command::Show(args) => stored::show(args, global),
+        Command::Why(args) => stored::why(args, global, command_line),
+        Command::Compare(args) => compare::compare(args, global),
+        Command::Versus(args) => versus::versus(args, global, command_line),
+        Command::Fit(args) => fit::fit(args, global, command_line),
+        Command::Recommend(args) => compare::recommend(args, global),
+        Command::History(args) => compare::history(args, global),
+        Command::Report(args) => report::report(args, global),
+        Command::Card(args) => card::card(args, global),
+        Command::Rm(args) => rm::remove(args, global),
+        Command::Label(args) => stored::label(args, global),
+        Command::Export(args) => stored::export(args, global),
+        Command::Check(args) => check::check(args, global),
+        Command::Import(args) => stored::import(args, global, command_line),
+        Command::Push(args) => exchange::push(args, global),
+        Command::Pull(args) => exchange::pull(args, global),
+        Command::Record(args) => record::record(args, global),
+        Command::Price(args) => price::price(args, global),
+        Command::On(args) => on::on(args, global),
+        Command::Mark(args) => price::mark(args),
+        Command::Study(args) => study::study(args, global, command_line),
+        Command::Catalogue(args) => catalogue::catalogue(args, global),
+        Command::Profiles(args) => profiles::profiles(args, global),
+        Command::Models(args) => models::models(args, global),
+        Command::Serve(args) => serve::serve(args, global),
+        Command::Attach(args) => serve::attach(args, global),
+        Command::Detach(args) => serve::detach(args, global),
+        Command::Control(args) => serve::control(args, global),
+        Command::Ui(args) => ui::ui(args, global, command_line),
+        Command::Vm(args) => vm::vm(args, global),
+        Command::Doctor(args) => doctor::doctor(args, global, command_line),
+        Command::Completions { shell } => complete::script(*shell),
+        Command::Man { command } => man::page(command.as_deref()),
+    }
+}
+
+/// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.
+fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
+    let words: Vec<String> = command_line.iter().map(|word| shown::line(&without_passwords(word))).collect();
+    if words == command_line {
+        return error;
+    }
+    match Cli::try_parse_from(words) {
+        Err(of_shown) if of_shown.kind() == error.kind() => of_shown,
+        _ => error,
+    }
+}
+
+/// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
+fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
+    if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
+        // The exit code tells it anyway.
+        let _ = output::print_error(&ErrorKind::Usage.error(wrong_words::what(error)));
+    }
+    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+        && command_line.len() == 1
+    {
+        output::say(lang::below!("alone"));
+    } else if error.use_stderr() {
+        let in_japanese = wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja);
+        output::say_page(&in_japanese.unwrap_or_else(|| help::coloured(error, output::error_style().color)));
+        if let Some(tip) = wrong_words::of_fio(error) {
+            output::say(tip);
+        }
+    } else {
+        let _ = output::print_page(&help::in_language(error));
+    }
+    ExitCode::from(error.exit_code() as u8)
+}
+
+/// The error, for people on standard error; for scripts also as a line of JSON.
+fn tell(cli: &Cli, error: &Error) {
+    if cli.global.json && !output::reader_is_gone() {
+        // Standard output may be the very thing that failed.
+        let _ = output::print_error(error);
+    }
+    // What was typed at the wrong place may be an address.
+    output::say(&without_passwords(&error.render(lang::lang())));
+}

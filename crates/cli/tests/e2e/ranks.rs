@@ -1,0 +1,212 @@
+//! `kurabe-mpi` under a real `mpirun`, all ranks on this machine.
+
+use crate::lab::{Lab, Live, list_of, names, notices, number, text};
+use crate::system::{Mount, system};
+use rustix::process::{Pid, Signal};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::LazyLock;
+
+/// The program: `KURABE_MPI_BIN`, or built here; `None`, with the reason said, where there is no MPI.
+fn program() -> Option<&'static str> {
+    static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
+        if system("mpirun", &["--version"]).is_none() {
+            eprintln!("skipped: mpirun is not there");
+            return None;
+        }
+        if let Ok(program) = std::env::var("KURABE_MPI_BIN") {
+            return Some(program);
+        }
+        let cargo = Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--package", "kurabe", "--features", "mpi", "--bin", "kurabe-mpi"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status();
+        if !cargo.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: kurabe-mpi cannot be built here (libopenmpi-dev, libclang-dev)");
+            return None;
+        }
+        let beside = PathBuf::from(env!("CARGO_BIN_EXE_kurabe")).with_file_name("kurabe-mpi");
+        Some(text(&beside).to_owned())
+    });
+    PROGRAM.as_deref()
+}
+
+/// `mpirun` with groups of ranks: how many, and their words.
+fn mpirun(lab: &Lab, groups: &[(&str, &[&str])]) -> Option<Command> {
+    let program = program()?;
+    let mut command = lab.command(&[]);
+    let environment: Vec<_> =
+        command.get_envs().map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned))).collect();
+    command = Command::new("mpirun");
+    command.args(["--allow-run-as-root", "--oversubscribe"]).current_dir(lab.beside("")).env_clear();
+    for (name, value) in environment {
+        command.env(name, value.unwrap_or_default());
+    }
+    for (place, (count, words)) in groups.iter().enumerate() {
+        command.args((place > 0).then_some(":")).args(["-n", count, program, "run"]).args(*words);
+    }
+    Some(command)
+}
+
+fn shares(record: &Value) -> Vec<Vec<u64>> {
+    let ranks = |repetition: &Value| {
+        list_of(&repetition["ranks"]["shares"]).iter().map(|share| number(&share["rank"])).collect()
+    };
+    list_of(&record["cells"][0]["repetitions"]).iter().map(ranks).collect()
+}
+
+/// The only run of the store.
+fn only_record(lab: &Lab) -> Value {
+    let runs = lab.list();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    lab.record(runs[0]["id"].as_str().unwrap())
+}
+
+#[test]
+fn ranks_are_one_run_and_leave_nothing() {
+    for count in ["2", "4"] {
+        let lab = Lab::new();
+        let target = lab.target();
+        let words = [text(&target), "--rw", "randread", "--size", "2m", "--time", "200ms", "--runs", "2"];
+        let Some(command) = mpirun(&lab, &[(count, &words)]) else { return };
+        let ended = Live::start(command).end().ok();
+        assert_eq!(ended.out.matches("saved as").count(), 1, "one of them speaks: {}", ended.out);
+        assert!(ended.out.contains(&format!("{count} ranks on 1 hosts")), "{}", ended.out);
+        let record = only_record(&lab);
+        let all: Vec<u64> = (0..count.parse().unwrap()).collect();
+        assert_eq!(shares(&record), [all.clone(), all]);
+        for repetition in list_of(&record["cells"][0]["repetitions"]) {
+            let operations =
+                list_of(&repetition["ranks"]["shares"]).iter().map(|share| number(&share["operations"]));
+            assert_eq!(operations.sum::<u64>(), number(&repetition["read"]["latency"]["count"]));
+        }
+        assert_eq!(record["status"], "complete");
+        assert_eq!(names(&target), [] as [&str; 0]);
+        let stores = names(lab.store().parent().unwrap());
+        assert!(!stores.iter().any(|name| name.contains("rank")), "{stores:?}");
+    }
+}
+
+#[test]
+fn one_file_is_shared_by_all_and_read_by_others() {
+    for words in [
+        &["--shared=strided", "--rw", "write", "--bs", "4k", "--passes", "1"][..],
+        &["--shared", "--reorder", "--rw", "read", "--bs", "4k", "--passes", "1"],
+        &["--reorder", "--rw", "read", "--bs", "4k", "--passes", "1"],
+    ] {
+        let lab = Lab::new();
+        let target = lab.target();
+        let words = [&[text(&target), "--size", "1m", "--runs", "1"], words].concat();
+        let Some(command) = mpirun(&lab, &[("4", &words)]) else { return };
+        Live::start(command).end().ok();
+        let record = only_record(&lab);
+        for share in list_of(&record["cells"][0]["repetitions"][0]["ranks"]["shares"]) {
+            assert_eq!((number(&share["bytes"]), number(&share["failed"])), (1 << 20, 0));
+        }
+        assert_eq!(names(&target), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn a_rank_whose_disk_is_full_is_named_and_the_others_are_measured() {
+    let lab = Lab::new();
+    let (target, small) = (lab.target(), lab.beside("small"));
+    std::fs::create_dir(&small).unwrap();
+    let Some(_mount) = Mount::new("tmpfs", "none", "size=1m", &small) else {
+        eprintln!("skipped: nothing can be mounted");
+        return;
+    };
+    let rest = ["--rw", "randread", "--size", "2m", "--time", "200ms", "--runs", "1"];
+    let (good, full) = ([&[text(&target)], &rest[..]].concat(), [&[text(&small)], &rest[..]].concat());
+    let Some(command) = mpirun(&lab, &[("2", &good), ("1", &full)]) else { return };
+    let ended = Live::start(command).end();
+    assert_eq!(ended.code(), Some(19), "{ended:#?}");
+    assert!(ended.err.contains("rank 2 on ") && ended.err.contains("has only 1 MiB free"), "{ended:#?}");
+    let record = only_record(&lab);
+    assert_eq!(shares(&record), [[0, 1]]);
+    assert_eq!(record["status"], "failed");
+    assert!(notices(&record, "other").iter().any(|notice| notice.contains("rank 2 on ")));
+    assert_eq!(names(&target), [] as [&str; 0]);
+}
+
+/// The process of a rank below a process.
+fn process_of_rank(store: &str, rank: u32) -> Pid {
+    let mine = format!("KURABE_DB={store}");
+    let number = format!("OMPI_COMM_WORLD_RANK={rank}");
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let pid = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()).find(|pid| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let has = |word: &str| environment.split(|byte| *byte == 0).any(|own| own == word.as_bytes());
+        has(&mine) && has(&number)
+    });
+    Pid::from_raw(pid.expect("the rank's process")).unwrap()
+}
+
+#[test]
+fn a_rank_that_stands_still_is_given_up_and_the_others_come_to_their_end() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = [
+        text(&target),
+        "--rw",
+        "randread",
+        "--size",
+        "2m",
+        "--time",
+        "500ms",
+        "--runs",
+        "6",
+        "--patience",
+        "2s",
+        "--json",
+        "--quiet",
+    ];
+    let Some(command) = mpirun(&lab, &[("3", &words)]) else { return };
+    let mut live = Live::start(command);
+    live.wait_for_out("repetition_done");
+    rustix::process::kill_process(process_of_rank(text(&lab.store()), 1), Signal::STOP).unwrap();
+    let ended = live.end();
+    assert_eq!(ended.code(), Some(19), "{ended:#?}");
+    assert!(ended.err.contains("gave no sign for 2 s"), "{ended:#?}");
+    let record = only_record(&lab);
+    let shares = shares(&record);
+    assert_eq!((shares.len(), &shares[0], &shares[5]), (6, &vec![0, 1, 2], &vec![0, 2]));
+}
+
+/// Runs a program on a clock that is 5 ms ahead of all others of this machine.
+const AHEAD: &str = r#"
+import ctypes, subprocess, sys
+if ctypes.CDLL(None).unshare(0x80): sys.exit(77)
+open("/proc/self/timens_offsets", "w").write("monotonic 0 5000000")
+sys.exit(subprocess.call(sys.argv[1:]))
+"#;
+
+#[test]
+fn a_clock_that_is_ahead_is_seen_within_its_bound() {
+    if system("python3", &["-c", AHEAD, "true"]).is_none() {
+        eprintln!("skipped: no python3, or no time namespace to be had");
+        return;
+    }
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = [text(&target), "--rw", "randread", "--size", "2m", "--time", "100ms", "--runs", "1"];
+    let Some(mut command) = mpirun(&lab, &[("1", &words)]) else { return };
+    let Some(program) = program() else { return };
+    command.args([":", "-n", "1", "python3", "-c", AHEAD, program, "run"]).args(words);
+    Live::start(command).end().ok();
+    let rank = &only_record(&lab)["header"]["ranks"]["ranks"][1];
+    let (offset_ns, bound_ns) = (rank["clock_offset_ns"].as_i64().unwrap(), number(&rank["clock_bound_ns"]));
+    assert!((offset_ns + 5_000_000).unsigned_abs() <= bound_ns, "{rank}");
+}
+
+#[test]
+fn words_of_several_processes_need_some() {
+    let lab = Lab::new();
+    lab.refuses(
+        &lab.target(),
+        &["--shared"],
+        2,
+        &["--shared is of several processes", "mpirun -n 4 kurabe-mpi"],
+    );
+}

@@ -1,0 +1,119 @@
+//! Repetitions of ranks as one: what one recorder of all their operations would have kept, and what each did.
+
+use kurabe_core::record::{
+    AllAtWork, HostNoise, Interval, Noise, RankShare, RankedRepetition, Repetition, Series,
+};
+use kurabe_core::workload::Direction;
+
+/// A rank's part of a repetition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankPart {
+    /// Which rank.
+    pub rank: u32,
+    /// Its host's place in the list of hosts.
+    pub host: u32,
+    /// Its start, in ns of the clock that all share.
+    pub begun_ns: u64,
+    /// What it recorded from there on.
+    pub repetition: Repetition,
+}
+
+/// All parts as one repetition from the first start to the last end. `None` of no parts.
+pub fn merged(mut parts: Vec<RankPart>) -> Option<Repetition> {
+    parts.sort_by_key(|part| part.rank);
+    let first_ns = parts.iter().map(|part| part.begun_ns).min()?;
+    let ranks = RankedRepetition {
+        shares: parts.iter().map(|part| share(part, first_ns)).collect(),
+        at_work: at_work(&parts),
+        noise: noise(&parts),
+    };
+    let lowest = &parts.first()?.repetition;
+    let (seed, started_ns, index) = (lowest.seed, lowest.started_ns, lowest.index);
+    let mut whole: Option<Repetition> = None;
+    for part in parts {
+        let later = part.repetition.later(part.begun_ns - first_ns);
+        match &mut whole {
+            None => whole = Some(later),
+            Some(whole) => whole.merge(&later),
+        }
+    }
+    let noise = ranks.noise.iter().fold(Noise::default(), |most, host| most.most(&host.noise));
+    Some(Repetition { seed, started_ns, index, noise, ranks: Some(Box::new(ranks)), ..whole? })
+}
+
+fn share(part: &RankPart, first_ns: u64) -> RankShare {
+    let repetition = &part.repetition;
+    let sides = [&repetition.read, &repetition.write, &repetition.sync];
+    RankShare {
+        rank: part.rank,
+        started_ns: part.begun_ns - first_ns,
+        elapsed_ns: repetition.elapsed_ns,
+        bytes: repetition.bytes(Direction::Mix),
+        operations: repetition.operations(Direction::Mix),
+        failed: repetition.failed(),
+        worst_ns: sides.map(|side| side.latency.max_ns).into_iter().max().unwrap_or(0),
+        stalls: repetition.stall_count,
+    }
+}
+
+/// What went on from the last start to the first end.
+fn at_work(parts: &[RankPart]) -> Option<AllAtWork> {
+    let from_ns = parts.iter().map(|part| part.begun_ns).max()?;
+    let end_ns = |part: &RankPart| part.begun_ns.saturating_add(part.repetition.elapsed_ns);
+    let until_ns = parts.iter().map(end_ns).min()?;
+    let mut sum =
+        AllAtWork { time_ns: until_ns.checked_sub(from_ns)?, bytes_per_s: 0.0, operations_per_s: 0.0 };
+    for part in parts {
+        let within =
+            whole_intervals(&part.repetition.series, from_ns - part.begun_ns, until_ns - part.begun_ns);
+        let time_s = within.len() as f64 * part.repetition.series.interval_ns as f64 / 1e9;
+        let total = |figure: fn(&Interval) -> u64| within.iter().map(figure).sum::<u64>() as f64 / time_s;
+        if within.is_empty() {
+            return None;
+        }
+        sum.bytes_per_s += total(|interval| interval.read_bytes + interval.write_bytes);
+        sum.operations_per_s +=
+            total(|interval| u64::from(interval.read_operations) + u64::from(interval.write_operations));
+    }
+    Some(sum)
+}
+
+/// The intervals of a series that lie between two times of its own.
+fn whole_intervals(series: &Series, from_ns: u64, until_ns: u64) -> &[Interval] {
+    let Some(first) = from_ns.checked_next_multiple_of(series.interval_ns.max(1)) else { return &[] };
+    let interval_ns = series.interval_ns.max(1);
+    let first = (first / interval_ns) as usize;
+    let last = ((until_ns / interval_ns) as usize).min(series.intervals.len());
+    series.intervals.get(first..last).unwrap_or(&[])
+}
+
+/// What else went on at each host: what one rank took for others' work was partly that of ranks beside it.
+fn noise(parts: &[RankPart]) -> Vec<HostNoise> {
+    let mut hosts: Vec<u32> = parts.iter().map(|part| part.host).collect();
+    hosts.sort_unstable();
+    hosts.dedup();
+    let of_host = |host: u32| {
+        let ranks: Vec<&Repetition> =
+            parts.iter().filter(|part| part.host == host).map(|part| &part.repetition).collect();
+        let most = ranks.iter().fold(Noise::default(), |most, rank| most.most(&rank.noise));
+        // All that was seen, the rank's own work included, less the work of all ranks.
+        let others = |seen: fn(&Noise) -> Option<u64>, own: fn(&Repetition) -> u64| {
+            let all =
+                ranks.iter().filter_map(|rank| Some(seen(&rank.noise)?.saturating_add(own(rank)))).max()?;
+            Some(all.saturating_sub(ranks.iter().map(|rank| own(rank)).sum()))
+        };
+        let cpus = |rank: &Repetition| {
+            (rank.cpu.user_ns + rank.cpu.system_ns) as f64 / rank.elapsed_ns.max(1) as f64
+        };
+        let busy = ranks.iter().filter_map(|rank| Some(rank.noise.other_cpus_busy? + cpus(rank)));
+        let own_cpus: f64 = ranks.iter().map(|rank| cpus(rank)).sum();
+        let noise = Noise {
+            other_read_bytes: others(|noise| noise.other_read_bytes, |rank| rank.read.bytes),
+            other_write_bytes: others(|noise| noise.other_write_bytes, |rank| rank.write.bytes),
+            other_cpus_busy: busy.reduce(f64::max).map(|all| (all - own_cpus).max(0.0)),
+            ..most
+        };
+        HostNoise { host, noise }
+    };
+    hosts.into_iter().map(of_host).collect()
+}

@@ -1,0 +1,5 @@
+//! Ranks as threads of one process.
+
+mod law;
+mod parties;
+mod threads;

@@ -1,0 +1,64 @@
+//! What several processes did together: who was at work, how even their shares are, and who was slowest.
+
+use crate::words;
+use kurabe_core::record::{Cell, RankShare, RankedRepetition, RanksRecord, RunRecord};
+use kurabe_core::{Text, number, text};
+
+/// A sentence on who measured, and one on each cell.
+pub(crate) fn ranks(record: &RunRecord) -> Vec<Text> {
+    let Some(ranks) = &record.header.ranks else { return Vec::new() };
+    let mut sentences = vec![who(ranks)];
+    sentences.extend(record.cells.iter().filter_map(|cell| of_cell(ranks, cell)));
+    sentences
+}
+
+fn who(ranks: &RanksRecord) -> Text {
+    let (count, hosts) = (ranks.ranks.len(), ranks.hosts.len());
+    let names = ranks.hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>().join(", ");
+    let bound_ns = ranks.ranks.iter().map(|rank| rank.clock_bound_ns).max().unwrap_or(0);
+    let bound = number::latency_ns(bound_ns);
+    text!(
+        "{count} ranks on {hosts} hosts ({names}); their clocks agree to ±{bound}",
+        "{hosts} ホスト({names})の {count} ランク。時計のずれは ±{bound} まで補正"
+    )
+}
+
+/// The last repetition that counts: each has its own slowest rank, and the mean of such is nobody's.
+fn of_cell(ranks: &RanksRecord, cell: &Cell) -> Option<Text> {
+    let ranked = cell.counted().last()?.ranks.as_deref()?;
+    let rate = |share: &RankShare| match moves_bytes(ranked) {
+        true => number::rate(share.rate_bytes_per_s()).to_string(),
+        false => number::iops(share.rate_iops()).to_string(),
+    };
+    let by_rate = ranked.by_rate();
+    let (slowest, fastest) = (by_rate.first()?, by_rate.last()?);
+    let (slow, fast) = (named(ranks, slowest), named(ranks, fastest));
+    let (slow_rate, fast_rate, skew) = (rate(slowest), rate(fastest), number::latency_ns(ranked.skew_ns()));
+    let worst = number::latency_ns(by_rate.iter().map(|share| share.worst_ns).max()?);
+    let fairness = ranked.fairness().map_or_else(|| number::NONE.to_owned(), |share| number::fixed(share, 3));
+    let together = ranked.at_work.map(|at_work| match moves_bytes(ranked) {
+        true => number::rate(at_work.bytes_per_s).to_string(),
+        false => number::iops(at_work.operations_per_s).to_string(),
+    });
+    let together = together.unwrap_or_else(|| number::NONE.to_owned());
+    let first_done = number::latency_ns(ranked.first_done_ns()?);
+    let place = words::cell(cell);
+    Some(text!(
+        "{place}: {together} while all were at work; the first was done after {first_done}; slowest {slow} with {slow_rate}, fastest {fast} with {fast_rate}, fairness {fairness}, longest wait {worst}; all began within {skew}",
+        "{place}: 全ランクの稼働中は {together}、最初の完了は {first_done} 後。最も遅いのは{slow}({slow_rate})、最も速いのは{fast}({fast_rate})、公平性 {fairness}、最長の待ち {worst}、開始のずれ {skew}";
+        place, slow, fast
+    ))
+}
+
+fn moves_bytes(ranked: &RankedRepetition) -> bool {
+    ranked.shares.iter().any(|share| share.bytes > 0)
+}
+
+fn named(ranks: &RanksRecord, share: &RankShare) -> Text {
+    let rank = share.rank;
+    let place = ranks.ranks.iter().find(|place| place.rank == rank);
+    match place.and_then(|place| ranks.hosts.get(place.host as usize)) {
+        Some(host) => text!("rank {rank} on {}", "ランク {rank}({})", host.name),
+        None => text!("rank {rank}", "ランク {rank}"),
+    }
+}
