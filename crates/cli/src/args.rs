@@ -24,7 +24,7 @@ mod vm;
 pub use attach::{AttachArgs, DetachArgs};
 pub use card::CardArgs;
 pub use exchange::ExchangeArgs;
-pub use fio::{FioArgs, sorted_words};
+pub use fio::{FioArgs, FioRun, sorted_words};
 pub use fit::FitArgs;
 pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};

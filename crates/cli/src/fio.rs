@@ -1,6 +1,6 @@
 //! `kurabe fio`: a line of fio's, measured, with all that a run has.
 
-use crate::args::{FioArgs, Global};
+use crate::args::{FioArgs, FioRun, Global};
 use crate::compare::{compare_runs, load};
 use crate::lang::lang;
 use crate::output::{style, write_out};
@@ -19,16 +19,16 @@ use std::path::Path;
 pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let (requests, line) = args.requests()?;
     let is_dry = args.planned.dry_run || line.parse_only;
-    requests.first().into_iter().for_each(|(request, _)| say_how_it_differs(request, global));
+    requests.first().into_iter().for_each(|run| say_how_it_differs(&run.request, global));
     // Whoever waited an hour is not told then that a name is taken, or that there is none such. `last` is the run before this one.
-    let logs = requests.iter().flat_map(|(_, logs)| logs).map(|log| &log.file);
+    let logs = requests.iter().flat_map(|run| &run.logs).map(|log| &log.file);
     for file in line.output.iter().chain(logs) {
         refuse_existing(Path::new(file), Existing::Kept)?;
     }
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
     let mut records = Vec::new();
-    for (request, logs) in requests {
+    for FioRun { request, logs } in requests {
         let Some(done) = measured(request, None, is_dry, global, command_line)? else { continue };
         let verified = verified(&done, global);
         if !is_written(&line) {

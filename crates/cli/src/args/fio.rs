@@ -29,12 +29,20 @@ pub struct FioArgs {
     pub words: Vec<String>,
 }
 
+/// A run that a line of fio's asks for.
+pub struct FioRun {
+    /// What is asked of it.
+    pub request: RunRequest,
+    /// The files over time that its jobs want.
+    pub logs: Vec<FioLog>,
+}
+
 impl FioArgs {
-    /// What is asked of each run, with the files over time that its jobs want, and what the line says beside its jobs.
+    /// The runs of the line, and what the line says beside its jobs.
     ///
     /// # Errors
     /// When fio's words are wrong, or cannot be done.
-    pub fn requests(&self) -> Result<(Vec<(RunRequest, Vec<FioLog>)>, FioLine)> {
+    pub fn requests(&self) -> Result<(Vec<FioRun>, FioLine)> {
         let (jobs, line) = jobs_of_line(&self.words)?;
         let writes = |direction: &Direction| *direction != Direction::Read;
         let mut steps = jobs.iter().flat_map(|job| &job.profile.steps);
@@ -64,7 +72,7 @@ impl FioArgs {
                 self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
             let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
             request.overrides.runs = self.runs;
-            Ok((request, logs))
+            Ok(FioRun { request, logs })
         };
         Ok((jobs.into_iter().map(request).collect::<Result<_>>()?, line))
     }

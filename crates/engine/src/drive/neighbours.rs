@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Workloads at the same time.
-pub(crate) struct Neighbours(Vec<Member>);
+pub(crate) struct Neighbours(Vec<Neighbour>);
 
-struct Member {
+struct Neighbour {
     flow: Option<Flow>,
     ends_all: bool,
     ends_ns: u64,
@@ -24,7 +24,7 @@ impl Neighbours {
     pub(crate) fn of(workloads: &[Workload]) -> Arc<Self> {
         let member = |workload: &Workload| {
             let begins_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
-            Member {
+            Neighbour {
                 flow: workload.flow,
                 ends_all: workload.ends_all,
                 ends_ns: workload.end.time_ns.map_or(u64::MAX, |time_ns| begins_ns.saturating_add(time_ns)),
@@ -63,7 +63,7 @@ impl Neighbours {
     }
 }
 
-impl Member {
+impl Neighbour {
     fn done(&self) -> u128 {
         u128::from(self.given_out.load(Ordering::Relaxed))
     }
