@@ -240,7 +240,8 @@ pub(crate) fn judged(limit: &UseLimit, done: &[(&UseWork, &Cell)], cells: &[Cell
                 || such.clone().flat_map(|(_, cell)| cell.counted().map(move |one| (*cell, one)));
             let latencies: Vec<LatencyRecord> = repetitions().map(|(_, one)| latency(one, of)).collect();
             let latency = LatencyRecord::together(&latencies);
-            let late: u64 = repetitions().map(|(cell, one)| late_operations(cell, one, of, at_most_ns)).sum();
+            let late = repetitions().map(|(cell, one)| late_operations(cell, one, of, at_most_ns));
+            let late = late.fold(0, u64::saturating_add);
             let operations = latency.count.saturating_add(late);
             let over = operations_over(&latency, at_most_ns).saturating_add(late);
             let value_ns = percentile_ns(&latency, share);

@@ -217,7 +217,8 @@ impl<'a> CellFacts<'a> {
             }
             let part = ((whole.len() as f64 * HEAD) as usize).max(1);
             let rate = |part: &[kurabe_core::record::Interval]| {
-                let bytes: u64 = part.iter().map(|one| one.read_bytes.saturating_add(one.write_bytes)).sum();
+                let each = part.iter().map(|one| one.read_bytes.saturating_add(one.write_bytes));
+                let bytes = each.fold(0, u64::saturating_add);
                 bytes as f64 * 1e9 / (part.len() as f64 * one.series.interval_ns as f64)
             };
             Some((rate(&whole[..part]), rate(&whole[whole.len() - part..])))

@@ -114,7 +114,8 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
             "モデルの計数では、時間の {share} を占めます"
         )
     } else {
-        let lines: u64 = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns).sum();
+        let in_lines = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns);
+        let lines = in_lines.fold(0, u64::saturating_add);
         let (waited, rest) = (share(first_ns, whole), share(named_ns, whole - lines as f64));
         let line = words(first);
         text!(

@@ -104,11 +104,11 @@ fn terse_line(job: &Value) -> String {
 fn job(cell: &Cell, direct: bool) -> Value {
     let name = cell.label.split_once(" · ").map_or(cell.label.as_str(), |(_, job)| job);
     let counted: Vec<&Repetition> = cell.counted().collect();
-    let elapsed_ns: u64 = counted.iter().map(|repetition| repetition.elapsed_ns).sum();
-    let cpu = |of: fn(&Repetition) -> u64| {
-        let used_ns: u64 = counted.iter().map(|repetition| of(repetition)).sum();
-        100.0 * used_ns as f64 / elapsed_ns.max(1) as f64
+    let all = |of: &dyn Fn(&Repetition) -> u64| {
+        counted.iter().map(|repetition| of(repetition)).fold(0, u64::saturating_add)
     };
+    let elapsed_ns = all(&|repetition| repetition.elapsed_ns);
+    let cpu = |of: fn(&Repetition) -> u64| 100.0 * all(&of) as f64 / elapsed_ns.max(1) as f64;
     let latencies = |kind: fn(&Repetition) -> &OpsRecord| -> LatencyRecord {
         LatencyRecord::together(counted.iter().map(|repetition| &kind(repetition).latency))
     };
@@ -122,7 +122,7 @@ fn job(cell: &Cell, direct: bool) -> Value {
     });
     let direction =
         |latency: &LatencyRecord, kind: fn(&Repetition) -> &OpsRecord, of: fn(&Interval) -> (u64, u32)| {
-            let bytes = counted.iter().map(|repetition| kind(repetition).bytes).sum();
+            let bytes = all(&|repetition| kind(repetition).bytes);
             direction(latency, bytes, elapsed_ns, &samples(&counted, of))
         };
     let iodepth = cell.workload.as_ref().map_or(1, |workload| workload.iodepth);
@@ -264,7 +264,8 @@ fn shares(latencies: &LatencyRecord, unit_ns: u64, from_ns: u64, bounds: &[u64])
     let share = |bound: &u64| {
         let up_to_ns = bound.saturating_mul(unit_ns);
         let lies = |(start_ns, _): &&(u64, u64)| (below_ns..up_to_ns).contains(start_ns);
-        let count: u64 = latencies.buckets.iter().filter(lies).map(|(_, count)| *count).sum();
+        let counts = latencies.buckets.iter().filter(lies).map(|(_, count)| *count);
+        let count = counts.fold(0, u64::saturating_add);
         below_ns = up_to_ns;
         (ms_name(*bound), Value::from(100.0 * count as f64 / latencies.count.max(1) as f64))
     };

@@ -13,7 +13,7 @@ const TOLD_PLACES: usize = 10;
 /// The error of an image that lacks what was flushed.
 pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     let image = shown::path(image);
-    let bytes = format_bytes(check.fault_bytes.values().sum());
+    let bytes = format_bytes(check.fault_bytes.values().copied().fold(0, u64::saturating_add));
     ErrorKind::Io.error(text!(
         "{image} does not hold what was written to it: {bytes} are not as they were promised",
         "{image} には書いたはずの内容がありません({bytes} が約束と違います)"
