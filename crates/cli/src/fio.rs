@@ -27,7 +27,7 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
     }
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
-    let mut records = Vec::new();
+    let (mut records, mut outcome) = (Vec::new(), Ok(()));
     for FioRun { request, logs } in requests {
         let Some(done) = measured(request, None, is_dry, global, command_line)? else { continue };
         let verified = verified(&done, global);
@@ -38,12 +38,13 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
             write_out(&fio_log(log, &record.cells), Some(Path::new(&log.file)))?;
         }
         records.extend(done.record);
-        if let Err(error) = done.outcome.and(verified) {
-            print(&records, &line)?;
-            return Err(error);
+        outcome = done.outcome.and(verified);
+        if outcome.is_err() {
+            break;
         }
     }
     print(&records, &line)?;
+    outcome?;
     match (against, records.last()) {
         (Some(against), Some(record)) => {
             compare_runs(&[against, record.header.id.clone()], &args.judged, &args.fail_on, global)

@@ -166,14 +166,11 @@ impl<M: Model> Ground for Modelled<'_, M> {
         let repetitions = match &task.work {
             Work::Io(workloads) => match attempt.seeded(workloads).as_slice() {
                 [workload] if !workload.waits() => {
-                    let chosen = within_target(workload, |window| {
+                    let (chosen, iodepth) = within_target(workload, |window| {
                         self.run_workload(context, window, None, &mut progress)
                     })?;
                     let recorded = self.run_workload(context, &chosen, Some(attempt), &mut progress)?;
-                    let mut repeated =
-                        Repeated { engines: vec![engine()], repetitions: vec![attempt.of(recorded)] };
-                    repeated.note_depth(workload, &chosen);
-                    return Ok(repeated);
+                    vec![Repetition { iodepth, ..attempt.of(recorded) }]
                 }
                 workloads => self.run_together(context, workloads, attempt)?,
             },

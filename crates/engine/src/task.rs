@@ -42,14 +42,6 @@ pub struct Repeated {
     pub(crate) repetitions: Vec<Repetition>,
 }
 
-impl Repeated {
-    /// Notes the queue depth that was found for a workload that asked for one.
-    pub(crate) fn note_depth(&mut self, asked: &Workload, chosen: &Workload) {
-        let iodepth = asked.latency_target.map(|_| chosen.iodepth);
-        self.repetitions.iter_mut().for_each(|repetition| repetition.iodepth = iodepth);
-    }
-}
-
 impl Attempt {
     /// The workloads with the seeds of this repetition: what runs at once goes to places of its own.
     pub(crate) fn seeded(&self, workloads: &[Workload]) -> Vec<Workload> {

@@ -52,9 +52,12 @@ impl Neighbours {
         member.done() * weights > all * u128::from(flow.weight)
     }
 
-    /// A member gave out an operation.
+    /// A member gave out an operation, which is counted where its share is asked for.
     pub(crate) fn gave_out(&self, index: usize) {
-        self.0[index].given_out.fetch_add(1, Ordering::Relaxed);
+        let member = &self.0[index];
+        if member.flow.is_some() {
+            member.given_out.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// A member has nothing more.

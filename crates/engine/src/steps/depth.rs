@@ -9,16 +9,16 @@ use kurabe_core::record::Repetition;
 use kurabe_core::workload::{End, LatencyTarget, Workload};
 use kurabe_stats::operations_over;
 
-/// The workload at the greatest depth that keeps its target, and 1 if none does; as it is if it has none. `window` runs a workload
-/// and tells what it recorded.
+/// The workload at the greatest depth that keeps its target, and 1 if none does, with that depth; as it is if it has none. `window`
+/// runs a workload and tells what it recorded.
 ///
 /// # Errors
 /// Those of `window`.
 pub(crate) fn within_target(
     workload: &Workload,
     mut window: impl FnMut(&Workload) -> Result<Repetition>,
-) -> Result<Workload> {
-    let Some(target) = workload.latency_target else { return Ok(workload.clone()) };
+) -> Result<(Workload, Option<u32>)> {
+    let Some(target) = workload.latency_target else { return Ok((workload.clone(), None)) };
     let at = |iodepth| Workload { iodepth, latency_target: None, ..workload.clone() };
     let end = End { time_ns: Some(target.window_ns), ..End::default() };
     let (most, mut kept, mut broken) = (workload.iodepth, 0, workload.iodepth.saturating_add(1));
@@ -29,7 +29,8 @@ pub(crate) fn within_target(
             false => broken = depth,
         }
     }
-    Ok(at(kept.max(1)))
+    let iodepth = kept.max(1);
+    Ok((at(iodepth), Some(iodepth)))
 }
 
 /// Whether as many operations as the target asks for stayed within it.
@@ -59,7 +60,7 @@ mod tests {
                 ..Workload::plain(Pattern::Random, 4096, 1 << 20)
             };
             let mut windows = 0;
-            let chosen = within_target(&workload, |window| {
+            let (chosen, iodepth) = within_target(&workload, |window| {
                 windows += 1;
                 let latency_ns = u64::from(window.iodepth) * 1000;
                 let latency =
@@ -68,6 +69,7 @@ mod tests {
                 Ok(Repetition { read, ..Repetition::default() })
             }).unwrap();
             prop_assert_eq!(chosen.iodepth, limit.clamp(1, most));
+            prop_assert_eq!(iodepth, Some(chosen.iodepth));
             prop_assert!(chosen.latency_target.is_none() && chosen.end == workload.end);
             prop_assert!(windows <= 2 * 13, "{}", windows);
         }

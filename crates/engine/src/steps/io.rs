@@ -41,7 +41,7 @@ impl Real<'_> {
                 issue: choice.issue,
             };
             let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
-            let chosen = within_target(workload, |window| {
+            let (chosen, iodepth) = within_target(workload, |window| {
                 let jobs = vec![group(window)];
                 let watched = context.watched(progress, |interrupt, live| {
                     measure_groups(&open, jobs, interrupt, live, &|| Ok(0))
@@ -49,7 +49,7 @@ impl Real<'_> {
                 Ok(watched?.pop().map(|measured| measured.recorded).unwrap_or_default())
             })?;
             let mut repeated = self.repeat_groups(context, vec![group(&chosen)], choices, attempt)?;
-            repeated.note_depth(workload, &chosen);
+            repeated.repetitions.iter_mut().for_each(|repetition| repetition.iodepth = iodepth);
             return Ok(repeated);
         }
         let sources = Thoughtful::for_threads(&workloads).into_iter();

@@ -35,13 +35,13 @@ fn reach(reader: &OptionReader<'_>, name: &str) -> Result<Option<Reach>> {
 
 /// What part of the target is said in percent: where it begins, and how long it is.
 fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
-    let is_named = reader.has("filename");
-    Ok(match (reach(reader, "offset")?, reach(reader, "size")?) {
-        (None | Some(Reach::Bytes(0)), Some(Reach::Percent(100)) | None) => None,
-        (None | Some(Reach::Bytes(0)), Some(Reach::Percent(length))) if length > 0 => Some((0, length)),
-        (Some(Reach::Percent(start)), Some(Reach::Percent(length))) if length > 0 => Some((start, length)),
-        (Some(Reach::Percent(start)), None) if start < 100 => Some((start, 100 - start)),
-        (None | Some(Reach::Bytes(_)), None | Some(Reach::Bytes(_) | Reach::Percent(100))) => None,
+    let percent = match (reach(reader, "offset")?, reach(reader, "size")?) {
+        (None | Some(Reach::Bytes(_)), None | Some(Reach::Bytes(_) | Reach::Percent(100))) => {
+            return Ok(None);
+        }
+        (None | Some(Reach::Bytes(0)), Some(Reach::Percent(length))) if length > 0 => (0, length),
+        (Some(Reach::Percent(start)), Some(Reach::Percent(length))) if length > 0 => (start, length),
+        (Some(Reach::Percent(start)), None) if start < 100 => (start, 100 - start),
         _ => {
             let remedy = text!(
                 "say offset= and size= both in bytes, or both in percent",
@@ -49,14 +49,13 @@ fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
             );
             return Err(reader.wrong("size").remedy(remedy));
         }
-    })
-    .and_then(|percent| match percent {
-        Some(_) if !is_named => Err(reader.wrong("size").remedy(text!(
-            "bytes, or name the file or device that it is a part of: filename=",
-            "バイト数で書くか、もとになるファイルやデバイスを filename= で指定してください"
-        ))),
-        percent => Ok(percent),
-    })
+    };
+    let remedy = text!(
+        "bytes, or name the file or device that it is a part of: filename=",
+        "バイト数で書くか、もとになるファイルやデバイスを filename= で指定してください"
+    );
+    reader.require(reader.has("filename"), "size", remedy)?;
+    Ok(Some(percent))
 }
 
 /// Jobs of a section whose parts of a file do not join: how many, and how far each begins behind the one before.
