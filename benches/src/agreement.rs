@@ -209,8 +209,7 @@ fn words(line: &str, options: &Options, file: &Path) -> Vec<String> {
 /// What a tool writes, which is fio's JSON from either.
 fn sample(command: &mut Command) -> Result<Sample> {
     let ended = child::run(command)?;
-    let document = ended.stdout.find('{').map(|start| &ended.stdout[start..]).ok_or("no JSON")?;
-    let result: Value = serde_json::from_str(document)?;
+    let result = crate::tools::fio_json(&ended.stdout)?;
     let jobs = result["jobs"].as_array().ok_or("no jobs")?;
     let sides = |job: &Value| ["read", "write"].map(|side| job[side].clone());
     let rates = jobs.iter().flat_map(sides).map(|side| side["iops"].as_f64().unwrap_or(0.0));

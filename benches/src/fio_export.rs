@@ -101,8 +101,7 @@ fn run_exported(kurabe: &Path, folder: &Path, id: &str) -> Result<f64> {
     let path = folder.join("job.fio");
     std::fs::write(&path, jobs.collect::<Vec<_>>().join("\n") + "\n")?;
     let ended = child::run(Command::new("fio").arg("--output-format=json").arg(&path))?;
-    let document = ended.stdout.find('{').map(|start| &ended.stdout[start..]).ok_or("no JSON of fio")?;
-    let result: Value = serde_json::from_str(document)?;
+    let result = crate::tools::fio_json(&ended.stdout)?;
     let half = |direction: &str| result["jobs"][0][direction]["iops"].as_f64().unwrap_or(0.0);
     Ok(half("read") + half("write"))
 }

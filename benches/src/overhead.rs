@@ -203,7 +203,6 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
                 depth: *depth,
                 span_bytes: options.size_bytes,
                 seconds: options.seconds,
-                direct: false,
             };
             let bench = Bench { kit, file: &file, cheap };
             rows.push(bench.measure_row(&job, options, progress)?);

@@ -23,8 +23,6 @@ pub struct Job {
     pub span_bytes: u64,
     /// Measured time.
     pub seconds: f64,
-    /// Around the page cache.
-    pub direct: bool,
 }
 
 /// What a tool says about a job.
@@ -153,13 +151,7 @@ impl Kit {
         command.args(["--iodepth", &job.depth.to_string()]);
         command.args(["--size", &job.span_bytes.to_string()]);
         command.args(["--time", &format!("{}ms", (job.seconds * 1000.0).round())]);
-        if !job.direct {
-            command.arg("--buffered");
-        }
-        if job.rw.ends_with("write") {
-            command.arg("--write-existing");
-        }
-        command.arg(&job.target);
+        command.arg("--buffered").arg(&job.target);
         command
     }
 }
@@ -174,7 +166,7 @@ fn fio_command(engine: &str, flags: &[String], job: &Job) -> Command {
     command.arg(format!("--iodepth={}", job.depth));
     command.arg(format!("--size={}", job.span_bytes));
     command.arg(format!("--runtime={}ms", (job.seconds * 1000.0).round()));
-    command.arg(format!("--direct={}", u8::from(job.direct)));
+    command.arg("--direct=0");
     command
 }
 
@@ -223,10 +215,18 @@ fn kurabe_figures(stdout: &str) -> Result<Figures> {
     })
 }
 
+/// What is printed in fio's layout, by fio or by `kurabe fio`; remarks may stand before it.
+///
+/// # Errors
+/// When there is no JSON.
+pub fn fio_json(stdout: &str) -> Result<Value> {
+    let document = stdout.find('{').map(|start| &stdout[start..]).ok_or("no JSON")?;
+    Ok(serde_json::from_str(document)?)
+}
+
 /// The percentile is that of `lat` where it is there (submission to completion), else that of `clat`.
 fn fio_figures(stdout: &str) -> Result<Figures> {
-    let document = stdout.find('{').map(|start| &stdout[start..]).ok_or("no JSON")?;
-    let result: Value = serde_json::from_str(document)?;
+    let result = fio_json(stdout)?;
     let job = &result["jobs"][0];
     let half = [&job["read"], &job["write"]]
         .into_iter()

@@ -4,7 +4,7 @@ use crate::args::{Global, RunArgs};
 use crate::run::{measured_with, print_done, say_how_it_differs};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
-use kurabe_lab::{Communicator, Party, Prepared};
+use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 
 /// What `kurabe-mpi` has no words for.
 pub fn only_runs() -> Error {
@@ -34,53 +34,52 @@ pub fn run(
                 "start them: mpirun -n 4 kurabe-mpi run {word} …",
                 "次のように起動してください: mpirun -n 4 kurabe-mpi run {word} …"
             ))),
-        (Some(communicator), _) if communicator.rank() == 0 => lead(args, global, command_line, communicator),
-        (Some(communicator), _) => follow(args, global, command_line, communicator),
+        (Some(communicator), _) if args.dry_run => match communicator.rank() {
+            0 => crate::run::run(args, global, command_line),
+            _ => Ok(()),
+        },
+        (Some(communicator), _) => {
+            let handle = signals::listen_as(communicator.rank() == 0)?;
+            let is_stopped = || handle.is_stopped();
+            let party = Party::new(communicator, &is_stopped, args.ranks.plan());
+            let of_run = RankedRun { args, command_line, communicator, handle: &handle, party: &party };
+            if party.leads() { of_run.lead(global) } else { of_run.follow(global) }
+        }
     }
 }
 
-fn lead(
-    args: &RunArgs,
-    global: &Global,
-    command_line: &[String],
-    communicator: &dyn Communicator,
-) -> Result<()> {
-    if args.dry_run {
-        return crate::run::run(args, global, command_line);
-    }
-    let handle = signals::listen()?;
-    let is_stopped = || handle.is_stopped();
-    let party = Party::new(communicator, &is_stopped, args.ranks.plan());
-    let request = args.request()?;
-    say_how_it_differs(&request, global);
-    let prepared = Prepared::new(request)?;
-    let done = measured_with(prepared, None, &handle, Some(&party), global, command_line)?;
-    if party.has_silent() {
-        communicator.give_up();
-    }
-    print_done(&done, global)?;
-    done.outcome
+/// A run of this process among others.
+struct RankedRun<'a> {
+    args: &'a RunArgs,
+    command_line: &'a [String],
+    communicator: &'a dyn Communicator,
+    handle: &'a RunHandle,
+    party: &'a Party<'a>,
 }
 
-fn follow(
-    args: &RunArgs,
-    global: &Global,
-    command_line: &[String],
-    communicator: &dyn Communicator,
-) -> Result<()> {
-    if args.dry_run {
-        return Ok(());
+impl RankedRun<'_> {
+    fn lead(&self, global: &Global) -> Result<()> {
+        let request = self.args.request()?;
+        say_how_it_differs(&request, global);
+        let done = self.measured(Prepared::new(request)?, global)?;
+        if self.party.has_silent() {
+            self.communicator.give_up();
+        }
+        print_done(&done, global)?;
+        done.outcome
     }
-    let handle = signals::listen_as(false)?;
-    let is_stopped = || handle.is_stopped();
-    let party = Party::new(communicator, &is_stopped, args.ranks.plan());
-    let place = global.store().of_rank(communicator.rank())?;
-    let own = Global { db: place.0.clone(), json: false, quiet: true, lang: global.lang.clone() };
-    let measure = || {
-        let prepared = Prepared::new(args.request()?)?;
-        measured_with(prepared, None, &handle, Some(&party), &own, command_line)
-    };
-    let done = measure().inspect_err(|error| party.decline(error));
-    place.remove_if_empty()?;
-    done?.outcome
+
+    fn follow(&self, global: &Global) -> Result<()> {
+        let place = global.store().of_rank(self.communicator.rank())?;
+        let own = Global { db: place.0.clone(), json: false, quiet: true, lang: global.lang.clone() };
+        let prepared = self.args.request().and_then(Prepared::new);
+        let done = prepared.and_then(|prepared| self.measured(prepared, &own));
+        let done = done.inspect_err(|error| self.party.decline(error));
+        place.remove_if_empty()?;
+        done?.outcome
+    }
+
+    fn measured(&self, prepared: Prepared, global: &Global) -> Result<Done> {
+        measured_with(prepared, None, self.handle, Some(self.party), global, self.command_line)
+    }
 }

@@ -1,11 +1,12 @@
 //! Workloads at the same time: each is a cell, with its own queue, start and end.
 
-use crate::copy_common::run;
+use crate::copy_common::{Ran, run};
 use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Stop, TargetOptions, measure_model, test_file_name};
 use kurabe_sim::{ModelTarget, device_named};
+use std::path::Path;
 
 /// Time of an operation of 4 KiB on a medium of 1 µs and 5.2 GB/s.
 const OPERATION_NS: f64 = 1788.0;
@@ -112,6 +113,18 @@ fn one_may_end_for_all() {
     close(reads(&cells[0]), 1000.0);
 }
 
+/// Steps on a test file in a folder of its own.
+fn on_folder(folder: &Path, steps: &str) -> Ran {
+    let options = TargetOptions {
+        size_bytes: 1 << 20,
+        test_file_name: test_file_name("joint", 1),
+        ..TargetOptions::default()
+    };
+    let ran = run(folder, &options, &profile(steps), &|_, _| {});
+    assert!(ran.result.is_ok(), "{:?}", ran.result);
+    ran
+}
+
 #[test]
 fn real_jobs_at_once_do_each_its_own_work() {
     let dir = tempfile::tempdir().unwrap();
@@ -125,13 +138,7 @@ fn real_jobs_at_once_do_each_its_own_work() {
             "directions = [\"read\"]\nbeside = true\nbytes = \"64 KiB\"\nthreads = 2\nstart_delay = \"30 ms\"\nthink_time = \"1 ms\""
         ),
     );
-    let options = TargetOptions {
-        size_bytes: 1 << 20,
-        test_file_name: test_file_name("joint", 1),
-        ..TargetOptions::default()
-    };
-    let ran = run(dir.path(), &options, &profile(&steps), &|_, _| {});
-    assert!(ran.result.is_ok(), "{:?}", ran.result);
+    let ran = on_folder(dir.path(), &steps);
     let cells = ran.cells();
     let done = cells.iter().map(|cell| {
         let repetition = &cell.repetitions[0];
@@ -154,13 +161,7 @@ fn real_jobs_share_and_end_together() {
         step("directions = [\"read\"]\nbytes = \"2 MiB\"\nflow = 4\nends_all = true"),
         step("directions = [\"read\"]\nbeside = true\niodepth = 8\nflow = 1\ntime = \"1 min\""),
     );
-    let options = TargetOptions {
-        size_bytes: 1 << 20,
-        test_file_name: test_file_name("joint", 2),
-        ..TargetOptions::default()
-    };
-    let ran = run(dir.path(), &options, &profile(&steps), &|_, _| {});
-    assert!(ran.result.is_ok(), "{:?}", ran.result);
+    let ran = on_folder(dir.path(), &steps);
     let done: Vec<f64> = ran.cells().into_iter().map(reads).collect();
     assert_eq!(done[0], 512.0);
     // At the end one more may have been given out, and those in flight.
