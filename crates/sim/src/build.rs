@@ -120,12 +120,14 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// What stands below a layer: its topmost layer, the bytes of each of that one's units, and how many units it has.
+/// What stands below a layer: its topmost layer, the bytes of each of that one's units, how many units it
+/// has, and whether it serves requests in turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     pub(crate) layer: LayerId,
     pub(crate) unit_bytes: u64,
     pub(crate) units: u16,
+    pub(crate) in_turn: bool,
 }
 
 /// A layer under construction. Its parameters are asked for by key, which `parameters!` does; asking for one that the kind
@@ -160,6 +162,11 @@ impl Builder<'_> {
     /// Bytes that each unit of every layer below has.
     pub fn below_bytes(&self) -> u64 {
         self.below.iter().map(|branch| branch.unit_bytes).min().unwrap_or(0)
+    }
+
+    /// Whether one thing is below and serves requests in turn: who waits here for others would wait there.
+    pub(crate) fn below_in_turn(&self) -> bool {
+        matches!(self.below, [Branch { units: 1, in_turn: true, .. }])
     }
 
     /// Everything below that can be addressed, in order: layers with several units stand for each of them.

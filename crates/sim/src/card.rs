@@ -122,7 +122,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         }
     }
     let capacity_bytes = card.values.capacity_bytes;
-    Ok(Built::new(card, capacity_bytes))
+    Ok(Built::new(card, capacity_bytes).in_turn_if(true))
 }
 
 impl Card {

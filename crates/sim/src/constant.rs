@@ -42,7 +42,9 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let capacity_bytes = values.capacity_bytes;
     let servers = vec![Timeline::default(); values.parallel as usize];
-    Ok(Built::new(Constant { servers, values, words: Words::new(builder) }, capacity_bytes))
+    let alone = servers.len() == 1;
+    let constant = Constant { servers, values, words: Words::new(builder) };
+    Ok(Built::new(constant, capacity_bytes).in_turn_if(alone))
 }
 
 impl Layer for Constant {

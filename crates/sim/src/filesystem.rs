@@ -14,6 +14,7 @@ mod kind;
 
 pub use kind::FILESYSTEM;
 
+use crate::account::Cause;
 use crate::build::words;
 use crate::layer::Layer;
 use crate::ranges::{AtRisk, Ranges};
@@ -27,7 +28,8 @@ use std::collections::VecDeque;
 words! {
     /// What the time goes to, and what is counted.
     struct Words from "filesystem" {
-        admission: cause("one-by-one");
+        one_by_one: cause("one-by-one");
+        admission: line("admission");
         host: cause("host");
         queue: line("queue");
         riding: line("merged");
@@ -114,6 +116,10 @@ struct FileSystemLayer {
     /// Requests that ride in a command beside its first, by the command's tag.
     riders: Vec<Vec<JobId>>,
     free_tags: Vec<usize>,
+    /// Whether the device takes requests in turn, so that it makes no difference where they wait.
+    device_in_turn: bool,
+    /// What was let through last.
+    latest: Option<Request>,
     words: Words,
     values: Values,
 }
@@ -124,12 +130,30 @@ impl FileSystemLayer {
         while self.under_way < self.values.in_flight {
             let Some(job) = self.waiting.pop_front() else { return };
             self.under_way += 1;
+            let admission = self.admission(world.request(job));
             let (start_ns, ready_ns) = self.processor.take(world.now_ns(), self.values.gap_ns);
-            world.charge(job, self.words.admission, start_ns);
+            world.charge(job, admission, start_ns);
             world.charge(job, self.words.host, ready_ns);
             self.prepared.push_back(job);
             world.wake_at(ready_ns, 0);
         }
+    }
+
+    /// What waiting to be let through was for a request: the file system's doing where the device would have taken it, or where
+    /// it would have become one command with the one before; one more place in the device's line otherwise.
+    fn admission(&mut self, request: Request) -> Cause {
+        let before = self.latest.replace(request);
+        let continues = before.is_some_and(|before| self.continues(&before, &request));
+        if self.device_in_turn && !continues { self.words.admission } else { self.words.one_by_one }
+    }
+
+    /// Whether a request goes on where a command ends, and fits into one with it.
+    fn continues(&self, command: &Request, next: &Request) -> bool {
+        let length_bytes = u64::from(command.length_bytes) + u64::from(next.length_bytes);
+        matches!(command.kind, RequestKind::Read | RequestKind::Write)
+            && (next.kind, next.unit, next.offset_bytes, next.fua)
+                == (command.kind, command.unit, command.end_bytes(), command.fua)
+            && length_bytes <= self.values.largest_command_bytes
     }
 
     /// Gives commands to the driver, as many as it takes.
@@ -156,14 +180,10 @@ impl FileSystemLayer {
         let mut command = first;
         while let Some(next) = self.ready.front().copied() {
             let request = world.request(next);
-            let length_bytes = u64::from(command.length_bytes) + u64::from(request.length_bytes);
-            let continues = matches!(command.kind, RequestKind::Read | RequestKind::Write)
-                && (request.kind, request.unit, request.offset_bytes, request.fua)
-                    == (command.kind, command.unit, command.end_bytes(), command.fua);
-            if !continues || length_bytes > self.values.largest_command_bytes {
+            if !self.continues(&command, &request) {
                 break;
             }
-            command.length_bytes = length_bytes as u32;
+            command.length_bytes += request.length_bytes;
             command.identical &= request.identical;
             self.ready.pop_front();
             self.riders[tag].push(next);

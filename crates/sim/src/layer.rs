@@ -152,12 +152,20 @@ pub struct Built {
     pub(crate) unit_bytes: u64,
     /// How many things a request can address here; more than one on a shared bus.
     pub(crate) units: u16,
+    /// Whether one request is served after another in the order in which they come, so that it makes no difference to a rate
+    /// whether requests wait here or above.
+    pub(crate) in_turn: bool,
 }
 
 impl Built {
     /// A layer of so many bytes.
     pub(crate) fn new(layer: impl Layer + 'static, bytes: u64) -> Self {
-        Self { layer: Box::new(layer), unit_bytes: bytes, units: 1 }
+        Self { layer: Box::new(layer), unit_bytes: bytes, units: 1, in_turn: false }
+    }
+
+    /// One that serves requests in turn if this holds.
+    pub(crate) fn in_turn_if(self, in_turn: bool) -> Self {
+        Self { in_turn, ..self }
     }
 }
 

@@ -70,7 +70,9 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let rate = rate_bytes_per_s(values.generation) * values.efficiency;
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
     let slots = CommandSlots::new(values.depth);
-    Ok(LinkLayer::build(builder, wire, None, Sata { slots, flushing: false, values, words }))
+    let one_at_a_time = values.depth == 1;
+    let link = LinkLayer::build(builder, wire, None, Sata { slots, flushing: false, values, words });
+    Ok(link.in_turn_if(one_at_a_time))
 }
 
 impl Live for Sata {

@@ -480,11 +480,11 @@ impl Assembly {
             register: &mut self.register,
             random: Random::new(self.seed, index as u64),
         };
-        let Built { layer, unit_bytes, units } = (spec.kind.build)(&mut builder)?;
+        let Built { layer, unit_bytes, units, in_turn } = (spec.kind.build)(&mut builder)?;
         self.layers[index] = Some(layer);
         self.places[index].units = units;
         self.places[index].below = below.iter().map(|branch| branch.layer).collect();
-        Ok(Branch { layer: LayerId(index as u16), unit_bytes, units })
+        Ok(Branch { layer: LayerId(index as u16), unit_bytes, units, in_turn })
     }
 }
 

@@ -75,7 +75,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let rate = rate_bytes_per_s(values.generation) * values.efficiency;
     let bot = values.protocol == "bot";
-    let waiting = if bot {
+    let waiting = if bot && !builder.below_in_turn() {
         builder.cause("one-command", entry!("usb", "cause", "one-command"))
     } else {
         builder.line("waiting", entry!("usb", "cause", "waiting"))
@@ -83,7 +83,9 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let words = Words::new(builder);
     let wire = Wire::new(rate, values.piece_bytes, words.busy, words.transfer);
     let slots = CommandSlots::new(if bot { 1 } else { values.depth });
-    Ok(LinkLayer::build(builder, wire, None, Usb { slots, bot, last_unit: 0, waiting, values, words }))
+    let link =
+        LinkLayer::build(builder, wire, None, Usb { slots, bot, last_unit: 0, waiting, values, words });
+    Ok(link.in_turn_if(bot))
 }
 
 impl Live for Usb {

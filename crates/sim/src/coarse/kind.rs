@@ -62,5 +62,5 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         counters: Counters::new(builder),
         values,
     };
-    Ok(Built::new(coarse, capacity_bytes))
+    Ok(Built::new(coarse, capacity_bytes).in_turn_if(true))
 }

@@ -88,5 +88,5 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         causes: Causes::new(builder),
         counters: Counters::new(builder),
     };
-    Ok(Built::new(image, image_bytes))
+    Ok(Built::new(image, image_bytes).in_turn_if(true))
 }

@@ -73,6 +73,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         commands: 0,
         riders: Vec::new(),
         free_tags: Vec::new(),
+        device_in_turn: builder.below_in_turn(),
+        latest: None,
         words: Words::new(builder),
         values,
     };

@@ -46,6 +46,25 @@ fn requests_that_wait_and_continue_one_another_are_merged() {
 }
 
 #[test]
+fn the_file_system_is_blamed_only_for_what_the_device_would_have_taken() {
+    let scattered: Vec<Request> = (0..8).map(|index| request(RequestKind::Read, index << 20, 4096)).collect();
+    let waits = |medium: &str, requests: &[Request]| {
+        let medium = format!("constant capacity=64_MiB access=1_ms rate=1_GB/s {medium}");
+        let stack = Stack::new(&try_device(&["filesystem in_flight=1", &medium]).unwrap(), 1);
+        let (_, account) = run_and_account(&mut stack.unwrap(), requests);
+        let time_of = |cause: &str| {
+            let shares = account.shares.iter().filter(|share| share.cause == cause);
+            shares.map(|share| share.time_ns).sum::<u64>()
+        };
+        (time_of("one-by-one") > 0, time_of("admission") > 0)
+    };
+    // It would serve them in turn anyway; eight at once; in turn, but in order they would have been one command.
+    assert_eq!(waits("", &scattered), (false, true));
+    assert_eq!(waits("parallel=8", &scattered), (true, false));
+    assert_eq!(waits("", &reads_in_order(8)), (true, false));
+}
+
+#[test]
 fn the_computers_time_is_hidden_only_if_several_are_under_way() {
     let gap = "gap=100_us largest_command=0_B";
     let scattered: Vec<Request> =

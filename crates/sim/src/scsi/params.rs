@@ -73,7 +73,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         causes: Causes::new(builder),
         values,
     };
-    Ok(Built { units: builder.below[0].units, ..Built::new(scsi, builder.below_bytes()) })
+    let built = Built { units: builder.below[0].units, ..Built::new(scsi, builder.below_bytes()) };
+    Ok(built.in_turn_if(tags == 1))
 }
 
 fn direction(builder: &mut Builder<'_>, values: &Values, read: bool) -> DataPhase {
