@@ -36,7 +36,7 @@ begin() {
     if [ -z "${KURABE_RECIPE_ALONE:-}" ]; then
         KURABE_RECIPE_ALONE=yes exec unshare --mount --propagation slave -- "$0" "$@"
     fi
-    scratch=$(mktemp -d "${TMPDIR:-/tmp}/recipe.XXXX")
+    scratch=$(mktemp -d "${TMPDIR:-/tmp}/recipe.XXXXXX")
     exec 3>&2
     trap clean_up EXIT
     trap 'exit 129' HUP

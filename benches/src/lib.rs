@@ -28,6 +28,7 @@ pub mod store_scale;
 pub mod table;
 pub mod test_file;
 pub mod tools;
+pub mod uses;
 
 /// What goes wrong here is told and ends the bench; nobody handles it.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;

@@ -107,10 +107,14 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
                 "these runs have no cell in common that `{name}` needs",
                 "これらの測定には、`{name}` に必要な共通の項目がありません"
             ))
-            .remedy(text!(
-                "measure all of them with one profile, such as default or cdm-9",
-                "すべてを同じプロファイル(default や cdm-9 など)で測ってください"
-            ))
+            .remedy(if purpose.measured_alone {
+                text!("measure each with `{FIT}`", "それぞれを `{FIT}` で測ってください")
+            } else {
+                text!(
+                    "measure all of them with the profile `uses`",
+                    "すべてをプロファイル `uses` で測ってください"
+                )
+            })
     })?;
     let sides = sides_of_runs(&list);
     if global.json {

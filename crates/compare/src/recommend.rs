@@ -1,7 +1,8 @@
 //! Which of several runs suits a use.
 //!
 //! The model: for each part of the use the cell is taken that all runs have and that is most like it. A run's standing is
-//! the weighted geometric mean of its rates there; how firm the order is shows by drawing by lot where the means may truly
+//! the time that the operations of all parts take there, one after the other: what is done seldom and takes long counts as it
+//! does for who waits (`benches/benches/uses.rs` holds that against real programs). How firm the order is shows by drawing by lot where the means may truly
 //! lie, given how the repetitions scatter: how often does the order come out the same. A run that stalls longer than the use
 //! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
 
@@ -13,7 +14,7 @@ use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
-use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, geometric_mean, stutter};
+use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, stutter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -58,8 +59,12 @@ pub struct Recommendation {
 /// A part of the use.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct UsePart {
-    /// Its share among all parts, 0 to 1.
+    /// Its share of all operations, 0 to 1.
     pub share: f64,
+    /// Bytes of each.
+    pub block_bytes: u64,
+    /// Whether each waits for a flush.
+    pub sync: bool,
     /// The cell that stands for it; none if the runs have nothing like it in common.
     pub cell: Option<CellKey>,
     /// Its name.
@@ -215,8 +220,8 @@ pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, f64, Optio
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
-    let mut sets: Vec<(f64, Vec<Vec<f64>>)> = Vec::new();
-    let mut parts = Vec::new();
+    let mut sets: Vec<PartValues> = Vec::new();
+    let mut parts: Vec<UsePart> = Vec::new();
     let mut same: Vec<Vec<(&UseWork, &Cell)>> = vec![Vec::new(); runs.len()];
     for work in &purpose.work {
         let share = work.share / whole;
@@ -233,6 +238,8 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
         let values: Vec<Vec<f64>> = nearest.map(|nearest| alike(&nearest.cells).0).unwrap_or_default();
         parts.push(UsePart {
             share,
+            block_bytes: work.block_bytes,
+            sync: work.sync,
             cell,
             label,
             direction: work.direction,
@@ -240,11 +247,11 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
             rates_bytes_per_s: values.iter().map(|values| mean(values)).collect(),
         });
         if !values.is_empty() {
-            sets.push((share, values));
+            sets.push((share * work.block_bytes as f64, values));
         }
     }
     let fewest = sets.iter().flat_map(|(_, values)| values.iter().map(Vec::len)).min().unwrap_or(0);
-    let covered = sets.iter().map(|(share, _)| share).sum();
+    let covered = parts.iter().filter(|part| part.cell.is_some()).map(|part| part.share).sum();
     if sets.is_empty() || runs.is_empty() {
         return None;
     }
@@ -266,9 +273,12 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     })
 }
 
+/// Bytes of a part, in any unit that is the same for all, and the rates of each run.
+type PartValues = (f64, Vec<Vec<f64>>);
+
 /// The runs in order, the best first, and in which share of the draws the best is ahead of all others. `outs` tells
 /// which runs broke a limit.
-fn rank(sets: &[(f64, Vec<Vec<f64>>)], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64) {
+fn rank(sets: &[PartValues], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64) {
     let runs = outs.len();
     let (indices, speeds) = (draw_all(sets, runs), speeds(sets, runs));
     let mut order: Vec<usize> = (0..runs).collect();
@@ -308,28 +318,27 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The weighted geometric mean of the parts, for each run.
-fn speeds(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<f64> {
+/// The rate at which all parts are done, for each run.
+fn speeds(sets: &[PartValues], runs: usize) -> Vec<f64> {
     (0..runs)
-        .map(|run| geometric_mean(sets.iter().map(|(share, values)| (*share, mean(&values[run])))))
+        .map(|run| harmonic_mean(sets.iter().map(|(bytes, values)| (*bytes, mean(&values[run])))))
         .collect()
 }
 
 /// The same, many times, with each mean where it may truly lie. What is drawn for a run depends on its values alone, not on
 /// its place among the others; so runs of the same values are never ahead of one another.
-fn draw_all(sets: &[(f64, Vec<Vec<f64>>)], runs: usize) -> Vec<Vec<f64>> {
-    let mut drawn = vec![vec![0.0; runs]; DRAWS];
-    for (part, (share, values)) in sets.iter().enumerate() {
+fn draw_all(sets: &[PartValues], runs: usize) -> Vec<Vec<f64>> {
+    let mut times = vec![vec![0.0; runs]; DRAWS];
+    for (part, (bytes, values)) in sets.iter().enumerate() {
         for (run, values) in values.iter().enumerate() {
             let mut random = Random::new(SEED ^ mixed(values), part as u64);
-            for drawn in &mut drawn {
-                drawn[run] += share * draw_log_mean(values, &mut random);
+            for times in &mut times {
+                times[run] += bytes / draw_log_mean(values, &mut random).exp();
             }
         }
     }
-    let weights: f64 = sets.iter().map(|(share, _)| share).sum();
-    drawn.iter_mut().flatten().for_each(|log| *log = (*log / weights).exp());
-    drawn
+    times.iter_mut().flatten().for_each(|time| *time = time.recip());
+    times
 }
 
 /// A word that is made of all values.

@@ -1,8 +1,7 @@
 //! Uses of a disk, from the folder `uses/`: what a use does, and what it cannot bear.
 //!
-//! The model: a use is a mix of work. Runs are ranked by the weighted geometric mean of the rates of its parts: a part that
-//! is twice as fast counts the same wherever it stands, the order does not depend on which run is the baseline, and only
-//! ratios are ever shown, never a score.
+//! The model: a use is a mix of work, so many operations of each kind. Runs are ranked by the time that it takes: only ratios
+//! of it are ever shown, never a score. How many there are of each kind is what `kurabe price` counts of a real program.
 
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::MOST_THREADS;
@@ -79,7 +78,7 @@ pub struct UseWork {
     pub rate_bytes_per_s: Option<f64>,
     /// Whether threads and rate are of one of those that the use counts: a camera, a client.
     pub per_count: bool,
-    /// Its weight among the parts.
+    /// Its part of the operations, in any unit.
     pub share: f64,
     /// The rate below which a disk is of no use for it.
     pub least: Option<LeastRate>,
@@ -311,8 +310,8 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_its_line() {
-        let source = USES[0].1.replace("share = 30", "share = 0");
+        let source = USES[0].1.replace("share = 12", "share = 0");
         let error = Use::parse("mine.toml", &source).unwrap_err();
-        assert_eq!(error.place().map(|place| place.line), Some(19));
+        assert_eq!(error.place().map(|place| place.line), Some(20));
     }
 }

@@ -1,9 +1,11 @@
 //! Ranking runs for a use: chance is not told as an order, and the order in which runs are named changes nothing.
 
-use kurabe_compare::{FIRM_SHARE, Use, recommend_cells};
+use kurabe_compare::{FIRM_SHARE, USES, Use, UseWork, recommend_cells};
+use kurabe_core::profile::Step;
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
-use kurabe_core::workload::{Data, Direction, Pattern, Workload};
+use kurabe_core::workload::{Data, Direction, Pattern, SyncRule, Workload};
 
 fn made_use() -> Use {
     Use::load("archive").expect("a use of the library")
@@ -11,7 +13,7 @@ fn made_use() -> Use {
 
 /// A run that has just what the use asks for; `rates` gives the repetitions of a cell in MB/s.
 fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
-    let cell = |work: &kurabe_compare::UseWork| {
+    let cell = |work: &UseWork| {
         let writes = work.direction == Direction::Write;
         let repetition = |rate: f64| {
             let bytes = (rate * 1e6) as u64;
@@ -31,6 +33,7 @@ fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
                 read_percent: if writes { 0 } else { 100 },
                 iodepth: work.iodepth,
                 data: Data::Random,
+                sync: SyncRule { every_writes: work.sync.then_some(1), ..SyncRule::default() },
                 ..Workload::plain(
                     if work.sequential { Pattern::Sequential } else { Pattern::Random },
                     work.block_bytes as u32,
@@ -126,4 +129,50 @@ fn a_clear_order_is_firm_and_a_run_is_not_ahead_of_itself() {
     let choice = recommend_cells(&[&slow, &fast], &purpose).expect("parts");
     assert!(choice.standings[0].run == 1 && choice.holds >= FIRM_SHARE, "{choice:?}");
     assert_eq!(recommend_cells(&[&fast, &fast], &purpose).expect("parts").holds, 0.0);
+}
+
+#[test]
+fn a_flush_that_takes_long_decides_however_fast_the_rest_is() {
+    let purpose = Use::load("database").expect("a use of the library");
+    let rates = |others: f64, flushed: f64| {
+        let mut cells = run(&purpose, || vec![others; 3]);
+        for cell in cells.iter_mut().filter(|cell| flushes(cell)) {
+            cell.repetitions = run(&purpose, || vec![flushed; 3]).swap_remove(1).repetitions;
+        }
+        cells
+    };
+    let (consumer, protected) = (rates(200.0, 5.0), rates(100.0, 100.0));
+    let choice = recommend_cells(&[&consumer, &protected], &purpose).expect("parts");
+    assert_eq!(choice.standings[0].run, 1, "{choice:?}");
+    // Without flushes nothing stands for that part.
+    let without = |mut cells: Vec<Cell>| {
+        cells.retain(|cell| !flushes(cell));
+        cells
+    };
+    let (consumer, protected) = (without(consumer), without(protected));
+    let choice = recommend_cells(&[&consumer, &protected], &purpose).expect("parts");
+    assert_eq!(choice.standings[0].run, 0);
+    assert!(choice.parts.iter().any(|part| part.sync && part.cell.is_none()), "{choice:?}");
+}
+
+fn flushes(cell: &Cell) -> bool {
+    cell.workload.as_ref().is_some_and(|workload| workload.sync.every_writes.is_some())
+}
+
+#[test]
+fn the_profile_for_uses_has_what_they_ask() {
+    let steps = profile_named("uses").expect("a profile of the library").steps;
+    let does = |step: &Step, work: &UseWork| {
+        let Step::Io(step) = step else { return false };
+        (step.pattern == Pattern::Sequential) == work.sequential
+            && step.block_sizes.iter().any(|block| u64::from(block.size_bytes) == work.block_bytes)
+            && (step.iodepth, step.sync.every_writes.is_some()) == (work.iodepth, work.sync)
+            && (step.directions.is_empty() || step.directions.contains(&work.direction))
+    };
+    for (name, _) in USES {
+        let purpose = Use::load(name).expect("a use of the library");
+        for work in purpose.work.iter().filter(|_| !purpose.measured_alone) {
+            assert!(steps.iter().any(|step| does(step, work)), "{name}: {work:?}");
+        }
+    }
 }

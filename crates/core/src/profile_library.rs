@@ -15,6 +15,7 @@ pub const PROFILES: &[(&str, &str)] = library![
     "quick",
     "stutter",
     "probe",
+    "uses",
     "cdm-9",
     "cdm-9-peak",
     "cdm-9-real",

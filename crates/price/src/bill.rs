@@ -1,8 +1,10 @@
 //! The bill of a program: what several recordings of it came to.
 
 use crate::count::{COUNTS, Count, RequestCounts};
-use crate::panel::Panel;
+use crate::panel::{Panel, PanelDevice};
 use crate::recording::ProgramRecording;
+use kurabe_core::mention::SIZE;
+use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Ranges, RequestKind, Stack, replay};
 use kurabe_stats::mean_interval;
@@ -169,6 +171,7 @@ impl Bill {
         };
         for device in &panel.devices {
             let fresh = Stack::new(&device.spec, 1)?;
+            fits(recordings, device, fresh.capacity_bytes())?;
             let record = fresh.record(&device.spec);
             let mut price = DevicePrice {
                 model: device.model.clone(),
@@ -350,4 +353,22 @@ fn shares_of(
     shares.sort_by(|one, other| other.share.total_cmp(&one.share));
     shares.truncate(NAMED_CAUSES);
     shares
+}
+
+/// Whether all that was recorded has room on a device.
+fn fits(recordings: &[ProgramRecording], device: &PanelDevice, capacity_bytes: u64) -> Result<()> {
+    let requests = recordings.iter().flat_map(|recording| &recording.requests);
+    let end_bytes = requests.map(|one| one.request.end_bytes()).max().unwrap_or(0);
+    if end_bytes <= capacity_bytes {
+        return Ok(());
+    }
+    let (model, has, needs) = (&device.model, format_bytes(capacity_bytes), format_bytes(end_bytes));
+    let what = text!(
+        "`{model}` holds {has}, and what was recorded reaches up to {needs}",
+        "`{model}` の容量は {has} ですが、記録した I/O は {needs} まで達しています"
+    );
+    Err(ErrorKind::Target.error(what).remedy(text!(
+        "leave it out of the panel, or make the file system smaller with {SIZE}",
+        "パネルから外すか、{SIZE} でファイルシステムを小さくしてください"
+    )))
 }

@@ -240,9 +240,20 @@ mod tests {
             kernel: "6".to_owned(),
             keeps_pauses: false,
         };
-        let panel =
-            Panel::parse("panel", "schema = 1\n[[device]]\nmodel = \"seagate-ironwolf-4tb\"").unwrap();
-        Bill::new(facts, &[recording.clone(), recording], &panel).unwrap()
+        Bill::new(facts, &[recording.clone(), recording], &panel("seagate-ironwolf-4tb")).unwrap()
+    }
+
+    fn panel(model: &str) -> Panel {
+        Panel::parse("panel", &format!("schema = 1\n[[device]]\nmodel = \"{model}\"")).unwrap()
+    }
+
+    #[test]
+    fn a_device_without_room_is_named() {
+        let facts = bill(1, 1, 1, 4096).facts;
+        let beyond =
+            ProgramRecording { requests: recorded(&[(Write, 1 << 30, 4096)]), ..ProgramRecording::default() };
+        let refused = Bill::new(facts, &[beyond], &panel("iomega-zip100")).unwrap_err();
+        assert!(refused.what().en.contains("`iomega-zip100` holds"), "{refused:?}");
     }
 
     fn cause(before: &Bill, now: &Bill) -> Option<ChangeCause> {

@@ -49,7 +49,7 @@ pub use kendall::{Drift, drift};
 pub use latency::{operations_over, percentile_ns, since};
 pub use quantile::{QuantileInterval, fewest_for_quantile, quantile_interval, quantile_within};
 pub use rank::{RankTest, holm, is_tie, rank_test};
-pub use relation::{Concordance, FittedLine, concordance, geometric_mean, line};
+pub use relation::{Concordance, FittedLine, concordance, geometric_mean, harmonic_mean, line};
 pub use stutter::{Life, LifePart, ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 pub use summary::{Judged, SummarySides, compare_summaries, summary_half_width};
 pub use trend::trend;

@@ -131,6 +131,17 @@ pub fn geometric_mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     (logs / weights).exp()
 }
 
+/// The harmonic mean of rates above zero, each with the amount that is done at it: the rate at which all of it is done, one after
+/// the other. Not a number without any amount.
+pub fn harmonic_mean(amounts: impl IntoIterator<Item = (f64, f64)>) -> f64 {
+    let (mut whole, mut time) = (0.0, 0.0);
+    for (amount, rate) in amounts {
+        whole += amount;
+        time += amount / rate.max(f64::MIN_POSITIVE);
+    }
+    whole / time
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,6 +193,13 @@ mod tests {
             geometric_mean([(3.0, 20.0), (1.0, 8.0)]) / geometric_mean([(3.0, 10.0), (1.0, 8.0)]),
             2f64.powf(0.75),
         );
+    }
+
+    #[test]
+    fn what_is_slow_takes_its_time_however_fast_the_rest_is() {
+        // scipy.stats.hmean 1.17 of 40, 60 and 20, weights 1, 2 and 3.
+        close(harmonic_mean([(1.0, 40.0), (2.0, 60.0), (3.0, 20.0)]), 28.8);
+        close(harmonic_mean([(1.0, 1.0), (1.0, 1e12)]), 2.0);
     }
 
     proptest! {

@@ -12,6 +12,7 @@ pub(super) const PLAYED: &[&str] = &[
     "quick",
     "stutter",
     "probe",
+    "uses",
     "gnome-disks",
     "gnome-disks-46",
     "hdtune",
@@ -117,6 +118,15 @@ fn a_probe_begins_with_reads_of_places_over_the_device() {
     assert_eq!(log.iter().map(triple).collect::<Vec<_>>(), expected);
     assert_eq!(tracks[0].samples.len(), 16);
     assert!(workloads("probe", DISK).iter().all(|(direction, _)| *direction == Direction::Read));
+}
+
+#[test]
+fn what_uses_ask_ends_with_writes_that_wait_for_a_flush() {
+    let played = workloads("uses", 64 << 20);
+    let flushed = |(_, workload): &&(Direction, Workload)| workload.sync.every_writes == Some(1);
+    let blocks = |(_, workload): &(Direction, Workload)| workload.largest_block_bytes();
+    assert_eq!(played.len(), 13);
+    assert_eq!(played.iter().filter(flushed).map(blocks).collect::<Vec<_>>(), [4096, 16384, 4096]);
 }
 
 #[test]

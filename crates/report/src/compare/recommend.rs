@@ -3,7 +3,8 @@
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{compare::facts::Spoken, compare::head, side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
-use kurabe_core::{Text, mention::COMPARE, number, record::RunRecord, shown, text, workload::OpKind};
+use kurabe_core::mention::{COMPARE, PROFILE, RUN};
+use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
 
 /// Who is ahead by no more than this is not the better choice.
@@ -37,9 +38,18 @@ pub fn recommendation_doc(
     let missing = ((1.0 - choice.covered) * 100.0).round() as u64;
     if missing > 0 {
         doc.say(text!(
-            "{missing} % of the use is not measured by all of these runs, so the answer leaves it out",
-            "この用途の {missing} % は、すべての測定に共通する項目がないため含めていません"
+            "{missing} % of the use's operations are not measured by all of these runs, so the answer leaves them out",
+            "この用途の操作の {missing} % は、すべての測定に共通する項目がないため含めていません"
         ));
+    }
+    if choice.parts.iter().any(|part| part.sync && part.cell.is_none()) {
+        let words = text!(
+            "Beware: this use waits for flushes, and these runs measured none: most consumer drives take longer for them than \
+             for all the rest. `{RUN} {PROFILE} uses` measures what uses need",
+            "注意: この用途はフラッシュの完了を待ちますが、これらの測定にはフラッシュを待つ書き込みがありません。\
+             一般向けのドライブでは多くの場合、それがほかのすべてより長くかかります。用途に必要な項目は `{RUN} {PROFILE} uses` で測れます"
+        );
+        doc.push(Paragraph::new(words).role(Role::Warn));
     }
     if choice.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
         doc.say(text!(

@@ -8,7 +8,7 @@ use super::gather::ChoiceGrid;
 use crate::axis::{Along, number_of};
 use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
 use kurabe_compare::FIRM_SHARE;
-use kurabe_stats::{CONFIDENCE, concordance, geometric_mean, line};
+use kurabe_stats::{CONFIDENCE, concordance, geometric_mean, harmonic_mean, line};
 
 /// A figure lies on a line that tells this share of its variance.
 const ON_LINE: f64 = 0.99;
@@ -20,7 +20,8 @@ type Values = [Vec<Option<f64>>];
 pub(super) fn decide(question: &Question, grid: &ChoiceGrid, values: &Values) -> Option<Answer> {
     let margin = margin(question, grid);
     match &question.ask {
-        Ask::Best | Ask::BestFor(_) => best(grid, values, margin).map(Answer::Best),
+        Ask::Best => best(grid, values, geometric_mean, margin).map(Answer::Best),
+        Ask::BestFor(_) => best(grid, values, harmonic_mean, margin).map(Answer::Best),
         Ask::Change { from, to } => changes(grid, values, [from, to], margin).map(Answer::Change),
         Ask::Order => order(values),
         Ask::Line => courses(grid, values).map(Answer::Line),
@@ -50,13 +51,16 @@ fn usable(values: &Values, choices: &[usize]) -> Vec<usize> {
     (0..values.len()).filter(|figure| is_usable(&values[*figure])).collect()
 }
 
-fn best(grid: &ChoiceGrid, values: &Values, margin: f64) -> Option<Best> {
+/// How the figures of a choice become one: all alike, or as amounts of work that are done one after the other.
+type Mean = fn(Vec<(f64, f64)>) -> f64;
+
+fn best(grid: &ChoiceGrid, values: &Values, mean: Mean, margin: f64) -> Option<Best> {
     let choices = present(grid, values);
     let figures = usable(values, &choices);
     if choices.len() < 2 || figures.is_empty() {
         return None;
     }
-    let standings = ranked(grid, values, &choices, &figures);
+    let standings = ranked(grid, values, mean, &choices, &figures);
     let holds = grid.holds;
     let leaders = leaders(&standings, margin, &grid.behind);
     let rests_on = figures
@@ -64,7 +68,7 @@ fn best(grid: &ChoiceGrid, values: &Values, margin: f64) -> Option<Best> {
         .filter(|_| figures.len() > 1)
         .filter_map(|left_out| {
             let others: Vec<usize> = figures.iter().copied().filter(|figure| figure != left_out).collect();
-            let instead = self::leaders(&ranked(grid, values, &choices, &others), margin, &[]);
+            let instead = self::leaders(&ranked(grid, values, mean, &choices, &others), margin, &[]);
             (instead != leaders).then_some(RestsOn { figure: *left_out, instead })
         })
         .collect();
@@ -77,14 +81,21 @@ fn best(grid: &ChoiceGrid, values: &Values, margin: f64) -> Option<Best> {
     })
 }
 
-/// The choices in order: by the weighted geometric mean of their figures; those that break a limit come last.
-fn ranked(grid: &ChoiceGrid, values: &Values, choices: &[usize], figures: &[usize]) -> Vec<RankedChoice> {
+/// The choices in order: by the weighted mean of their figures; those that break a limit come last.
+fn ranked(
+    grid: &ChoiceGrid,
+    values: &Values,
+    mean: Mean,
+    choices: &[usize],
+    figures: &[usize],
+) -> Vec<RankedChoice> {
     let worth = |choice: usize| {
-        geometric_mean(figures.iter().map(|figure| {
+        let weighted = figures.iter().map(|figure| {
             let deciding = &grid.figures[*figure];
             let value = values[*figure][choice].unwrap_or(f64::NAN);
             (deciding.weight, if deciding.less_is_better { 1.0 / value } else { value })
-        }))
+        });
+        mean(weighted.collect())
     };
     let out = |choice: usize| grid.outs[choice].clone();
     let mut order: Vec<(usize, f64)> = choices.iter().map(|choice| (*choice, worth(*choice))).collect();

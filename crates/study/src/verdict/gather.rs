@@ -251,7 +251,7 @@ pub(super) fn for_use(
             name,
             unit: "MB/s".to_owned(),
             decimals: 2,
-            weight: part.share,
+            weight: part.share * part.block_bytes as f64,
             less_is_better: false,
             values: part.rates_bytes_per_s.iter().map(|rate| Some(rate / 1e6)).collect(),
             published: vec![None; grid.choices.len()],
