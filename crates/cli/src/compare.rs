@@ -108,7 +108,10 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
                 "これらの測定には、`{name}` に必要な共通の項目がありません"
             ))
             .remedy(if purpose.measured_alone {
-                text!("measure each with `{FIT}`", "それぞれを `{FIT}` で測ってください")
+                text!(
+                    "measure each with `kurabe fit --for {name}`",
+                    "それぞれを `kurabe fit --for {name}` で測ってください"
+                )
             } else {
                 text!(
                     "measure all of them with the profile `uses`",
