@@ -4,6 +4,7 @@
 mod checksum;
 pub(crate) mod digest;
 mod error;
+mod hashes;
 mod open;
 pub(crate) mod read;
 mod schema;
@@ -14,7 +15,7 @@ pub(crate) mod write;
 pub use open::SqliteStore;
 
 use crate::export::{export_owned, parse_export};
-use crate::store::{Archive, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
+use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, Vocabulary, keep};
@@ -72,6 +73,10 @@ impl Runs for SqliteStore {
     fn load(&self, id: &str) -> Result<RunRecord> {
         let snapshot = snapshot(&self.connection).map_err(self.cannot_read())?;
         self.load_in(&snapshot, id)
+    }
+
+    fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        hashes::hashes(self, words)
     }
 
     fn digests(

@@ -1,9 +1,9 @@
 //! Bringing runs: a batch of them in one transaction.
 
-use super::{PostgresStore, read, record_text};
+use super::{PostgresStore, read};
 use crate::export::{export_owned, parse_export};
 use crate::sqlite::digest::DigestRow;
-use crate::store::{BroughtRun, supersedes};
+use crate::store::{BroughtRun, record_text, supersedes};
 use crate::{id, json};
 use jiff::Timestamp;
 use kurabe_core::digest::RunDigest;
