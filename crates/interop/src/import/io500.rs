@@ -54,7 +54,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// `ior-easy-write`, `2.105432 GiB/s`; 0 stands for what has no score.
 fn phase_cell([_, name, score, time, _]: [&str; 5], setting: &ImportedCell) -> Option<Cell> {
     let (score, unit) = score.split_once(' ').filter(|(score, _)| number(score) != Some(0.0))?;
-    let unit = [GIB_PER_S, KIOPS].into_iter().find(|known| known.name == unit)?;
+    let unit = [GIB_PER_S, KIOPS].into_iter().find(|tool_unit| tool_unit.name == unit)?;
     let figures = [unit.figure(Statistic::Mean, score), units::RUN_SECONDS.figure(Statistic::Mean, time)];
     let imported =
         ImportedCell { runs: Some(1), figures: figures.into_iter().flatten().collect(), ..setting.clone() };
