@@ -39,8 +39,8 @@ pub fn exchange(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Exchanged> {
     let hashes = from.hashes(&ids)?;
-    let there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes, DIGEST_VERSION)? };
-    let same = hashes.into_iter().filter(|hash| there.contains(&hash.identity)).map(|hash| hash.id);
+    let same_there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes, DIGEST_VERSION)? };
+    let same = hashes.into_iter().filter(|hash| same_there.contains(&hash.identity)).map(|hash| hash.id);
     let same: HashSet<String> = same.collect();
     let asked: HashSet<String> = ids.into_iter().collect();
     let mut runs = from.list()?;

@@ -168,11 +168,11 @@ impl Archive for PostgresStore {
         arrivals.into_iter().next().map_or_else(|| Err(no_such_run("")), |arrival| Ok(arrival?.id))
     }
 
-    fn holds(&self, there: &[RunHash], version: u32) -> Result<HashSet<String>> {
+    fn holds(&self, offered: &[RunHash], version: u32) -> Result<HashSet<String>> {
         let (identities, hashes): (Vec<&str>, Vec<&[u8]>) =
-            there.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
-        let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS there (identity, sha256)
-             ON runs.identity = there.identity AND record_sha256 = sha256 WHERE digest_version = $3";
+            offered.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
+        let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS offered (identity, sha256)
+             ON runs.identity = offered.identity AND record_sha256 = sha256 WHERE digest_version = $3";
         Ok(self.words(sql, &[&identities, &hashes, &(version as i32)])?.into_iter().collect())
     }
 

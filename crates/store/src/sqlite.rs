@@ -14,7 +14,7 @@ pub(crate) mod write;
 
 pub use open::SqliteStore;
 
-use crate::export::{export_owned, parse_export};
+use crate::export::as_read_back;
 use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
@@ -131,7 +131,7 @@ impl Archive for SqliteStore {
             record.header.id = self.transaction(draw_id)?;
         }
         // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
-        let mut record = parse_export(export_owned(record).as_bytes())?;
+        let mut record = as_read_back(record)?;
         self.transaction(|transaction| {
             if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
                 let id = stored.header.id.clone();

@@ -214,12 +214,12 @@ pub trait Archive: Runs {
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    fn holds(&self, there: &[RunHash], _version: u32) -> Result<HashSet<String>> {
-        let identities: Vec<String> = there.iter().map(|hash| hash.identity.clone()).collect();
+    fn holds(&self, offered: &[RunHash], _version: u32) -> Result<HashSet<String>> {
+        let identities: Vec<String> = offered.iter().map(|hash| hash.identity.clone()).collect();
         let here: HashSet<_> =
             self.hashes(&identities)?.into_iter().map(|hash| (hash.identity, hash.sha256)).collect();
         let is_here = |hash: &&RunHash| here.contains(&(hash.identity.clone(), hash.sha256.clone()));
-        Ok(there.iter().filter(is_here).map(|hash| hash.identity.clone()).collect())
+        Ok(offered.iter().filter(is_here).map(|hash| hash.identity.clone()).collect())
     }
 
     /// Stores runs with their digests, each as [`import`](Self::import) does; tells of each where it is now, or why it is not.

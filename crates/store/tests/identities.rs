@@ -118,23 +118,23 @@ pub fn copies_have_one_hash(store: &dyn Archive) {
         );
         other.import(run).unwrap();
     }
-    let there = other.hashes(&[]).unwrap();
+    let others = other.hashes(&[]).unwrap();
     let of = |words: &[String]| {
         let mut hashes: Vec<_> =
             store.hashes(words).unwrap().into_iter().map(|hash| (hash.identity, hash.sha256)).collect();
         hashes.sort();
         hashes
     };
-    let mut all: Vec<_> = there.iter().map(|hash| (hash.identity.clone(), hash.sha256.clone())).collect();
+    let mut all: Vec<_> = others.iter().map(|hash| (hash.identity.clone(), hash.sha256.clone())).collect();
     all.sort();
     assert_eq!(of(&[]), all);
     assert_eq!(of(&[here[1].clone(), all[2].0.clone()]), all[1..3]);
-    assert_eq!(store.holds(&there, 1).unwrap().len(), 4);
+    assert_eq!(store.holds(&others, 1).unwrap().len(), 4);
     // A label more is another record.
     let mut labelled = store.load(&here[0]).unwrap();
     labelled.labels.insert("note".to_owned(), "夜".to_owned());
     store.take(vec![labelled], 1, &digest).unwrap();
-    assert!(!store.holds(&there, 1).unwrap().contains(&all[0].0));
+    assert!(!store.holds(&others, 1).unwrap().contains(&all[0].0));
     assert_eq!(store.holds(&store.hashes(&[]).unwrap(), 1).unwrap().len(), 4);
 }
 
