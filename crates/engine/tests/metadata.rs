@@ -35,7 +35,9 @@ fn every_part_does_every_file_once_and_nothing_is_left() {
         ("rename", 0, 0, 60, 0),
         ("unlink", 0, 0, 60, 0),
     ];
-    for place in ["shared = true", "shared = false\ncold = true\nsync = true"] {
+    for place in
+        ["shared = true\nneighbours = true", "neighbours = true", "shared = false\ncold = true\nsync = true"]
+    {
         let dir = tempfile::tempdir().unwrap();
         let step = format!("files = 20\nthreads = 3\nwrite_size = \"3901\"\n{place}");
         let ran = run_step(dir.path(), &step, &|_, _| {});
