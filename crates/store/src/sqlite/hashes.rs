@@ -50,8 +50,11 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     Ok(hashes)
 }
 
-/// The hashes that are kept, and the runs that have none: id, and identity where that is certain.
-fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, Vec<(String, Option<String>)>)> {
+/// Runs that have no hash: id, and identity where that is certain.
+type UnhashedRuns = Vec<(String, Option<String>)>;
+
+/// The hashes that are kept, and the runs that have none.
+fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, UnhashedRuns)> {
     let snapshot = snapshot(&store.connection)?;
     let mut hashes = Vec::new();
     if schema::keeps_hashes(&snapshot)? {
