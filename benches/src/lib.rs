@@ -17,6 +17,7 @@ pub mod null_versus;
 pub mod options;
 pub mod overhead;
 pub mod page;
+pub mod parquet_scale;
 pub mod ranks;
 pub mod serve;
 mod serve_beside;

@@ -127,7 +127,7 @@ pub fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
 }
 
 /// A real run of six cells.
-fn measured(options: &Options) -> Result<RunRecord> {
+pub(crate) fn measured(options: &Options) -> Result<RunRecord> {
     let target = options.directory.join("target");
     std::fs::create_dir_all(&target)?;
     let store = options.directory.join("template.db");
@@ -145,7 +145,7 @@ fn measured(options: &Options) -> Result<RunRecord> {
 }
 
 /// The run at another time, on another device, with other figures.
-fn copy(template: &RunRecord, number: usize, random: &mut Random) -> RunRecord {
+pub(crate) fn copy(template: &RunRecord, number: usize, random: &mut Random) -> RunRecord {
     let mut run = template.clone();
     let pick = |random: &mut Random, count: u64| random.below(count);
     (run.header.id, run.header.identity) = (String::new(), String::new());

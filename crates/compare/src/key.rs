@@ -243,7 +243,14 @@ fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
 fn key(cell: &Cell) -> CellKey {
     // Whatever a job of another tool was called, which stands beside its work.
     let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(" · ")).map(|(work, _)| work);
-    let from_workload = cell.workload.as_ref().and_then(|workload| of_workload(workload, cell.direction));
+    // What one tool does in threads another does in processes.
+    let ranks = cell
+        .repetitions
+        .first()
+        .and_then(|one| one.ranks.as_ref())
+        .map_or(1, |ranks| ranks.shares.len() as u32);
+    let from_workload =
+        cell.workload.as_ref().and_then(|workload| of_workload(workload, ranks, cell.direction));
     let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
     from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
         label: work.unwrap_or(&cell.label).to_owned(),
@@ -253,10 +260,10 @@ fn key(cell: &Cell) -> CellKey {
     })
 }
 
-fn of_workload(workload: &Workload, direction: Option<Direction>) -> Option<CellKey> {
+fn of_workload(workload: &Workload, ranks: u32, direction: Option<Direction>) -> Option<CellKey> {
     let (sequential, block_bytes) = workload.plain_order()?;
     let direction = direction_word(direction?, Some(f64::from(workload.read_percent)));
-    Some(io(sequential, block_bytes, [workload.iodepth, workload.threads], direction))
+    Some(io(sequential, block_bytes, [workload.iodepth, workload.threads.saturating_mul(ranks)], direction))
 }
 
 fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {

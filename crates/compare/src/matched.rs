@@ -1,6 +1,6 @@
 //! Which cell of one run stands against which of another.
 //!
-//! The model: the same against the same, by their keys. Configurations of one target differ in what they do, so their cells meet
+//! The model: the same against the same, by their keys, or by their names where one tells no workload. Configurations of one target differ in what they do, so their cells meet
 //! by their place in the procedure. And where two runs have nothing in common at all, a cell stands against the one that differs
 //! from it in one thing (its block size, its queue depth or its threads) if there is only one such: a run of 4 KiB and one of
 //! 16 KiB were made to be compared.
@@ -48,6 +48,7 @@ pub(crate) fn matched<'r>(
     } else {
         same(names)
     };
+    add_called_alike(names, &mut places);
     if places.iter().all(Option::is_none) {
         places = nearest(names);
     }
@@ -85,6 +86,23 @@ pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let mut across: HashMap<(&CellKey, Measure), usize> =
         names[1].iter().enumerate().map(|(index, name)| ((&name.key, name.measure), index)).collect();
     names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
+}
+
+/// Adds those that are called the same where one of both tells less of its work than makes a workload: IO500 prints neither the size
+/// of a transfer nor the number of processes.
+fn add_called_alike(names: &[Vec<CellName>; 2], places: &mut [Option<usize>]) {
+    for (one, name) in names[0].iter().enumerate() {
+        let is_alike = |other: &CellName| {
+            let is_workload = |name: &CellName| matches!(name.key, CellKey::Io { .. });
+            let called =
+                |name: &CellName| (name.label.clone(), name.part.clone(), name.direction, name.measure);
+            is_workload(name) != is_workload(other) && called(name) == called(other)
+        };
+        if places[one].is_none() {
+            let mut free = (0..names[1].len()).filter(|place| !places.contains(&Some(*place)));
+            places[one] = free.find(|place| is_alike(&names[1][*place]));
+        }
+    }
 }
 
 /// For each cell of the first run the place of the only one in the second that differs from it in one thing, if that has no other

@@ -4,7 +4,7 @@ use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
 use kurabe_core::environment::{FileSystemJournal, Link};
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::record::{Cell, Measure, Repetition, RunRecord, VersusRecord};
+use kurabe_core::record::{Cell, Measure, RankShare, RankedRepetition, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
@@ -118,6 +118,42 @@ fn threads_that_are_told_one_by_one_meet_their_job() {
     assert!((both.cells[0].other.mean - 100e6).abs() < 1.0);
     theirs.cells.pop();
     assert_eq!(pair(&ours, &theirs, 0.05).cells.len(), 0, "one thread is not told");
+}
+
+#[test]
+fn processes_of_ranks_meet_the_threads_of_another_tool() {
+    let mut ours = of_blocks("a", &[(4096, 4)]);
+    cell_of(&mut ours).direction = Some(Direction::Read);
+    let mut theirs = imported();
+    theirs.cells = vec![printed(Direction::Read, 40e6)];
+    cell_of(&mut theirs).imported.as_mut().expect("a printed cell").threads = Some(3);
+    assert_ne!(CellKey::of_run(&ours)[0], CellKey::of_run(&theirs)[0]);
+    let shares = vec![RankShare::default(); 3];
+    for repetition in &mut cell_of(&mut ours).repetitions {
+        repetition.ranks =
+            Some(Box::new(RankedRepetition { shares: shares.clone(), ..RankedRepetition::default() }));
+    }
+    assert_eq!(CellKey::of_run(&ours)[0], CellKey::of_run(&theirs)[0]);
+}
+
+#[test]
+fn what_tells_no_workload_meets_what_is_called_the_same() {
+    let mut ours = of_blocks("a", &[(2 << 20, 1)]);
+    (cell_of(&mut ours).label, cell_of(&mut ours).part) = ("ior-easy".to_owned(), "write".to_owned());
+    cell_of(&mut ours).direction = Some(Direction::Write);
+    let mut theirs = imported();
+    theirs.cells = vec![Cell {
+        part: "write".to_owned(),
+        label: "ior-easy".to_owned(),
+        ..printed(Direction::Write, 2e9)
+    }];
+    cell_of(&mut theirs).imported.as_mut().expect("a printed cell").threads = None;
+    for (one, two) in [(&ours, &theirs), (&theirs, &ours)] {
+        let both = pair(one, two, 0.05);
+        assert_eq!((both.cells.len(), both.only_other.len()), (1, 0), "{both:#?}");
+    }
+    cell_of(&mut theirs).label = "ior-hard".to_owned();
+    assert_eq!(pair(&ours, &theirs, 0.05).cells.len(), 0);
 }
 
 #[test]

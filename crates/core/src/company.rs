@@ -11,6 +11,15 @@ pub trait Company {
     /// When the run is to be stopped, or who tells the time does not answer.
     fn meet(&self, run_started_ns: u64) -> Result<u64>;
 
+    /// This one's place among how many.
+    fn place(&self) -> (u32, u32);
+
+    /// The folder in which all work, by its path and number. Who stands first has made it and tells it; the others are told.
+    ///
+    /// # Errors
+    /// When nobody made one, or who did does not answer.
+    fn common_folder(&self, made: Option<(String, u64)>) -> Result<(String, u64)>;
+
     /// The part of a workload that is done here; of one that is no cell, such as the writing of a test file, likewise.
     fn part(&self, workload: Workload, is_cell: bool) -> Workload;
 }

@@ -61,6 +61,11 @@ impl<'a> Context<'a> {
         move || company.map_or(Ok(0), |company| company.meet(started_ns))
     }
 
+    /// The others, if there are any.
+    pub(crate) fn company(&self) -> Option<&'a dyn Company> {
+        self.company.filter(|company| company.place().1 > 1)
+    }
+
     /// The part of a workload that this run does.
     pub(crate) fn part(&self, workload: Workload, is_cell: bool) -> Workload {
         match self.company {

@@ -1,13 +1,24 @@
 //! The `metadata` step on real files: what is done to each, what is recorded, and what is left.
 
-use crate::copy_common::{Ran, run};
-use kurabe_core::ErrorKind;
+use crate::copy_common::{Ran, run_among};
+use kurabe_core::company::Company;
 use kurabe_core::event::Event;
 use kurabe_core::record::Measure;
+use kurabe_core::{ErrorKind, Result, workload::Workload};
 use kurabe_engine::{Stop, TargetOptions, test_file_name};
 use std::path::Path;
+use std::sync::{Barrier, Mutex};
 
 fn run_step(dir: &Path, step: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
+    run_step_among(None, dir, step, hear)
+}
+
+fn run_step_among(
+    company: Option<&dyn Company>,
+    dir: &Path,
+    step: &str,
+    hear: &dyn Fn(&Event, &Stop),
+) -> Ran {
     let profile = format!(
         "schema = 1\nname = \"metadata-test\"\ntitle = {{ en = \"test\", ja = \"試験\" }}\nstatistic = \"mean\"\n\
          [rules]\nsize = \"1 MiB\"\nruns = 2\ntime = \"1 s\"\n[[step]]\nkind = \"metadata\"\n{step}\n"
@@ -18,7 +29,7 @@ fn run_step(dir: &Path, step: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
         no_test_file: true,
         ..TargetOptions::default()
     };
-    run(dir, &options, &profile, hear)
+    run_among(company, dir, &options, &profile, hear)
 }
 
 fn is_empty(dir: &Path) -> bool {
@@ -35,7 +46,9 @@ fn every_part_does_every_file_once_and_nothing_is_left() {
         ("rename", 0, 0, 60, 0),
         ("unlink", 0, 0, 60, 0),
     ];
-    for place in ["shared = true", "shared = false\ncold = true\nsync = true"] {
+    for place in
+        ["shared = true\nneighbours = true", "neighbours = true", "shared = false\ncold = true\nsync = true"]
+    {
         let dir = tempfile::tempdir().unwrap();
         let step = format!("files = 20\nthreads = 3\nwrite_size = \"3901\"\n{place}");
         let ran = run_step(dir.path(), &step, &|_, _| {});
@@ -76,4 +89,62 @@ fn a_stop_in_the_middle_leaves_nothing() {
     });
     assert_eq!(ran.result.as_ref().unwrap_err().kind(), ErrorKind::Interrupted);
     assert!(is_empty(dir.path()), "something is left");
+}
+
+/// One of two that work together.
+struct OneOfTwo<'t> {
+    place: u32,
+    both: &'t Barrier,
+    folder: &'t Mutex<(String, u64)>,
+}
+
+impl Company for OneOfTwo<'_> {
+    fn meet(&self, _run_started_ns: u64) -> Result<u64> {
+        self.both.wait();
+        Ok(0)
+    }
+
+    fn place(&self) -> (u32, u32) {
+        (self.place, 2)
+    }
+
+    fn common_folder(&self, made: Option<(String, u64)>) -> Result<(String, u64)> {
+        assert_eq!(made.is_some(), self.place == 0);
+        if let Some(made) = made {
+            *self.folder.lock().unwrap() = made;
+        }
+        self.both.wait();
+        Ok(self.folder.lock().unwrap().clone())
+    }
+
+    fn part(&self, workload: Workload, _is_cell: bool) -> Workload {
+        workload
+    }
+}
+
+#[test]
+fn those_who_work_together_do_it_to_each_others_files_and_leave_nothing() {
+    for place in ["shared = true\nneighbours = true", "neighbours = true", "shared = true", ""] {
+        let (both, folder) = (Barrier::new(2), Mutex::default());
+        let dirs = [(); 2].map(|()| tempfile::tempdir().unwrap());
+        let step = format!("files = 20\nthreads = 2\nwrite_size = \"3901\"\n{place}");
+        let ran = std::thread::scope(|scope| {
+            let one = |place: u32| {
+                let (step, both, folder, dir) = (&step, &both, &folder, &dirs[place as usize]);
+                scope.spawn(move || {
+                    let company = OneOfTwo { place, both, folder };
+                    run_step_among(Some(&company), dir.path(), step, &|_, _| {})
+                })
+            };
+            [0, 1].map(one).map(|one| one.join().unwrap())
+        });
+        for (ran, dir) in ran.iter().zip(&dirs) {
+            ran.result.as_ref().unwrap();
+            for one in ran.cells().iter().flat_map(|cell| &cell.repetitions) {
+                assert_eq!(one.read.completed + one.write.completed, 40, "{place}");
+            }
+            assert!(is_empty(dir.path()), "{place}: something is left");
+        }
+        assert_eq!(!folder.lock().unwrap().0.is_empty(), !place.is_empty(), "{place}");
+    }
 }

@@ -26,6 +26,7 @@ mod hdparm;
 mod hdtune;
 mod importer;
 mod input;
+mod io500;
 mod ioping;
 mod ior;
 mod iostat;
@@ -67,7 +68,7 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 20] = [
+static TEXTS: [Importer; 21] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
@@ -87,6 +88,7 @@ static TEXTS: [Importer; 20] = [
     iozone::IMPORTER,
     ior::TEXT,
     mdtest::IMPORTER,
+    io500::IMPORTER,
     sysbench::IMPORTER,
 ];
 

@@ -280,6 +280,11 @@ const TABLE: &[(&str, &[Figure])] = &[
         (1, WRITE, Rate, Mean, "3541098", "kBytes/sec", 3_626_084_352.0),
         (2, READ, Rate, Mean, "7100397", "kBytes/sec", 7_270_806_528.0),
     ]),
+    ("lab/io500.txt", &[
+        (0, WRITE, Rate, Mean, "2.105432", "GiB/s", 2_260_690_395.987_968),
+        (1, WRITE, Iops, Mean, "12.345678", "kIOPS", 12_345.678),
+        (4, None, Iops, Mean, "512.500000", "kIOPS", 512_500.0),
+    ]),
     ("lab/mdtest.txt", &[
         (0, None, Iops, Mean, "7031.553", "ops/s", 7031.553),
         (0, None, Iops, Highest, "7210.418", "ops/s", 7210.418),

@@ -1,6 +1,7 @@
 //! Runs brought from one store to another: by whoever shares them, and by whoever takes them home.
 //!
-//! The model: batch after batch, each whole or not at all. What is there already stays as it is, so the same call again goes on
+//! The model: identities and hashes are compared first, and only what is missing or differs is read and sent: batch after batch,
+//! each whole or not at all. What is there already stays as it is, so the same call again goes on
 //! where the last one ended. A run that cannot be brought is named with the reason, and stays where it is, as all others do.
 
 use kurabe_compare::{DIGEST_VERSION, digest};
@@ -37,13 +38,18 @@ pub fn exchange(
     ids: Vec<String>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Exchanged> {
+    let hashes = from.hashes(&ids)?;
+    let same_there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes, DIGEST_VERSION)? };
+    let same = hashes.into_iter().filter(|hash| same_there.contains(&hash.identity)).map(|hash| hash.id);
+    let same: HashSet<String> = same.collect();
     let asked: HashSet<String> = ids.into_iter().collect();
     let mut runs = from.list()?;
-    runs.retain(|run| asked.is_empty() || asked.contains(&run.id));
+    runs.retain(|run| (asked.is_empty() || asked.contains(&run.id)) && !same.contains(&run.id));
     let (running, over): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| run.status == RunStatus::Running);
     let running = running.into_iter().map(|run| run.id).collect();
-    let mut done = Exchanged { brought: 0, present: 0, running, refused: Vec::new(), outcome: Ok(()) };
+    let present = same.len();
+    let mut done = Exchanged { brought: 0, present, running, refused: Vec::new(), outcome: Ok(()) };
     for (place, batch) in over.chunks(BATCH).enumerate() {
         progress(place * BATCH, over.len());
         let mut ids = Vec::new();

@@ -226,6 +226,14 @@ impl Company for Party<'_> {
         }
     }
 
+    fn place(&self) -> (u32, u32) {
+        (self.part.get().rank, self.size())
+    }
+
+    fn common_folder(&self, made: Option<RankFile>) -> Result<RankFile> {
+        self.common_file(made)
+    }
+
     fn part(&self, workload: Workload, is_cell: bool) -> Workload {
         self.part.get().of(workload, is_cell)
     }

@@ -155,7 +155,7 @@ fn prints_best(cell: &Cell) -> bool {
 pub(crate) fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
     let main = main_figure(imported, measure)?;
     match main.quantity {
-        Quantity::Iops => Some(main.value * imported.block_bytes? as f64),
+        Quantity::Iops if measure == Measure::Rate => Some(main.value * imported.block_bytes? as f64),
         _ => Some(main.value),
     }
 }

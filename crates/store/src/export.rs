@@ -15,12 +15,16 @@ pub const EXPORT_VERSION: u32 = 1;
 
 /// The run as a JSON file, for people too: with line breaks, and one at the end.
 pub fn export(record: &RunRecord) -> String {
-    export_owned(record.clone())
+    tidy(record.clone(), None::<()>)
 }
 
-/// [`export`], for a record that is not needed any more.
-pub(crate) fn export_owned(run: RunRecord) -> String {
-    tidy(run, None::<()>)
+/// The run as it would come back from its file: checked, ended, without NaN.
+///
+/// # Errors
+/// As [`parse_export`].
+pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
+    run.cells.iter_mut().for_each(json::make_finite);
+    taken_in(json::from_slice(json::to_text(&run).as_bytes()).map_err(misfit)?)
 }
 
 /// [`export`], with the figures of the cells beside them for other programs; they are not read back.
@@ -63,7 +67,12 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
         _figures: Option<IgnoredAny>,
     }
     check_versions(bytes)?;
-    let File { mut run, .. } = json::from_slice(bytes).map_err(misfit)?;
+    let File { run, .. } = json::from_slice(bytes).map_err(misfit)?;
+    taken_in(run)
+}
+
+/// A run that was read, as it is kept.
+fn taken_in(mut run: RunRecord) -> Result<RunRecord> {
     // In memory it has the form of now, whatever it was written in.
     run.header.schema = RECORD_SCHEMA;
     if run.status == RunStatus::Running {

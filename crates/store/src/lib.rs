@@ -51,6 +51,6 @@ pub use location::default_path;
 pub use shared::{SharedAccess, is_shared, open_shared, without_passwords};
 pub use sqlite::SqliteStore;
 pub use store::{
-    Archive, BroughtRun, LAST, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,
+    Archive, BroughtRun, LAST, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,
 };
 pub use without_paths::without_paths;

@@ -12,7 +12,7 @@ mod write;
 
 use crate::shared::SharedAccess;
 use crate::store::{Archive, BroughtRun, Runs, no_such_run};
-use crate::{Filter, json};
+use crate::{Filter, RunHash};
 use address::DatabaseAddress;
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{RunRecord, RunSummary};
@@ -20,7 +20,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use postgres::types::ToSql;
 use postgres::{Client, Error as DatabaseError, Row, error::SqlState};
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 
 /// The database, as long as it is connected to.
@@ -128,6 +128,18 @@ impl Runs for PostgresStore {
         read::record(self.rows(sql, &[&id])?.first().ok_or_else(|| no_such_run(id))?)
     }
 
+    fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        let (sql, parameters): (_, Parameters<'_>) = match words.is_empty() {
+            true => ("SELECT id, identity, record_sha256 FROM kurabe.runs", &[]),
+            false => (
+                "SELECT id, identity, record_sha256 FROM kurabe.runs WHERE id = ANY ($1) OR identity = ANY ($1)",
+                &[&words],
+            ),
+        };
+        let hash = |row: &Row| RunHash { id: row.get(0), identity: row.get(1), sha256: row.get(2) };
+        Ok(self.rows(sql, parameters)?.iter().map(hash).collect())
+    }
+
     fn digests(
         &self,
         version: u32,
@@ -156,6 +168,14 @@ impl Archive for PostgresStore {
         arrivals.into_iter().next().map_or_else(|| Err(no_such_run("")), |arrival| Ok(arrival?.id))
     }
 
+    fn holds(&self, offered: &[RunHash], version: u32) -> Result<HashSet<String>> {
+        let (identities, hashes): (Vec<&str>, Vec<&[u8]>) =
+            offered.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
+        let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS offered (identity, sha256)
+             ON runs.identity = offered.identity AND record_sha256 = sha256 WHERE digest_version = $3";
+        Ok(self.words(sql, &[&identities, &hashes, &(version as i32)])?.into_iter().collect())
+    }
+
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {
         let record = self.load(id)?;
         write::take(self, vec![record], version, make)?
@@ -171,11 +191,4 @@ impl Archive for PostgresStore {
     ) -> Result<Vec<Result<BroughtRun>>> {
         write::take(self, records, version, make)
     }
-}
-
-/// JSON of a record without its id.
-fn record_text(record: &RunRecord) -> String {
-    let mut record = record.clone();
-    record.header.id.clear();
-    json::to_text(&record)
 }

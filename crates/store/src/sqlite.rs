@@ -4,6 +4,7 @@
 mod checksum;
 pub(crate) mod digest;
 mod error;
+mod hashes;
 mod open;
 pub(crate) mod read;
 mod schema;
@@ -13,8 +14,8 @@ pub(crate) mod write;
 
 pub use open::SqliteStore;
 
-use crate::export::{export_owned, parse_export};
-use crate::store::{Archive, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
+use crate::export::as_read_back;
+use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
 use digest::{BATCH, Vocabulary, keep};
@@ -74,6 +75,10 @@ impl Runs for SqliteStore {
         self.load_in(&snapshot, id)
     }
 
+    fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        hashes::hashes(self, words)
+    }
+
     fn digests(
         &self,
         version: u32,
@@ -126,7 +131,7 @@ impl Archive for SqliteStore {
             record.header.id = self.transaction(draw_id)?;
         }
         // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
-        let mut record = parse_export(export_owned(record).as_bytes())?;
+        let mut record = as_read_back(record)?;
         self.transaction(|transaction| {
             if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
                 let id = stored.header.id.clone();

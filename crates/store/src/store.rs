@@ -1,7 +1,7 @@
 //! What is asked of a store of runs. Whoever lists or asks across runs takes `&dyn Runs`, whoever records takes a `&dyn Store`;
 //! where the runs lie is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
 
-use crate::{filter::Filter, identity, without_paths::without_paths};
+use crate::{filter::Filter, identity, json, without_paths::without_paths};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::environment::DeviceHealth;
 use kurabe_core::mention::{CHECK, LIST, RM, RUN};
@@ -10,6 +10,8 @@ use kurabe_core::record::{
 };
 use kurabe_core::{Error, ErrorKind, Result, Text, made::MadeFile, process::ProcessIdentity, text};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 /// The word that means the newest run.
@@ -36,6 +38,37 @@ pub struct BroughtRun {
     pub id: String,
     /// Whether it was not there before.
     pub is_new: bool,
+}
+
+/// What a run is, in a few bytes: where two stores have the same of it, nobody need read it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunHash {
+    /// Its id here.
+    pub id: String,
+    /// Its identity.
+    pub identity: String,
+    /// SHA-256 of its record, of which the id is no part.
+    pub sha256: Vec<u8>,
+}
+
+impl RunHash {
+    /// Whether it is of a run with one of these ids or identities, or of any if there are none.
+    pub(crate) fn is_meant(&self, words: &[String]) -> bool {
+        words.is_empty() || words.contains(&self.id) || words.contains(&self.identity)
+    }
+
+    /// That of a record.
+    pub fn of(record: &RunRecord) -> Self {
+        let (id, identity) = (record.header.id.clone(), record.header.identity.clone());
+        Self { id, identity, sha256: Sha256::digest(record_text(record)).to_vec() }
+    }
+}
+
+/// JSON of a record without its id.
+pub(crate) fn record_text(record: &RunRecord) -> String {
+    let mut record = record.clone();
+    record.header.id.clear();
+    json::to_text(&record)
 }
 
 /// Runs that are stored, for whoever only reads. A call fails with [`ErrorKind::Store`] when the store cannot be read, and with
@@ -119,6 +152,19 @@ pub trait Runs {
     /// When the store cannot be read, has no such run, or what it has cannot be understood.
     fn load(&self, id: &str) -> Result<RunRecord>;
 
+    /// Hashes of the runs with these ids or identities, or of all; of those that are over and can be read.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        let mut hashes = Vec::new();
+        for run in self.list()?.iter().filter(|run| run.status != RunStatus::Running) {
+            let hash = self.load(&run.id).map(|record| RunHash::of(&record));
+            hashes.extend(hash.ok().filter(|hash| hash.is_meant(words)));
+        }
+        Ok(hashes)
+    }
+
     /// The digests of all runs that are not being measured, each of its record as it is now. Those that are missing,
     /// or were made by another version of `make`, are made first; `progress` is given how many of how many are.
     ///
@@ -162,6 +208,19 @@ pub trait Archive: Runs {
     /// # Errors
     /// When the store cannot be written, or the run cannot be read.
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
+
+    /// Identities of those of these runs that are here as they are there, with a digest of this version where digests come with
+    /// their runs.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    fn holds(&self, offered: &[RunHash], _version: u32) -> Result<HashSet<String>> {
+        let identities: Vec<String> = offered.iter().map(|hash| hash.identity.clone()).collect();
+        let here: HashSet<_> =
+            self.hashes(&identities)?.into_iter().map(|hash| (hash.identity, hash.sha256)).collect();
+        let is_here = |hash: &&RunHash| here.contains(&(hash.identity.clone(), hash.sha256.clone()));
+        Ok(offered.iter().filter(is_here).map(|hash| hash.identity.clone()).collect())
+    }
 
     /// Stores runs with their digests, each as [`import`](Self::import) does; tells of each where it is now, or why it is not.
     ///

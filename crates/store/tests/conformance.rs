@@ -2,10 +2,11 @@
 
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::identities::{
-    a_file_that_was_changed_is_refused_and_the_stored_run_stays,
+    a_file_that_was_changed_is_refused_and_the_stored_run_stays, a_hash_is_of_the_record_as_it_is,
     a_run_of_before_is_the_same_wherever_it_is_read,
     a_run_that_was_not_over_is_replaced_by_what_became_of_it, a_run_without_its_paths_is_still_that_run,
-    every_run_has_an_identity_of_its_own_by_which_it_is_found, runs_of_two_machines_with_one_id_stay_two,
+    copies_have_one_hash, every_run_has_an_identity_of_its_own_by_which_it_is_found,
+    runs_of_two_machines_with_one_id_stay_two,
 };
 use crate::memory::MemoryStore;
 use crate::postgres::{opened, server};
@@ -28,7 +29,7 @@ macro_rules! promises {
 }
 
 /// Of every store that runs are brought to.
-const PROMISES: [Promise<dyn Archive>; 18] = promises![
+const PROMISES: [Promise<dyn Archive>; 19] = promises![
     the_salt_is_made_once,
     a_run_is_found_by_the_beginning_of_its_id,
     no_run_and_several_runs_are_errors_that_help,
@@ -47,10 +48,12 @@ const PROMISES: [Promise<dyn Archive>; 18] = promises![
     a_run_that_was_kept_when_it_ended_needs_no_reading,
     what_is_brought_is_there_whole_with_its_digest,
     a_filter_narrows_as_it_does_itself,
+    copies_have_one_hash,
 ];
 
 /// Of those that are measured into, beside these.
-const MEASURING: [Promise<dyn Store>; 20] = promises![
+const MEASURING: [Promise<dyn Store>; 21] = promises![
+    a_hash_is_of_the_record_as_it_is,
     what_is_recorded_call_by_call_is_what_is_loaded,
     an_id_is_drawn_for_each_run_and_is_never_a_number,
     a_header_is_replaced_under_the_same_id,

@@ -1,10 +1,12 @@
 //! What any store keeps of the identities of runs: promises of `conformance.rs`.
 
-use crate::common::owner;
+use crate::common::{digest, fresh_store, owner};
 use kurabe_core::ErrorKind;
-use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
-use kurabe_store::{Archive, Store, export, parse_export, without_paths};
-use kurabe_testkit::sample::{sample_foreign, sample_header, sample_kinds, sample_modelled, sample_record};
+use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
+use kurabe_store::{Archive, RunHash, Runs, Store, export, parse_export, without_paths};
+use kurabe_testkit::sample::{
+    sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
+};
 
 pub fn every_run_has_an_identity_of_its_own_by_which_it_is_found(store: &dyn Store) {
     let headers: Vec<RunHeader> = (0..2)
@@ -101,4 +103,64 @@ pub fn a_run_of_before_is_the_same_wherever_it_is_read(store: &dyn Archive) {
         assert_eq!(store.import(read).unwrap(), id);
     }
     assert_eq!(store.list().unwrap().len(), 4);
+}
+
+pub fn copies_have_one_hash(store: &dyn Archive) {
+    assert_eq!(store.hashes(&[]).unwrap(), []);
+    let (_directory, other) = fresh_store();
+    let mut here = Vec::new();
+    for (place, mut run) in
+        [sample_record(), sample_foreign(), sample_kinds(), sample_modelled()].into_iter().enumerate()
+    {
+        run.header.identity = format!("0190a1b2-c3d4-7e5f-8000-00000000000{place}");
+        here.extend(
+            store.take(vec![run.clone()], 1, &digest).unwrap().into_iter().map(|run| run.unwrap().id),
+        );
+        other.import(run).unwrap();
+    }
+    let others = other.hashes(&[]).unwrap();
+    let of = |words: &[String]| {
+        let mut hashes: Vec<_> =
+            store.hashes(words).unwrap().into_iter().map(|hash| (hash.identity, hash.sha256)).collect();
+        hashes.sort();
+        hashes
+    };
+    let mut all: Vec<_> = others.iter().map(|hash| (hash.identity.clone(), hash.sha256.clone())).collect();
+    all.sort();
+    assert_eq!(of(&[]), all);
+    assert_eq!(of(&[here[1].clone(), all[2].0.clone()]), all[1..3]);
+    assert_eq!(store.holds(&others, 1).unwrap().len(), 4);
+    // A label more is another record.
+    let mut labelled = store.load(&here[0]).unwrap();
+    labelled.labels.insert("note".to_owned(), "夜".to_owned());
+    store.take(vec![labelled], 1, &digest).unwrap();
+    assert!(!store.holds(&others, 1).unwrap().contains(&all[0].0));
+    assert_eq!(store.holds(&store.hashes(&[]).unwrap(), 1).unwrap().len(), 4);
+}
+
+pub fn a_hash_is_of_the_record_as_it_is(store: &dyn Store) {
+    let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
+    assert_eq!(store.hashes(&[]).unwrap(), [], "one that is being measured has none");
+    store.mark_interrupted(&id, "2026-01-31T13:00:00Z").unwrap();
+    let mut header = store.load(&id).unwrap().header;
+    header.environment.machine.kernel = Some("Linux 7.0".to_owned());
+    let end = sample_record().ended_at.unwrap();
+    let changes: [&dyn Fn(); 8] = [
+        &|| store.update_header(&header).unwrap(),
+        &|| store.append_notice(&id, &sample_notice(0)).unwrap(),
+        &|| store.put_cell(&id, &sample_cell(0)).unwrap(),
+        &|| store.put_cell(&id, &Cell { repetitions: Vec::new(), ..sample_cell(0) }).unwrap(),
+        &|| store.set_fill(&id, &sample_record().fill.unwrap()).unwrap(),
+        &|| store.label(&id, "note", Some("夜")).unwrap(),
+        &|| store.label(&id, "note", None).unwrap(),
+        &|| store.finish_run(&id, RunStatus::Complete, &end, None, None).unwrap(),
+    ];
+    let mut before = store.hashes(&[]).unwrap();
+    for change in changes {
+        change();
+        let hashes = store.hashes(&[]).unwrap();
+        assert_eq!(hashes, [RunHash::of(&store.load(&id).unwrap())]);
+        assert_ne!(hashes, before);
+        before = hashes;
+    }
 }

@@ -5,6 +5,7 @@ use kurabe_core::{ErrorKind, Result, record::RunRecord};
 use kurabe_store::{Archive, Runs, SharedAccess, Store, open_shared};
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 use kurabe_testkit::sample::{sample_foreign, sample_record};
+use std::path::Path;
 use std::sync::Barrier;
 
 /// A server, if there can be one.
@@ -164,6 +165,43 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
     }
     let error = is_encrypted("localhost", "sslmode=verify-full").unwrap_err();
     assert!(error.remedy_text().unwrap().en.contains("sslrootcert"), "{error:?}");
+}
+
+#[test]
+fn a_certificate_that_is_trusted_itself_needs_no_authority() {
+    let Some(server) = server() else { return };
+    let open = |host: &str, mode: &str, roots: &Path| {
+        let (port, roots) = (server.port(), roots.display());
+        let address =
+            format!("postgres://owner:{PASSWORD}@{host}:{port}/lab?sslmode={mode}&sslrootcert={roots}");
+        open_shared(&address, SharedAccess::Write, &|_| None)
+            .map(|_| ())
+            .map_err(|error| format!("{error:?}"))
+    };
+    let kept = tempfile::tempdir().unwrap();
+    let before = kept.path().join("before.crt");
+    for (names, elsewhere) in [
+        ("", "127.0.0.1"),
+        ("-addext subjectAltName=DNS:localhost,DNS:db", "127.0.0.1"),
+        ("-addext subjectAltName=IP:127.0.0.1", "localhost"),
+    ] {
+        let here = if elsewhere == "localhost" { "127.0.0.1" } else { "localhost" };
+        let own = server.certify_itself(names, 9).unwrap();
+        assert_eq!(open(here, "verify-full", &own), Ok(()), "{names}");
+        assert_eq!(open(elsewhere, "verify-ca", &own), Ok(()), "{names}");
+        let refused = open(elsewhere, "verify-full", &own).unwrap_err();
+        assert!(refused.contains("certificate not valid for name"), "{names}: {refused}");
+        // Another one of the same name, which the server had before.
+        if before.exists() {
+            for mode in ["verify-ca", "verify-full"] {
+                assert!(open(here, mode, &before).unwrap_err().contains("certificate"), "{names}: {mode}");
+            }
+        }
+        std::fs::copy(own, &before).unwrap();
+    }
+    let over = server.certify_itself("", -1).unwrap();
+    let refused = open("localhost", "verify-full", &over).unwrap_err();
+    assert!(refused.contains("certificate"), "its time is over: {refused}");
 }
 
 #[test]

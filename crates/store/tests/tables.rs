@@ -29,6 +29,20 @@ fn a_run_is_removed_with_all_that_belongs_to_it() {
     }
 }
 
+/// What is kept of a run is not made of its record again.
+#[test]
+fn the_hash_of_a_run_is_made_once() {
+    let (directory, store) = store_with(&["abc", "abd"]);
+    let hashes = store.hashes(&[]).unwrap();
+    assert_eq!(hashes.len(), 2);
+    let tables = rusqlite::Connection::open(directory.path().join("kurabe.db")).unwrap();
+    tables.execute("UPDATE runs SET header = 'no JSON'", []).unwrap();
+    assert!(store.load("abc").is_err());
+    assert_eq!(store.hashes(&[]).unwrap(), hashes);
+    tables.execute("DELETE FROM hashes WHERE run_id = 'abc'", []).unwrap();
+    assert_eq!(store.hashes(&[]).unwrap(), hashes[1..], "one that cannot be read has none");
+}
+
 /// Writes the checksum of a text.
 fn seal(tables: &rusqlite::Connection, id: &str, field: &str, sql: &str) {
     let words: String = tables.query_row(sql, [], |row| row.get(0)).unwrap();

@@ -125,6 +125,24 @@ impl PostgresServer {
         self.port
     }
 
+    /// Gives the server a certificate for `localhost` of nobody but itself, as PostgreSQL's manual makes it, with these words more to
+    /// openssl, for so many days from now; returns where it is.
+    ///
+    /// # Errors
+    /// When there is no openssl, or the server does not start with it.
+    pub fn certify_itself(&self, more: &str, days: i32) -> Result<PathBuf, String> {
+        let path = self.directory.path();
+        let words = format!("req -x509 {NEW_KEY} -keyout server.key -out own.crt -subj /CN=localhost {more}");
+        openssl(path, words.trim_end())?;
+        openssl(path, &format!("x509 -in own.crt -signkey server.key -days {days} -out server.crt"))?;
+        if is_root() {
+            done(Command::new("chown").args(["-R", "postgres"]).arg(path).output())?;
+        }
+        self.stop("fast");
+        self.go_on()?;
+        Ok(path.join("server.crt"))
+    }
+
     /// The certificate of the authority that has certified the server.
     pub fn authority(&self) -> PathBuf {
         self.directory.path().join("ca.crt")
@@ -148,15 +166,20 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
+/// A key that is made quickly.
+const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+
+fn openssl(path: &Path, words: &str) -> Result<String, String> {
+    done(Command::new("openssl").args(words.split(' ')).current_dir(path).output())
+}
+
 /// An authority, and a certificate of it for `localhost`.
 fn certify(path: &Path) -> Result<(), String> {
-    let openssl =
-        |words: &str| done(Command::new("openssl").args(words.split(' ')).current_dir(path).output());
-    let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
-    openssl(&format!("req -x509 {key} -keyout ca.key -out ca.crt -days 9 -subj /CN=authority"))?;
-    openssl(&format!("req {key} -keyout server.key -out server.csr -subj /CN=localhost"))?;
+    openssl(path, &format!("req -x509 {NEW_KEY} -keyout ca.key -out ca.crt -days 9 -subj /CN=authority"))?;
+    openssl(path, &format!("req {NEW_KEY} -keyout server.key -out server.csr -subj /CN=localhost"))?;
     fs::write(path.join("names"), "subjectAltName=DNS:localhost").map_err(|error| error.to_string())?;
     openssl(
+        path,
         "x509 -req -in server.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days 9 -extfile names -out server.crt",
     )?;
     Ok(())

@@ -1,5 +1,6 @@
 //! `kurabe-mpi` under a real `mpirun`, all ranks on this machine.
 
+use crate::attaching::{DISK, Device};
 use crate::lab::{Lab, Live, list_of, names, notices, number, text};
 use crate::system::{Mount, system};
 use rustix::process::{Pid, Signal};
@@ -209,4 +210,53 @@ fn words_of_several_processes_need_some() {
         2,
         &["--shared is of several processes", "mpirun -n 4 kurabe-mpi"],
     );
+}
+
+#[test]
+fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
+    let lab = Lab::new();
+    let Some(device) = Device::attach(&lab, &DISK) else { return };
+    let path = text(device.path());
+    let counted = || {
+        let answer = &lab.kurabe(&["--json", "control", path, "stats"]).ok().json_lines()[0]["answer"];
+        [number(&answer["reads"]), number(&answer["read_bytes"])]
+    };
+    let words = [
+        path, "--shared", "--rw", "randread", "--bs", "4k", "--size", "64m", "--time", "500ms", "--runs", "1",
+    ];
+    let Some(command) = mpirun(&lab, &[("4", &words)]) else { return };
+    let before = counted();
+    Live::start(command).end().ok();
+    let after = counted();
+    let record = only_record(&lab);
+    let repetition = &record["cells"][0]["repetitions"][0];
+    let all: Vec<&Value> = list_of(&repetition["ranks"]["shares"]).iter().collect();
+    assert_eq!(all.len(), 4);
+    let operations: u64 = all.iter().map(|share| number(&share["operations"])).sum();
+    assert_eq!(operations, number(&repetition["read"]["latency"]["count"]));
+    // Whoever opens a device looks for partitions on it: a few reads more, and never one less.
+    let [reads, bytes] = [0, 1].map(|place| after[place] - before[place]);
+    assert!(reads >= operations && reads <= operations + 200, "{reads} of {operations}");
+    assert!(bytes >= operations << 12, "{bytes} of {operations} times 4096");
+    // The four waited for one server: what it took for each is no more than they saw.
+    assert!(all.iter().all(|share| number(&share["operations"]) > 0), "{all:?}");
+    device.detach().ok();
+}
+
+#[test]
+fn ranks_work_on_each_others_names_in_one_folder() {
+    for profile in ["mdtest-easy", "mdtest-hard"] {
+        let lab = Lab::new();
+        let target = lab.target();
+        let words = [text(&target), "--profile", profile, "--files", "20", "--runs", "2"];
+        let Some(command) = mpirun(&lab, &[("2", &words)]) else { return };
+        Live::start(command).end().ok();
+        let record = only_record(&lab);
+        for repetition in list_of(&record["cells"]).iter().flat_map(|cell| list_of(&cell["repetitions"])) {
+            let done = |share: &Value| (number(&share["operations"]), number(&share["failed"]));
+            let shares: Vec<_> = list_of(&repetition["ranks"]["shares"]).iter().map(done).collect();
+            assert_eq!(shares, [(80, 0), (80, 0)], "{profile}");
+        }
+        assert_eq!(names(&target), [] as [&str; 0]);
+    }
 }

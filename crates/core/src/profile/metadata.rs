@@ -19,6 +19,10 @@ pub struct MetadataStep {
     pub threads: u32,
     /// Whether all threads work in one folder.
     pub shared: bool,
+    /// Whether each thread looks at, reads and removes what others made: those of the next thread, of the one behind it, and of the
+    /// third.
+    #[serde(default)]
+    pub neighbours: bool,
     /// Bytes that are written into each file when it is made.
     pub write_bytes: u32,
     /// Whether each file is synced when it is made.
@@ -67,6 +71,16 @@ impl MetadataPart {
 }
 
 impl MetadataStep {
+    /// How many threads further those stand who made the files of a part, as mdtest shifts its tasks.
+    pub fn shift(&self, part: MetadataPart) -> u32 {
+        match part {
+            MetadataPart::Stat if self.neighbours => 1,
+            MetadataPart::Read if self.neighbours => 2,
+            MetadataPart::Unlink if self.neighbours => 3,
+            _ => 0,
+        }
+    }
+
     /// Files of all threads.
     pub fn all_files(&self) -> u64 {
         u64::from(self.files) * u64::from(self.threads)

@@ -1,7 +1,8 @@
 //! Many files made, looked at, read, renamed and removed, as mdtest does it: what a file system takes for names, not for data.
 //!
 //! The model: each thread has files of its own, named by number, in a folder of its own or all in one. A part begins for all
-//! threads at once and is over when the last has done its files; the next begins after that. What is done to one file is one
+//! threads at once and is over when the last has done its files; the next begins after that. Of several processes all threads
+//! stand in one row, in a folder of the first, where they have something of each other. What is done to one file is one
 //! operation with its latency. Names are looked up in the folder's descriptor, so no path is walked. What was made a moment ago
 //! is in memory, as in mdtest on one machine, unless the step is `cold`.
 //!
@@ -18,15 +19,18 @@ use crate::real::Real;
 use crate::steps::traffic::Watched;
 use crate::steps::{command::no_folder, copy::thread_lost};
 use crate::task::{Attempt, Repeated};
+use kurabe_core::company::Company;
 use kurabe_core::profile::{MetadataPart, MetadataStep};
 use kurabe_core::record::{Noise, Repetition};
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, text, words::Keyword};
-use kurabe_program::{Folder, Stop};
+use kurabe_program::{FileIdentity, Folder, Stop};
 use rustix::fs::{FileType, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{OnceLock, RwLock};
 use std::thread::ScopedJoinHandle;
@@ -43,13 +47,28 @@ impl Real<'_> {
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let container = self.target.container().ok_or_else(no_folder)?;
-        let folder = container.make(OsStr::new(FOLDER)).map_err(|error| cannot_make(&error))?;
-        let done = self.repeat_parts(context, step, &folder, attempt);
-        let removed = container.remove_tree(OsStr::new(FOLDER)).map_err(|error| {
-            Error::os(text!("cannot remove the files of the step", "ステップのファイルを消せません"), &error)
-        });
+        let company = context.company().filter(|_| step.shared || step.neighbours);
+        let (place, all) = company.map_or((0, 1), Company::place);
+        let make = || container.make(OsStr::new(FOLDER)).map_err(|error| cannot_make(&error));
+        let folder = match (company, place) {
+            (None, _) => make()?,
+            (Some(company), 0) => told(company, make()?)?,
+            (Some(company), _) => of_the_first(company)?,
+        };
+        let row = place * step.threads..all * step.threads;
+        let mut done = self.repeat_parts(context, step, (&folder, row), attempt);
+        if company.is_some() && done.is_ok() {
+            // Nobody is in it any more.
+            done = context.meet()().and(done);
+        }
+        let removed = match place {
+            0 => container.remove_tree(OsStr::new(FOLDER)),
+            _ => Ok(()),
+        };
         let repetitions = done?;
-        removed?;
+        removed.map_err(|error| {
+            Error::os(text!("cannot remove the files of the step", "ステップのファイルを消せません"), &error)
+        })?;
         let reason = text!(
             "names of files are ordinary calls, one after the other in each thread",
             "ファイル名の操作は、スレッドごとに通常のシステムコールを 1 つずつ行います"
@@ -63,17 +82,25 @@ impl Real<'_> {
         &self,
         context: &mut Context<'_>,
         step: &MetadataStep,
-        folder: &Folder,
+        (folder, row): (&Folder, Range<u32>),
         attempt: &Attempt,
     ) -> Result<Vec<Repetition>> {
         let files = (0..step.threads)
-            .map(|thread| Files::of_thread(folder, thread, step, content(context, attempt.seed, thread)))
+            .map(|thread| {
+                let content = content(context, attempt.seed, thread);
+                Files::of_thread(folder, row.start + thread..row.end, step, content)
+            })
             .collect::<io::Result<Vec<_>>>();
         let mut files = files.map_err(|error| cannot_make(&error))?;
         let device = Watched::under(folder.path());
         let mut repetitions = Vec::new();
         for part in &step.parts {
             context.check_interrupt()?;
+            // All have made their folders when the first part is over.
+            files
+                .iter_mut()
+                .try_for_each(|files| files.turn_to(*part, step))
+                .map_err(|error| cannot_make(&error))?;
             if step.cold {
                 self.make_folder_cold(context, folder)?;
             }
@@ -155,8 +182,13 @@ fn part_watched(
 
 /// The files of a thread.
 struct Files {
+    root: Folder,
+    /// Of the files at hand.
     folder: Folder,
-    thread: u32,
+    /// The thread's place among all, to their end.
+    row: Range<u32>,
+    /// Who made the files at hand.
+    maker: u32,
     /// Whether they have their second names.
     renamed: bool,
     /// What is written into each, and room to read it.
@@ -165,23 +197,33 @@ struct Files {
 
 impl Files {
     fn of_thread(
-        folder: &Folder,
-        thread: u32,
+        root: &Folder,
+        row: Range<u32>,
         step: &MetadataStep,
         mut content: Content,
     ) -> io::Result<Self> {
         let folder = match step.shared {
-            true => folder.try_clone()?,
-            false => folder.make(OsStr::new(&format!("{thread}")))?,
+            true => root.try_clone()?,
+            false => root.make(OsStr::new(&format!("{}", row.start)))?,
         };
         let mut bytes = vec![0; step.write_bytes as usize];
         content.fill(&mut bytes);
-        Ok(Self { folder, thread, renamed: false, bytes })
+        Ok(Self { root: root.try_clone()?, folder, maker: row.start, row, renamed: false, bytes })
+    }
+
+    /// Takes up the files of a part.
+    fn turn_to(&mut self, part: MetadataPart, step: &MetadataStep) -> io::Result<()> {
+        let maker = (self.row.start + step.shift(part)) % self.row.end;
+        if maker != self.maker && !step.shared {
+            self.folder = self.root.folder(OsStr::new(&format!("{maker}")))?;
+        }
+        self.maker = maker;
+        Ok(())
     }
 
     fn name(&self, number: u32, renamed: bool) -> OsString {
         let letter = if renamed { 'r' } else { 'f' };
-        format!("{letter}{}-{number}", self.thread).into()
+        format!("{letter}{}-{number}", self.maker).into()
     }
 
     /// Does a part to all of them, one after the other.
@@ -234,6 +276,26 @@ impl Files {
     }
 }
 
+/// Tells the others of a folder.
+fn told(company: &dyn Company, folder: Folder) -> Result<Folder> {
+    let identity = folder.readable().and_then(FileIdentity::of).map_err(|error| cannot_make(&error))?;
+    company.common_folder(Some((folder.path().display().to_string(), identity.inode)))?;
+    Ok(folder)
+}
+
+/// The folder of who stands first.
+fn of_the_first(company: &dyn Company) -> Result<Folder> {
+    let (path, inode) = company.common_folder(None)?;
+    let open = || {
+        let folder = Folder::open(Path::new(&path))?;
+        match FileIdentity::of(folder.readable()?)?.inode == inode {
+            true => Ok(folder),
+            false => Err(io::ErrorKind::NotFound.into()),
+        }
+    };
+    open().map_err(|error| cannot_make(&error))
+}
+
 /// The profile's data for a thread.
 fn content(context: &Context<'_>, seed: u64, thread: u32) -> Content {
     Content::new(context.profile.rules.data, seed, u64::from(thread))
@@ -249,4 +311,37 @@ fn refused(part: MetadataPart, name: &OsStr, error: &io::Error) -> Error {
         text!("cannot do `{part}` to the file {name}", "ファイル {name} の `{part}` に失敗しました"),
         error,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::workload::Data;
+
+    #[test]
+    fn parts_are_done_to_what_others_made() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = Folder::open(&dir.path().canonicalize().unwrap()).unwrap();
+        let step = MetadataStep {
+            id: None,
+            label: None,
+            files: 1,
+            threads: 3,
+            shared: false,
+            neighbours: true,
+            write_bytes: 0,
+            sync: false,
+            cold: false,
+            parts: MetadataPart::WORDS.iter().map(|(_, part)| *part).collect(),
+        };
+        let of = |place| Files::of_thread(&root, place..3, &step, Content::new(Data::Zero, 1, 0)).unwrap();
+        let mut files = [0, 1, 2].map(of);
+        for (part, makers) in step.parts.iter().zip([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2], [0, 1, 2]]) {
+            for (files, maker) in files.iter_mut().zip(makers) {
+                files.turn_to(*part, &step).unwrap();
+                assert!(files.folder.path().ends_with(maker.to_string()), "{part:?}: {:?}", files.folder);
+                assert_eq!(files.name(7, false), *format!("f{maker}-7"));
+            }
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! A run of a profile, as the binary does it, with its events in a list.
 
 use kurabe_core::Result;
+use kurabe_core::company::Company;
 use kurabe_core::environment::Environment;
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
@@ -39,6 +40,17 @@ impl Ran {
 
 /// Runs a profile on a target; `hear` hears of each event and may ask for a stop.
 pub fn run(given: &Path, options: &TargetOptions, profile: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
+    run_among(None, given, options, profile, hear)
+}
+
+/// The same among others.
+pub fn run_among(
+    company: Option<&dyn Company>,
+    given: &Path,
+    options: &TargetOptions,
+    profile: &str,
+    hear: &dyn Fn(&Event, &Stop),
+) -> Ran {
     let profile = Profile::parse("test.toml", profile).unwrap_or_else(|error| panic!("{error:?}"));
     let mut target = Target::open(given, options).unwrap();
     let settings = Settings {
@@ -54,6 +66,7 @@ pub fn run(given: &Path, options: &TargetOptions, profile: &str, hear: &dyn Fn(&
         events.push(event);
         Ok(())
     };
-    let result = Session::new(&mut target, &profile, settings, &noise, &stop, &mut emit).run();
+    let result =
+        Session::new(&mut target, &profile, settings, &noise, &stop, &mut emit).with_company(company).run();
     Ran { result, events }
 }

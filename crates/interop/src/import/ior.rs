@@ -144,7 +144,8 @@ fn cell(
 ) -> Cell {
     let mine: Vec<_> = repetitions.iter().filter(|(of, _)| *of == word).map(|(_, printed)| printed).collect();
     let runs = u32::try_from(mine.len()).ok().filter(|runs| *runs > 0);
-    let mut imported = ImportedCell { runs, figures: summary, ..setting.clone() };
+    // A task waits for each of its transfers.
+    let mut imported = ImportedCell { runs, iodepth: Some(1), figures: summary, ..setting.clone() };
     if imported.figures.is_empty() {
         let rates = mine.iter().filter_map(|[rate, ..]| units::MIB_PER_S.figure(Statistic::Highest, *rate));
         imported.figures.extend(rates.max_by(|a, b| a.value.total_cmp(&b.value)));

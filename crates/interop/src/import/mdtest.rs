@@ -6,6 +6,7 @@
 //! mdtest.c of hpc/ior.
 
 use super::kit::*;
+use kurabe_core::record::Measure;
 
 const HEADING: &str = "mdtest-{} was launched with {} total task(s){}";
 /// `SUMMARY rate: (of 3 iterations)`, `SUMMARY rate (in ops/sec): (of 3 iterations)`, `SUMMARY: (of 3 iterations)`.
@@ -51,7 +52,8 @@ fn cell(line: &str, setting: &ImportedCell) -> Option<Cell> {
     let printed = statistics.into_iter().zip([mean, highest, lowest, deviation]);
     let figures = printed.map(|(statistic, printed)| OPERATIONS.figure(statistic, printed));
     let figures = figures.collect::<Option<Vec<_>>>()?;
-    Some(parts::cell(repeated(name), None, ImportedCell { figures, ..setting.clone() }))
+    let cell = parts::cell(repeated(name), None, ImportedCell { figures, ..setting.clone() });
+    Some(Cell { measure: Measure::Operations, ..cell })
 }
 
 #[cfg(test)]

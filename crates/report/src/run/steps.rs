@@ -261,6 +261,7 @@ fn metadata(step: &MetadataStep) -> (Text, Vec<Text>) {
             true => text!("all in one folder", "全スレッドが同じフォルダー"),
             false => text!("a folder for each thread", "スレッドごとに別のフォルダー"),
         }),
+        step.neighbours.then(|| text!("each of what others made", "他のスレッドが作ったものを対象に")),
         Some(match step.write_bytes {
             0 => text!("empty", "中身は空"),
             _ => text!("{size} in each", "中身は {size} ずつ"),

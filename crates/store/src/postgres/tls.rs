@@ -5,11 +5,12 @@
 
 use kurabe_core::{ErrorKind, Result, shown, text};
 use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Tls {
     }
 }
 
-fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>> {
+fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Issuer> {
     let name = shown::path(path);
     let refused = |cause: String| {
         ErrorKind::Store
@@ -76,19 +77,74 @@ fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<WebPkiServe
     let system = SYSTEM_ROOTS.iter().map(Path::new).find(|path| path.exists());
     let path = if path == Path::new("system") { system.unwrap_or(path) } else { path };
     let mut roots = RootCertStore::empty();
+    let mut certificates = Vec::new();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| refused(error.to_string()))? {
         let certificate = certificate.map_err(|error| refused(error.to_string()))?;
-        roots.add(certificate).map_err(|error| refused(error.to_string()))?;
+        roots.add(certificate.clone()).map_err(|error| refused(error.to_string()))?;
+        certificates.push(certificate);
     }
+    let subjects = roots.roots.iter().map(|root| root.subject.to_vec());
+    let trusted = certificates.into_iter().zip(subjects).collect();
     WebPkiServerVerifier::builder_with_provider(Arc::new(roots), provider.clone())
         .build()
+        .map(|verifier| Issuer { verifier, trusted })
         .map_err(|error| refused(error.to_string()))
+}
+
+/// Those who may have certified the server.
+#[derive(Debug)]
+struct Issuer {
+    verifier: Arc<WebPkiServerVerifier>,
+    /// Their certificates, with the inside of the DER of their subjects.
+    trusted: Vec<(CertificateDer<'static>, Vec<u8>)>,
+}
+
+impl Issuer {
+    fn verify(
+        &self,
+        certificate: &CertificateDer<'_>,
+        between: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        ocsp: &[u8],
+        now: UnixTime,
+    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
+        use CertificateError::{NotValidForNameContext, Other};
+        let verdict = self.verifier.verify_server_cert(certificate, between, name, ocsp, now);
+        let Err(rustls::Error::InvalidCertificate(Other(reason))) = &verdict else { return verdict };
+        let itself = self.trusted.iter().find(|(trusted, _)| trusted == certificate);
+        // A server's certificate that is trusted itself, as `openssl req -x509` makes it, needs no issuer. webpki refuses it because
+        // it may certify others; its time was looked at before that.
+        let Some((_, subject)) = itself.filter(|_| reason.to_string() == "CaUsedAsEndEntity") else {
+            return verdict;
+        };
+        match verify_server_name(&ParsedCertificate::try_from(certificate)?, name) {
+            // As to libpq, the subject names what no other field does.
+            Err(rustls::Error::InvalidCertificate(NotValidForNameContext { presented, .. }))
+                if presented.is_empty() && has_common_name(subject, &name.to_str()) =>
+            {
+                Ok(ServerCertVerified::assertion())
+            }
+            named => named.map(|()| ServerCertVerified::assertion()),
+        }
+    }
+}
+
+/// Whether a subject has this common name.
+fn has_common_name(subject: &[u8], name: &str) -> bool {
+    // The number of the field; behind it are the kind of text, its length and the text.
+    const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
+    let field = subject.windows(COMMON_NAME.len()).position(|bytes| bytes == COMMON_NAME);
+    let text = field.and_then(|at| match &subject[at + COMMON_NAME.len()..] {
+        [_, length, rest @ ..] => rest.get(..usize::from(*length)),
+        _ => None,
+    });
+    text.is_some_and(|text| text.eq_ignore_ascii_case(name.as_bytes()))
 }
 
 #[derive(Debug)]
 struct Verifier {
     checked: Checked,
-    issuer: Option<Arc<WebPkiServerVerifier>>,
+    issuer: Option<Issuer>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -103,7 +159,7 @@ impl ServerCertVerifier for Verifier {
     ) -> std::result::Result<ServerCertVerified, rustls::Error> {
         use CertificateError::{NotValidForName, NotValidForNameContext};
         let Some(issuer) = &self.issuer else { return Ok(ServerCertVerified::assertion()) };
-        match issuer.verify_server_cert(certificate, between, name, ocsp, now) {
+        match issuer.verify(certificate, between, name, ocsp, now) {
             // The name is looked at last: all else holds.
             Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
                 if self.checked == Checked::Issuer =>

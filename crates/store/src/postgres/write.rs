@@ -1,9 +1,9 @@
 //! Bringing runs: a batch of them in one transaction.
 
-use super::{PostgresStore, read, record_text};
-use crate::export::{export_owned, parse_export};
+use super::{PostgresStore, read};
+use crate::export::as_read_back;
 use crate::sqlite::digest::DigestRow;
-use crate::store::{BroughtRun, supersedes};
+use crate::store::{BroughtRun, record_text, supersedes};
 use crate::{id, json};
 use jiff::Timestamp;
 use kurabe_core::digest::RunDigest;
@@ -68,7 +68,7 @@ fn entering(mut record: RunRecord) -> Result<RunRecord> {
         // Any that is well-formed: a number that is free is drawn if it is taken.
         record.header.id = "new".to_owned();
     }
-    parse_export(export_owned(record).as_bytes())
+    as_read_back(record)
 }
 
 /// What a batch must know of the runs that are there.

@@ -25,10 +25,13 @@ const MADE_FILES_SINCE: i32 = 5;
 /// The version whose tables have a room for what served models said.
 const SERVED_SINCE: i32 = 6;
 
+/// The version whose tables have room for hashes of runs.
+const HASHES_SINCE: i32 = 8;
+
 /// The version whose tables know the identities of runs.
 const IDENTITIES_SINCE: i32 = 7;
 
-const STEPS: [&str; 7] = [
+const STEPS: [&str; 8] = [
     "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY NOT NULL,
@@ -171,6 +174,19 @@ CREATE TABLE served (
 ALTER TABLE runs ADD COLUMN identity TEXT;
 CREATE INDEX runs_by_identity ON runs (identity);
 ",
+    "
+-- Whoever brings runs to another store compares these and need not read the runs. Every text of a record has its checksum: what
+-- changes one drops the hash.
+CREATE TABLE hashes (
+    run_id   TEXT PRIMARY KEY NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    identity TEXT NOT NULL,
+    sha256   BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER text_written AFTER INSERT ON checksums
+BEGIN DELETE FROM hashes WHERE run_id = NEW.run_id; END;
+CREATE TRIGGER text_removed AFTER DELETE ON checksums
+BEGIN DELETE FROM hashes WHERE run_id = OLD.run_id; END;
+",
 ];
 
 /// What the file holds.
@@ -257,6 +273,11 @@ fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
 /// Whether the tables know identities: those of an older version that cannot be written do not.
 pub(super) fn keeps_identities(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(version_number(connection)? >= IDENTITIES_SINCE)
+}
+
+/// Whether the tables have room for hashes of runs: those of an older version that cannot be written have none.
+pub(super) fn keeps_hashes(connection: &Connection) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= HASHES_SINCE)
 }
 
 /// Whether the tables have room for digests: those of an older version that cannot be written have none.

@@ -11,7 +11,8 @@ const MOST_FILES: u64 = 100_000_000;
 const MOST_THREADS: u64 = 1024;
 
 pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
-    let table = value.table(&keys("kind id label files threads shared write_size sync cold parts"))?;
+    let table =
+        value.table(&keys("kind id label files threads shared neighbours write_size sync cold parts"))?;
     let mut parts = table.each("parts", |part| part.choice(MetadataPart::WORDS))?;
     if parts.is_empty() {
         parts = MetadataPart::WORDS.iter().map(|(_, part)| *part).collect();
@@ -32,6 +33,7 @@ pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
         files: table.require("files")?.integer(1..=MOST_FILES)? as u32,
         threads: integer_or(&table, "threads", 1..=MOST_THREADS, 1)? as u32,
         shared: flag(&table, "shared", false)?,
+        neighbours: flag(&table, "neighbours", false)?,
         write_bytes: table.read("write_size", |value| value.parsed(parse_block_size))?.unwrap_or(0),
         sync: flag(&table, "sync", false)?,
         cold: flag(&table, "cold", false)?,
