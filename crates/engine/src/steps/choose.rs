@@ -112,7 +112,7 @@ impl Chooser {
         };
         let wait = &mut choice.issue.wait;
         if choice.issue.engine != Engine::Uring && *wait != WaitMode::Sleep {
-            choice.fallbacks.push(format!("wait {}: only io_uring has it, calls always sleep", wait.word()));
+            choice.fallbacks.push(format!("wait {}: pread and pwrite always sleep", wait.word()));
             *wait = WaitMode::Sleep;
         } else if *wait == WaitMode::Poll
             && let Some(why) = self.refuses_polling(target, workload, wished, interrupt)
