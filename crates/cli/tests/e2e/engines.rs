@@ -34,6 +34,7 @@ fn what_is_mapped_is_buffered_and_cannot_be_direct() {
     let repetition = &record["cells"][0]["repetitions"][0];
     assert!(number(&repetition["sync"]["completed"]) > 0, "{}", repetition["sync"]);
     let direct = [&words[..], &["--direct"]].concat();
+    let lab = Lab::new();
     lab.refuses(&lab.target(), &direct, 2, &["page cache", "--buffered"]);
 }
 
