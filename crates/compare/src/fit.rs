@@ -210,6 +210,7 @@ pub(crate) fn does(work: &UseWork, kind: OpKind) -> bool {
         OpKind::Read => work.direction == Direction::Read,
         OpKind::Write => work.direction == Direction::Write,
         OpKind::Sync => work.sync,
+        OpKind::Trim => false,
     }
 }
 
@@ -256,7 +257,7 @@ fn latency(repetition: &Repetition, kind: OpKind) -> LatencyRecord {
     match kind {
         OpKind::Read => repetition_latency(repetition, Some(Direction::Read)),
         OpKind::Write => repetition_latency(repetition, Some(Direction::Write)),
-        OpKind::Sync => repetition.sync.latency.clone(),
+        OpKind::Sync | OpKind::Trim => repetition.side(kind).latency.clone(),
     }
 }
 

@@ -12,10 +12,13 @@ pub enum Engine {
     Uring,
     /// pread and pwrite.
     Threads,
+    /// Copies from and into a mapping.
+    Mmap,
 }
 
 impl Keyword for Engine {
-    const WORDS: &'static [(&'static str, Self)] = &[("uring", Self::Uring), ("threads", Self::Threads)];
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("uring", Self::Uring), ("threads", Self::Threads), ("mmap", Self::Mmap)];
 }
 
 /// The engine that the user asked for.
@@ -34,6 +37,7 @@ impl Keyword for EngineChoice {
         ("auto", Self::Auto),
         ("uring", Self::Fixed(Engine::Uring)),
         ("threads", Self::Fixed(Engine::Threads)),
+        ("mmap", Self::Fixed(Engine::Mmap)),
     ];
 }
 

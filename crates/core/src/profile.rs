@@ -331,7 +331,8 @@ pub struct PlannedWrites {
 }
 
 impl PlannedWrites {
-    /// Of one repetition of a workload. Of reads and writes mixed, the time counts in the share of the writes.
+    /// Of one repetition of a workload. Of reads and writes mixed, the time counts in the share of the writes. What is discarded
+    /// is as lost as what is overwritten, and counts with it.
     pub fn of(workload: &Workload) -> Self {
         if !workload.writes() {
             return Self::default();

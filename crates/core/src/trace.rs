@@ -97,6 +97,8 @@ impl Trace {
                 OpKind::Read => (&mut sum.reads, Some(&mut sum.read_bytes)),
                 OpKind::Write => (&mut sum.writes, Some(&mut sum.write_bytes)),
                 OpKind::Sync => (&mut sum.syncs, None),
+                // Traces hold none: they are left out when one is read.
+                OpKind::Trim => continue,
             };
             *count += 1;
             if let Some(moved) = moved {

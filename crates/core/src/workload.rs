@@ -15,6 +15,18 @@ pub enum OpKind {
     Write,
     /// Make written bytes durable (fsync).
     Sync,
+    /// Tell that bytes are needed no more (discard).
+    Trim,
+}
+
+impl OpKind {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Sync, Self::Trim];
+
+    /// The word used in files and scripts.
+    pub fn word(self) -> &'static str {
+        ["read", "write", "sync", "trim"][self as usize]
+    }
 }
 
 /// One operation: kind, where, how long. A sync has length 0.
@@ -177,6 +189,21 @@ pub enum Data {
     },
 }
 
+/// What of a workload that writes is told to be needed no more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Trims {
+    /// Each block, and nothing is written.
+    Only,
+    /// Each block right before it is written.
+    BeforeWrites,
+}
+
+impl Keyword for Trims {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("only", Self::Only), ("before_writes", Self::BeforeWrites)];
+}
+
 /// When a fsync at the end of a repetition of writes happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -243,6 +270,16 @@ pub struct Thinking {
     pub time_ns: u64,
     /// Operations between two pauses, above 0.
     pub every_operations: u32,
+}
+
+/// The processors on which threads that issue operations may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Processors {
+    /// Their numbers, at least one.
+    pub numbers: Vec<u32>,
+    /// Whether each thread has one of them, in turn, and not all.
+    pub one_each: bool,
 }
 
 /// How many blocks of a random order follow the one before them.
@@ -356,6 +393,9 @@ pub struct Workload {
     pub read_percent: u8,
     /// After every n-th read, the block just read is written back; other writes do not happen.
     pub rewrite_every_reads: Option<u32>,
+    /// What is discarded in the place of writes, or before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Trims>,
     /// Operations in flight per thread.
     pub iodepth: u32,
     /// Threads.
@@ -392,6 +432,9 @@ pub struct Workload {
     /// The latency within which the greatest queue depth is looked for before each repetition, up to `iodepth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_target: Option<LatencyTarget>,
+    /// Processors that its threads run on; any if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Processors>,
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
@@ -415,6 +458,7 @@ impl Workload {
             block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
             read_percent: 100,
             rewrite_every_reads: None,
+            trims: None,
             iodepth: 1,
             threads: 1,
             offset_bytes: 0,
@@ -429,6 +473,7 @@ impl Workload {
             in_order: None,
             flow: None,
             latency_target: None,
+            processors: None,
             ends_all: false,
             end: End::default(),
             sync: SyncRule::default(),
@@ -450,6 +495,7 @@ impl Workload {
             && self.write_block_sizes.is_empty()
             && self.thinking.is_none()
             && self.open_loop.is_none()
+            && self.trims.is_none()
             && self.rewrite_every_reads.is_none();
         is_plain.then_some((self.pattern.is_sequential(), u64::from(block.size_bytes)))
     }
@@ -479,7 +525,7 @@ impl Workload {
         self.thinking.is_some() || self.flow.is_some() || self.ends_all
     }
 
-    /// Whether it writes at all.
+    /// Whether it writes at all, or discards, which changes a target as well.
     pub fn writes(&self) -> bool {
         self.read_percent < 100 || self.rewrite_every_reads.is_some()
     }

@@ -18,6 +18,7 @@ pub(crate) mod every_operation;
 mod gate;
 pub(crate) mod joint;
 pub(crate) mod listed;
+mod mapping;
 pub(crate) mod measure;
 mod neighbours;
 mod permutation;

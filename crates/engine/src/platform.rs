@@ -134,6 +134,17 @@ pub fn thread_cpu_ns() -> u64 {
     (time.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(time.tv_nsec as u64)
 }
 
+/// Has the calling thread run on these processors alone.
+///
+/// # Errors
+/// When there is none of them for this process.
+pub fn run_on(processors: &[u32]) -> io::Result<()> {
+    let mut set = rustix::thread::CpuSet::new();
+    let in_set = processors.iter().map(|number| *number as usize);
+    in_set.filter(|number| *number < rustix::thread::CpuSet::MAX_CPU).for_each(|number| set.set(number));
+    Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
 /// Kernel threads that io_uring started on behalf of this process.
 pub fn uring_worker_count() -> usize {
     let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0 };

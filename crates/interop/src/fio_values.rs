@@ -1,7 +1,7 @@
 //! Sizes, times and engines as fio writes them.
 
 /// Engines that do one operation after the other, whatever `iodepth` says.
-pub(crate) const ONE_BY_ONE: [&str; 5] = ["psync", "sync", "vsync", "pvsync", "pvsync2"];
+pub(crate) const ONE_BY_ONE: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
 
 /// fio's sizes: with `kb_base` 1024, the default, `4k` and `4kB` are 4096 and `4ki` is 4000; with 1000 the other way.
 pub(crate) fn size_bytes(words: &str, kb_base: u64) -> Option<u64> {

@@ -27,7 +27,7 @@ use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, FIO, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
-use kurabe_core::workload::{Data, Direction};
+use kurabe_core::workload::{Data, Direction, Trims};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 
 /// How a file is named whose content is jobs.
@@ -42,6 +42,8 @@ pub struct FioJob {
     pub target: Option<String>,
     /// Whether the page cache is left as it is before each repetition (`invalidate=0`).
     pub keeps_cache: bool,
+    /// Whether all goes through a mapping (`ioengine=mmap`).
+    pub is_mapped: bool,
     /// Whether what is written is to be read back and compared (`verify=`).
     pub verifies: bool,
     /// Files over time that are asked for.
@@ -97,7 +99,7 @@ impl Notes {
 /// # Errors
 /// With the line of what is wrong, or not understood, or cannot be done.
 pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
-    let mut runs = jobs_of(file, &sections(file, source, around)?, Notes::default())?;
+    let mut runs = jobs_of(file, &sections(file, source, &[], around)?, Notes::default())?;
     match (runs.pop(), runs.is_empty()) {
         (Some((job, _)), true) => Ok(job),
         (Some((_, Some(differs))), _) => Err(differs),
@@ -111,8 +113,7 @@ pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> R
 /// As [`read_fio_job`]; when a section is asked for that is not there.
 pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<Vec<FioJob>> {
     // Its words are shown in errors as the lines that they become.
-    let mut sections = sections("fio", &line.source, around)?;
-    sections.retain(|section| line.sections.is_empty() || line.sections.contains(&section.name));
+    let sections = sections("fio", &line.source, &line.sections, around)?;
     let mut notes = Notes::default();
     line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
     Ok(jobs_of(&line.name, &sections, notes)?.into_iter().map(|(job, _)| job).collect())
@@ -138,7 +139,7 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<Vec<
             laid_out = laid_out.or(job.step.data);
             continue;
         }
-        match (check_alike(runs.last().and_then(|(jobs, _)| jobs.first()), &job, &reader), job.waits) {
+        match (check_alike(runs.last().map_or(&[], |(jobs, _)| jobs), &job, &reader), job.waits) {
             (Ok(()), _) => {}
             (Err(differs), true) => runs.push((Vec::new(), Some(differs))),
             (Err(differs), false) => return Err(differs),
@@ -185,6 +186,7 @@ fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut not
         logs,
         target: jobs.iter().find_map(|job| job.target.clone()),
         keeps_cache: jobs.iter().all(|job| job.keeps_cache),
+        is_mapped: jobs.iter().all(|job| job.is_mapped),
         profile: profile(file, jobs, laid_out, notes),
     })
 }
@@ -228,7 +230,9 @@ fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Re
 /// Whether what the jobs write is verified: in fio each verifies its own when it is done, here all is read back at the end.
 fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
     let Some(asking) = jobs.iter().find(|job| job.verifies) else { return Ok(false) };
-    if !jobs.iter().any(|job| job.step.directions != [Direction::Read]) {
+    let writes =
+        |job: &SectionJob| job.step.directions != [Direction::Read] && job.step.trims != Some(Trims::Only);
+    if !jobs.iter().any(writes) {
         return Err(ErrorKind::Unsupported
             .error(text!("nothing is written here that could be verified", "検証できる書き込みがありません"))
             .at(asking.place.clone())
@@ -375,7 +379,7 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
         order: Order::ByStep,
         // Of fio's own results nobody knows which job was to last longer: here none is longer than what is usual.
         time_ns: jobs.iter().filter_map(|job| job.step.end.time_ns).max().unwrap_or(once.time_ns),
-        direct: jobs.iter().all(|job| job.direct),
+        direct: jobs.iter().all(|job| job.direct != Some(false)),
         data: laid_out.unwrap_or(once.data),
         seed: jobs.iter().find_map(|job| job.seed).unwrap_or(once.seed),
         ..once
@@ -395,10 +399,12 @@ fn is_device(target: &Option<String>) -> bool {
 }
 
 /// What kurabe has one rule for in a run must be alike in all jobs.
-fn check_alike(first: Option<&SectionJob>, job: &SectionJob, reader: &OptionReader<'_>) -> Result<()> {
-    let Some(first) = first else { return Ok(()) };
+fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_>) -> Result<()> {
+    let Some(first) = others.first() else { return Ok(()) };
+    let direct = others.iter().find_map(|other| other.direct);
     let differing = [
-        ("direct", first.direct != job.direct),
+        ("ioengine", first.is_mapped != job.is_mapped),
+        ("direct", direct.zip(job.direct).is_some_and(|(others, own)| others != own)),
         ("randseed", first.seed.is_some() && job.seed.is_some() && first.seed != job.seed),
         (
             "filename",

@@ -1,6 +1,6 @@
 //! What is asked of a run, as plain data: whoever asks (a command line, a page, a file) says the same in the same words.
 
-use kurabe_core::issue::CachePolicy;
+use kurabe_core::issue::{CachePolicy, Engine, EngineChoice};
 use kurabe_core::profile::{Overrides, Profile, Step};
 use kurabe_explain::SweepPlan;
 use kurabe_interop::FioJob;
@@ -60,7 +60,9 @@ impl RunRequest {
     /// The same of a target, with what a job of fio says.
     pub fn with_job(self, job: FioJob) -> Self {
         let cache = if job.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
-        let overrides = Overrides { cache, ..self.overrides };
+        let engine =
+            if job.is_mapped { Some(EngineChoice::Fixed(Engine::Mmap)) } else { self.overrides.engine };
+        let overrides = Overrides { cache, engine, ..self.overrides };
         let reads_back = job.verifies;
         Self { procedure: Procedure::Given(Box::new(job.profile)), overrides, reads_back, ..self }
     }

@@ -71,9 +71,8 @@ fn at_work(parts: &[RankPart]) -> Option<AllAtWork> {
         if within.is_empty() {
             return None;
         }
-        sum.bytes_per_s += total(|interval| interval.read_bytes + interval.write_bytes);
-        sum.operations_per_s +=
-            total(|interval| u64::from(interval.read_operations) + u64::from(interval.write_operations));
+        sum.bytes_per_s += total(Interval::bytes);
+        sum.operations_per_s += total(Interval::operations);
     }
     Some(sum)
 }

@@ -83,7 +83,7 @@ impl RankLine<'_> {
 /// Whether an event tells that somebody's storage answers.
 pub(crate) fn is_sign(event: &Event) -> bool {
     match event {
-        Event::Progress { interval, .. } => interval.read_operations > 0 || interval.write_operations > 0,
+        Event::Progress { interval, .. } => interval.operations() > 0,
         Event::FillProgress { .. } | Event::Preparing { .. } | Event::Pause { .. } => true,
         _ => false,
     }

@@ -25,6 +25,7 @@ pub(crate) fn op_kind(kind: OpKind) -> Text {
         OpKind::Read => text!("read", "読み出し"),
         OpKind::Write => text!("write", "書き込み"),
         OpKind::Sync => text!("sync", "同期(fsync)"),
+        OpKind::Trim => text!("trim", "破棄(TRIM)"),
     }
 }
 

@@ -205,8 +205,9 @@ fn other_record() -> impl Strategy<Value = RunRecord> {
 fn repetition() -> impl Strategy<Value = Repetition> {
     let stalls = proptest::collection::vec((number(), number(), number(), number()), 0..3);
     let rest = (any::<bool>(), number(), number(), proptest::option::of(number()), any::<bool>());
-    (ops(), ops(), ops(), series(), stalls, rest, share(), proptest::option::of((number(), share())))
-        .prop_map(|(read, write, sync, series, stalls, rest, generator_share, noise)| {
+    let kinds = (ops(), ops(), ops(), ops());
+    (kinds, series(), stalls, rest, share(), proptest::option::of((number(), share()))).prop_map(
+        |((read, write, sync, trim), series, stalls, rest, generator_share, noise)| {
             let (discarded, started_ns, elapsed_ns, end_sync_ns, generator_bound) = rest;
             Repetition {
                 index: 0,
@@ -220,6 +221,7 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 read,
                 write,
                 sync,
+                trim,
                 end_sync_ns,
                 series,
                 stall_count: stalls.len() as u64,
@@ -251,7 +253,8 @@ fn repetition() -> impl Strategy<Value = Repetition> {
                 kernel: None,
                 ranks: None,
             }
-        })
+        },
+    )
 }
 
 fn record() -> impl Strategy<Value = RunRecord> {

@@ -7,7 +7,7 @@ use crate::world::{CompletedRequest, Request, RequestKind};
 use kurabe_core::device::{self, Buffer, Device, Wait};
 use kurabe_core::model::{CopyHabits, Model, ModelRecord, Queues, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
 
 /// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
 /// naming.
@@ -128,10 +128,14 @@ impl Device for ModelDevice<'_> {
 
     fn submit(&mut self, request: device::Submission<ModelBuffer>, now_ns: u64) -> Result<u64> {
         let (op, buffer) = (request.op, request.buffer);
+        if op.kind == OpKind::Trim && !self.stack.knows(RequestKind::Trim) {
+            return Err(no_trim());
+        }
         let kind = match op.kind {
             OpKind::Read => RequestKind::Read,
             OpKind::Write => RequestKind::Write,
             OpKind::Sync => RequestKind::Flush,
+            OpKind::Trim => RequestKind::Trim,
         };
         let held = buffer.holds.is_some_and(|(offset_bytes, length_bytes)| {
             offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
@@ -197,6 +201,15 @@ impl Device for ModelDevice<'_> {
     fn take_each(&mut self) -> Vec<Vec<u64>> {
         self.stack.take_each()
     }
+}
+
+fn no_trim() -> Error {
+    ErrorKind::Unsupported
+        .error(text!("nothing can be discarded on this model", "このモデルに破棄(TRIM)はありません"))
+        .remedy(text!(
+            "take a model of a device that has trims, such as an SSD",
+            "SSD など、TRIM のある機器のモデルを使ってください"
+        ))
 }
 
 #[cfg(test)]

@@ -145,10 +145,9 @@ fn life(repetitions: &[&Repetition]) -> Option<Life> {
             let time_ns = third as f64 * one.series.interval_ns as f64;
             in_flight_ns += latency_ns / one.elapsed_ns as f64 * time_ns;
             for interval in &one.series.intervals[part] {
-                let both = u64::from(interval.read_operations) + u64::from(interval.write_operations);
-                operations += both;
-                if both > 0 {
-                    worst_ns.push(interval.read_worst_ns.max(interval.write_worst_ns));
+                operations += interval.operations();
+                if interval.operations() > 0 {
+                    worst_ns.push(interval.worst_ns());
                 }
             }
         }
@@ -177,8 +176,7 @@ fn union_ns(stalls: &[Stall]) -> u64 {
 fn longest_silence_ns(series: &Series) -> u64 {
     let busy = |index: usize| {
         let interval = &series.intervals[index];
-        let operations = interval.read_operations > 0 || interval.write_operations > 0;
-        operations || interval.read_bytes > 0 || interval.write_bytes > 0
+        interval.operations() > 0 || interval.bytes() > 0
     };
     let (mut longest, mut run) = (0u64, 0u64);
     for index in 0..series.intervals.len() {

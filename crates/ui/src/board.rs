@@ -185,9 +185,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
         }
         Event::Progress { elapsed_ns, interval, interval_ns } => {
             let seconds = (*interval_ns).max(1) as f64 / 1e9;
-            let bytes = interval.read_bytes.saturating_add(interval.write_bytes);
-            let operations = u64::from(interval.read_operations) + u64::from(interval.write_operations);
-            let rate = bytes as f64 / seconds;
+            let rate = interval.bytes() as f64 / seconds;
             let rate_words = number::rate(rate);
             json!({
                 "t": "now",
@@ -195,8 +193,8 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
                 "rate": rate / 1e6,
                 "number": rate_words.number,
                 "unit": rate_words.unit,
-                "iops": number::iops(operations as f64 / seconds).number,
-                "worst": number::latency(interval.read_worst_ns.max(interval.write_worst_ns) as f64).to_string(),
+                "iops": number::iops(interval.operations() as f64 / seconds).number,
+                "worst": number::latency(interval.worst_ns() as f64).to_string(),
             })
         }
         Event::Sampled { .. } => json!({ "t": "plot" }),

@@ -45,7 +45,7 @@ pub struct VersusArgs {
     pub dry_run: bool,
     #[arg(long, help = t("Write no test file to a model before it is read: its data are of long ago", "モデルに事前のテストファイルを書き込まない(ずっと前に書かれたデータを読む)"))]
     pub no_fill: bool,
-    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS), help = t("io_uring, pread/pwrite in threads, or whichever shows the storage", "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ"))]
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = choice(EngineChoice::WORDS), help = t("io_uring, pread/pwrite in threads, a mapping (through the page cache), or whichever of the first two shows the storage", "io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または前の 2 つから実力が出るほうを自動で選ぶ"))]
     pub engine: EngineChoice,
     #[arg(long, help = t("Through the page cache, dropped before each repetition; also where direct I/O is refused", "ページキャッシュ経由で測る(各回の前に破棄。ダイレクト I/O が使えない場合にも)"))]
     pub buffered: bool,

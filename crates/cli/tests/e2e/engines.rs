@@ -17,12 +17,25 @@ fn reads(cell: &Value) -> u64 {
 
 #[test]
 fn both_engines_run_many_threads_and_queues() {
-    for (engine, issuing) in [("uring", 2), ("threads", 16)] {
+    for (engine, issuing) in [("uring", 2), ("threads", 16), ("mmap", 16)] {
         let (cell, _) = cell(&["--engine", engine, "--iodepth", "8", "--threads", "2"]);
         assert_eq!((&cell["engine"]["name"], &cell["engine"]["asked"]), (&engine.into(), &engine.into()));
         assert_eq!(cell["engine"]["issuing_threads"], issuing);
         assert!(reads(&cell) > 0);
     }
+}
+
+#[test]
+fn what_is_mapped_is_buffered_and_cannot_be_direct() {
+    let (lab, words) =
+        (Lab::new(), ["--rw", "randwrite", "--size", "4m", "--time", "50ms", "--engine", "mmap"]);
+    let record = lab.measure(&lab.target(), &[&words[..], &["--fsync", "8"]].concat());
+    assert_eq!(record["header"]["target"]["direct"], false);
+    let repetition = &record["cells"][0]["repetitions"][0];
+    assert!(number(&repetition["sync"]["completed"]) > 0, "{}", repetition["sync"]);
+    let direct = [&words[..], &["--direct"]].concat();
+    let lab = Lab::new();
+    lab.refuses(&lab.target(), &direct, 2, &["page cache", "--buffered"]);
 }
 
 #[test]

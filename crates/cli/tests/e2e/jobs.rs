@@ -1,6 +1,6 @@
 //! fio's job files as procedures: what runs, where, and what is refused before anything is written.
 
-use crate::lab::{Lab, list_of, names, text};
+use crate::lab::{Lab, list_of, names, number, text};
 use crate::system::{python_with, system};
 use std::process::Command;
 
@@ -73,7 +73,7 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     let of = |name: &str, source: String| lab.write(name, source);
     let flow = of("flow.fio", JOBS.replace("stonewall", "trim_percentage=5"));
     lab.kurabe(&["run", text(&flow), text(&target)])
-        .is_refusal(10, &["`trim_percentage`", "no trims", "flow.fio:14:1"]);
+        .is_refusal(10, &["`trim_percentage`", "trims are jobs", "flow.fio:14:1"]);
     let job = of("mine.fio", JOBS.to_owned());
     lab.kurabe(&["run", text(&job), text(&target), "--bs", "4k"]).is_refusal(2, &["--bs", "job file"]);
     lab.kurabe(&["run", text(&target), text(&target)]).is_refusal(2, &["two targets", "kurabe versus"]);
@@ -169,6 +169,50 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     let missing = run(&line("--name=a --rw=read --size=1m --filename=/dev/no-such-disk"));
     assert!(missing.code() == Some(4) && missing.err.contains("/dev/no-such-disk"), "{}", missing.err);
     assert_eq!(names(&target), ["one", "two"]);
+}
+
+#[test]
+fn blocks_are_discarded_in_files_and_on_models_and_never_without_leave() {
+    let lab = Lab::new();
+    let blocks =
+        |file: &std::path::Path| std::os::unix::fs::MetadataExt::blocks(&file.metadata().expect("a file"));
+    let file = lab.write("target/mine", vec![7; 1 << 20]);
+    let whole = blocks(&file);
+    let line = |words: &str| {
+        let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
+        lab.kurabe(
+            &[&["--lang", "en", "fio"], &words.iter().map(String::as_str).collect::<Vec<_>>()[..]].concat(),
+        )
+    };
+    let named = format!("--name=a --filename={} --bs=64k --size=1m", text(&file));
+    let refused = line(&format!("{named} --rw=randtrim"));
+    assert!(refused.code() != Some(0) && refused.err.contains("--write-existing"), "{}", refused.err);
+    assert!(std::fs::read(&file).expect("a file").iter().all(|byte| *byte == 7));
+    let printed = |words: &str| -> serde_json::Value {
+        serde_json::from_str(&line(&format!("{words} --output-format=json")).ok().out).expect("fio's JSON")
+    };
+    let done = |result: &serde_json::Value| {
+        ["read", "write", "trim"].map(|side| number(&result["jobs"][0][side]["total_ios"]))
+    };
+    let leave = "--write-existing";
+    assert_eq!(done(&printed(&format!("{named} {leave} --rw=randtrim"))), [0, 0, 16]);
+    assert!(blocks(&file) < whole / 2 && file.metadata().expect("a file").len() == 1 << 20, "a hole");
+    assert_eq!(done(&printed(&format!("{named} {leave} --rw=trimwrite"))), [0, 16, 16]);
+    assert_eq!(blocks(&file), whole);
+    // On a model it is the model's own, if it has any.
+    let modelled = "--on model:ssd-sata --name=a --rw=randtrim --bs=64k --size=16m";
+    assert_eq!(done(&printed(modelled)), [0, 0, 256]);
+    let shown = line(modelled).ok().out;
+    assert!(shown.contains("RND 64 KiB Q1 T1 trim · a"), "{shown}");
+    let none = line("--on model:hdd-nas --name=a --rw=trim --size=1m");
+    assert!(none.code() != Some(0) && none.err.contains("nothing can be discarded"), "{}", none.err);
+    // Where threads run, and a way through a mapping.
+    assert_eq!(
+        done(&printed(&format!("{named} {leave} --rw=write --ioengine=mmap --cpus_allowed=0"))),
+        [0, 16, 0]
+    );
+    let nowhere = line(&format!("{named} --rw=read --cpus_allowed=8191"));
+    assert!(nowhere.code() != Some(0) && nowhere.err.contains("processors"), "{}", nowhere.err);
 }
 
 #[test]

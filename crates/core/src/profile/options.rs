@@ -5,7 +5,7 @@
 //! [`Overrides::change_step`] if it is part of a workload, and else where the lab applies what concerns the whole profile.
 
 use crate::data_file::{DataTable, Value};
-use crate::issue::{CachePolicy, EngineChoice, Pages, Settings, WaitMode};
+use crate::issue::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
 use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
 use crate::words::{Keyword, all_words};
 use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
@@ -207,8 +207,8 @@ options! {
     "seed" seed: u64, Rules, Number, "N";
         ("Seed of offsets and data", "オフセットとデータの乱数のシード");
     "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE", usual: Some("auto"), idle_on_models: true;
-        ("io_uring, pread/pwrite in threads, or whichever shows the storage",
-         "io_uring、スレッドでの pread/pwrite、または実力が出るほうを自動で選ぶ");
+        ("io_uring, pread/pwrite in threads, a mapping (through the page cache), or whichever of the first two shows the storage",
+         "io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または前の 2 つから実力が出るほうを自動で選ぶ");
     "wait" wait: WaitMode, Issue, Choice(all_words::<WaitMode>), "MODE", usual: Some("sleep"), idle_on_models: true;
         ("How completions are awaited: asleep, spinning, or polled by the kernel (io_uring)",
          "完了の待ち方: 眠って待つ、回って待つ、カーネルがポーリング(io_uring)");
@@ -383,7 +383,9 @@ impl Overrides {
 
     /// Whether I/O goes around the page cache, if that is said.
     pub fn is_direct(&self) -> Option<bool> {
-        self.direct.or(self.buffered.map(|is_buffered| !is_buffered))
+        // What is mapped is in the page cache.
+        let is_mapped = self.engine == Some(EngineChoice::Fixed(Engine::Mmap));
+        self.direct.or(self.buffered.map(|is_buffered| !is_buffered)).or(is_mapped.then_some(false))
     }
 
     /// Whether an option of a workload is set.

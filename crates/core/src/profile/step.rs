@@ -6,7 +6,7 @@
 use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
     AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, Flow, LatencyTarget, OpenLoop, Pattern,
-    SyncRule, Thinking, ThreadShare, Workload, is_zero,
+    Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
 };
 use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
 use schemars::JsonSchema;
@@ -69,6 +69,9 @@ pub struct IoStep {
     pub span_percent: Option<(u8, u8)>,
     /// After every n-th read, write back the block just read.
     pub rewrite_every_reads: Option<u32>,
+    /// What is discarded in the place of writes, or before them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trims: Option<Trims>,
     /// Open loop.
     pub open_loop: Option<OpenLoop>,
     /// Warm-up.
@@ -100,6 +103,9 @@ pub struct IoStep {
     /// The latency within which the greatest queue depth is looked for, up to `iodepth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_target: Option<LatencyTarget>,
+    /// Processors that its threads run on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processors: Option<Processors>,
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
@@ -368,7 +374,8 @@ impl Step {
                 .iter()
                 .map(|direction| {
                     let work = Work::Io(vec![step.workload(rules, *direction, span_bytes)]);
-                    let cells = vec![rate(direction)];
+                    let trims = (step.trims == Some(Trims::Only)).then(|| cell("trim", None, Measure::Rate));
+                    let cells = vec![trims.unwrap_or_else(|| rate(direction))];
                     let warm_up = step.warm_up_workload(rules, *direction, span_bytes);
                     (*direction, Task { step_index, label: label.clone(), cells, warm_up, work })
                 })
@@ -469,6 +476,7 @@ impl IoStep {
             span_bytes: None,
             span_percent: None,
             rewrite_every_reads: None,
+            trims: None,
             open_loop: None,
             warm_up_ns: 0,
             beside: false,
@@ -480,12 +488,18 @@ impl IoStep {
             in_order: None,
             flow: None,
             latency_target: None,
+            processors: None,
             ends_all: false,
             warm_up_passes: 0,
             end: End::default(),
             sync: SyncRule::default(),
             data: None,
         }
+    }
+
+    /// Operations in flight per thread: one where each write waits for its discard.
+    pub fn in_flight(&self) -> u32 {
+        if self.trims == Some(Trims::BeforeWrites) { 1 } else { self.iodepth }
     }
 
     /// Its name in a table: `SEQ 1 MiB Q8 T1`, `RND 4 KiB Q32 T1`.
@@ -504,42 +518,33 @@ impl IoStep {
         };
         let sizes: Vec<String> =
             self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
-        format!("{pattern} {} Q{} T{}", sizes.join("/"), self.iodepth, self.threads)
+        // No direction says it.
+        let discards = if self.trims == Some(Trims::Only) { " trim" } else { "" };
+        format!("{pattern} {} Q{} T{}{discards}", sizes.join("/"), self.in_flight(), self.threads)
     }
 
-    /// What to run before each repetition so that the span has been accessed: ascending, in large blocks, cut after
-    /// [`LONGEST_WARM_UP`] times the time of a repetition.
+    /// What to run before each repetition so that the span has been accessed, or is there to be discarded: ascending, in large
+    /// blocks, cut after [`LONGEST_WARM_UP`] times the time of a repetition.
     fn warm_up_workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Option<Workload> {
-        if self.warm_up_passes == 0 {
+        let measured = self.workload(rules, direction, span_bytes);
+        let discards = measured.trims == Some(Trims::Only);
+        let passes = self.warm_up_passes.max(u32::from(discards));
+        if passes == 0 {
             return None;
         }
-        let measured = self.workload(rules, direction, span_bytes);
         // Whole blocks, and none that reaches beyond the span.
         let fitting =
             1u32 << measured.span_bytes.trailing_zeros().min(LARGEST_WARM_UP_BLOCK.trailing_zeros());
         let size_bytes = fitting.max(measured.smallest_block_bytes());
+        let time_ns = Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP));
         Some(Workload {
-            pattern: Pattern::Sequential,
-            block_sizes: vec![BlockSize { size_bytes, weight: 1 }],
-            rewrite_every_reads: None,
-            iodepth: 1,
-            threads: 1,
-            open_loop: None,
-            warm_up_ns: 0,
-            thinking: None,
-            write_block_sizes: Vec::new(),
-            alignment_bytes: None,
-            zones: Vec::new(),
-            in_order: None,
-            flow: None,
-            latency_target: None,
-            ends_all: false,
-            end: End {
-                time_ns: Some(rules.time_ns.saturating_mul(LONGEST_WARM_UP)),
-                passes: Some(self.warm_up_passes),
-                ..End::default()
-            },
-            ..measured
+            read_percent: measured.read_percent,
+            offset_bytes: measured.offset_bytes,
+            end: End { time_ns, passes: Some(passes), ..End::default() },
+            sync: measured.sync,
+            data: measured.data,
+            seed: measured.seed,
+            ..Workload::plain(Pattern::Sequential, size_bytes, measured.span_bytes)
         })
     }
 
@@ -593,7 +598,8 @@ impl IoStep {
             },
             read_percent,
             rewrite_every_reads: self.rewrite_every_reads.filter(|_| direction == Direction::Mix),
-            iodepth: self.iodepth,
+            trims: self.trims.filter(|_| direction == Direction::Write),
+            iodepth: self.in_flight(),
             threads: self.threads,
             offset_bytes,
             span_bytes: wished_bytes.map_or(rest, |span| span.min(rest)),
@@ -606,6 +612,7 @@ impl IoStep {
             in_order: self.in_order,
             flow: self.flow,
             latency_target: self.latency_target,
+            processors: self.processors.clone(),
             ends_all: self.ends_all,
             end,
             sync: self.sync,

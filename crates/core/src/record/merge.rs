@@ -50,6 +50,9 @@ impl Interval {
         self.write_bytes = self.write_bytes.saturating_add(other.write_bytes);
         self.write_operations = self.write_operations.saturating_add(other.write_operations);
         self.write_worst_ns = self.write_worst_ns.max(other.write_worst_ns);
+        self.trim_bytes = self.trim_bytes.saturating_add(other.trim_bytes);
+        self.trim_operations = self.trim_operations.saturating_add(other.trim_operations);
+        self.trim_worst_ns = self.trim_worst_ns.max(other.trim_worst_ns);
     }
 }
 
@@ -158,6 +161,7 @@ impl Repetition {
         self.read.merge(&other.read);
         self.write.merge(&other.write);
         self.sync.merge(&other.sync);
+        self.trim.merge(&other.trim);
         self.end_sync_ns = self.end_sync_ns.max(other.end_sync_ns);
         self.unserved_operations = self.unserved_operations.saturating_add(other.unserved_operations);
         self.series.merge(&other.series);
@@ -250,6 +254,9 @@ mod tests {
             write_bytes: bytes * 2,
             write_operations: operations / 2,
             write_worst_ns: worst_ns + 1,
+            trim_bytes: bytes * 3,
+            trim_operations: operations / 3,
+            trim_worst_ns: worst_ns + 2,
         });
         (1u64..3, vec(interval, 0..4)).prop_map(|(interval_ns, intervals)| Series { interval_ns, intervals })
     }
@@ -275,7 +282,7 @@ mod tests {
         fn part()(
             (index, discarded, seed, started_ns, turn) in (0u32..3, any::<bool>(), 0u64..3, 0u64..9, of(0u32..3)),
             (elapsed_ns, first_done_ns, end_sync_ns, unserved_operations) in (0u64..99, of(0u64..9), of(0u64..9), 0u64..9),
-            (read, write, sync) in (operations(), operations(), operations()),
+            (read, write, sync, trim) in (operations(), operations(), operations(), operations()),
             (series, stalls, unlisted, stall_threshold_ns) in (series(), stalls(), 0u64..3, 0u64..9),
             (user_ns, generator_share, generator_bound) in (0u64..9, 0.0..1.0f64, any::<bool>()),
             (other_read_bytes, steal_share, other_cpus_busy, suspended_ns) in
@@ -285,7 +292,7 @@ mod tests {
         ) -> Repetition {
             Repetition {
                 index, discarded, seed, started_ns, turn, elapsed_ns, first_done_ns, end_sync_ns, unserved_operations,
-                read, write, sync, series, stall_threshold_ns, generator_share, generator_bound, account,
+                read, write, sync, trim, series, stall_threshold_ns, generator_share, generator_bound, account,
                 stall_count: stalls.len() as u64 + unlisted,
                 stalls,
                 cpu: CpuUse { user_ns, system_ns: user_ns / 2 },

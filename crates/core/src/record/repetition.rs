@@ -1,7 +1,7 @@
 //! One pass of a cell, with all that was seen while it ran.
 
 use super::RankedRepetition;
-use crate::workload::{Direction, OpKind};
+use crate::workload::{Direction, OpKind, is_zero};
 use crate::{model::TimeAccount, split::KernelSplit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,13 @@ pub struct OpsRecord {
     pub latency: LatencyRecord,
 }
 
+impl OpsRecord {
+    /// Whether there was no such operation.
+    pub fn is_nothing(&self) -> bool {
+        self.submitted == 0 && self.completed == 0
+    }
+}
+
 /// One interval of a time series.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
@@ -61,6 +68,36 @@ pub struct Interval {
     pub write_operations: u32,
     /// Worst latency of these writes.
     pub write_worst_ns: u64,
+    /// Bytes discarded.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trim_bytes: u64,
+    /// Discards completed.
+    #[serde(default, skip_serializing_if = "is_no_count")]
+    pub trim_operations: u32,
+    /// Worst latency of these discards.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trim_worst_ns: u64,
+}
+
+impl Interval {
+    /// Bytes of all kinds.
+    pub fn bytes(&self) -> u64 {
+        self.read_bytes.saturating_add(self.write_bytes).saturating_add(self.trim_bytes)
+    }
+
+    /// Operations of all kinds that have bytes.
+    pub fn operations(&self) -> u64 {
+        [self.read_operations, self.write_operations, self.trim_operations].map(u64::from).iter().sum()
+    }
+
+    /// Worst latency of these.
+    pub fn worst_ns(&self) -> u64 {
+        self.read_worst_ns.max(self.write_worst_ns).max(self.trim_worst_ns)
+    }
+}
+
+fn is_no_count(count: &u32) -> bool {
+    *count == 0
 }
 
 /// A time series from the start of a repetition.
@@ -148,6 +185,9 @@ pub struct Repetition {
     pub write: OpsRecord,
     /// Syncs.
     pub sync: OpsRecord,
+    /// Discards.
+    #[serde(default, skip_serializing_if = "OpsRecord::is_nothing")]
+    pub trim: OpsRecord,
     /// Time of the fsync at the end, if there was one.
     pub end_sync_ns: Option<u64>,
     /// Operations of an open loop that were due but not issued before the end: the device did not keep up.
@@ -219,6 +259,16 @@ pub struct Traffic {
 }
 
 impl Repetition {
+    /// What operations of a kind did.
+    pub fn side(&self, kind: OpKind) -> &OpsRecord {
+        match kind {
+            OpKind::Read => &self.read,
+            OpKind::Write => &self.write,
+            OpKind::Sync => &self.sync,
+            OpKind::Trim => &self.trim,
+        }
+    }
+
     /// Operations that failed, syncs included.
     pub fn failed(&self) -> u64 {
         self.total(|side| side.failed)
@@ -230,15 +280,15 @@ impl Repetition {
     }
 
     fn total(&self, count: fn(&OpsRecord) -> u64) -> u64 {
-        [&self.read, &self.write, &self.sync].map(count).into_iter().fold(0, u64::saturating_add)
+        OpKind::ALL.map(|kind| count(self.side(kind))).into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes that moved in a direction.
+    /// Bytes that moved in a direction, of all kinds if reads and writes are mixed.
     pub fn bytes(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Read => self.read.bytes,
             Direction::Write => self.write.bytes,
-            Direction::Mix => self.read.bytes.saturating_add(self.write.bytes),
+            Direction::Mix => self.total(|side| side.bytes),
         }
     }
 
@@ -247,7 +297,7 @@ impl Repetition {
         match direction {
             Direction::Read => self.read.completed,
             Direction::Write => self.write.completed,
-            Direction::Mix => self.read.completed.saturating_add(self.write.completed),
+            Direction::Mix => self.completed().saturating_sub(self.sync.completed),
         }
     }
 

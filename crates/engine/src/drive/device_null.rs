@@ -68,7 +68,7 @@ impl NullDevice {
         let usual_ns = match kind {
             OpKind::Read => None,
             OpKind::Write => write_latency_ns,
-            OpKind::Sync => sync_latency_ns,
+            OpKind::Sync | OpKind::Trim => sync_latency_ns,
         };
         slow.filter(|(at, _)| *at == number).map_or(usual_ns.unwrap_or(latency_ns), |(_, slow_ns)| slow_ns)
     }

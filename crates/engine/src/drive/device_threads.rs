@@ -1,13 +1,17 @@
 //! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
-//! threads, as AmorphousDiskMark does. A call that a signal interrupted is told as that: who issued it knows how long to try.
+//! threads, as AmorphousDiskMark does. Discards are calls as well. A mapping of the file may stand in the place of both. A call that a signal interrupted is told as that: who issued it knows how long to try.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
+use crate::drive::mapping::Mapping;
 use crate::{target::Opened, verify::Stamping};
+use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
-use kurabe_core::{Result, workload::OpKind};
+use kurabe_core::workload::{Op, OpKind};
+use kurabe_host::discard;
 use rustix::io::{pread, pwrite};
 use std::fs::File;
+use std::os::unix::fs::FileTypeExt;
 
 /// A file, one operation at a time.
 pub struct ThreadsDevice {
@@ -16,6 +20,10 @@ pub struct ThreadsDevice {
     stamping: Option<Stamping>,
     /// Whether a flush is fdatasync.
     data_only: bool,
+    /// Whether it is a block device, which is told what to discard by a request of its own.
+    is_block: bool,
+    /// Through which bytes go in the place of calls.
+    mapping: Option<Mapping>,
     leases: Vec<Lease>,
     pending: Option<Submission<Lease>>,
 }
@@ -28,18 +36,31 @@ impl ThreadsDevice {
     pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
         let Opened { file, stamping, data_only } = opened;
-        Ok((Self { file, stamping, data_only, leases, pending: None }, pages))
+        let is_block = file.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
+        Ok((Self { file, stamping, data_only, is_block, mapping: None, leases, pending: None }, pages))
+    }
+
+    /// The same through a mapping of the file.
+    ///
+    /// # Errors
+    /// As [`Mapping::of`].
+    pub fn mapped(self, writes: bool, durable: bool) -> Result<Self> {
+        Ok(Self { mapping: Some(Mapping::of(&self.file, writes, durable)?), ..self })
     }
 
     fn perform(&self, request: &mut Submission<Lease>) -> Transfer {
         let Submission { op, buffer } = request;
         let bytes = buffer.bytes_mut(op.length_bytes as usize);
+        if let Some(mapping) = &self.mapping {
+            return mapping.carry(*op, bytes);
+        }
         let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
         let flush = || match self.data_only {
             true => rustix::fs::fdatasync(&self.file),
             false => rustix::fs::fsync(&self.file),
         };
         let result = match (op.kind, &self.stamping) {
+            (OpKind::Trim, _) => return self.discard(*op),
             (OpKind::Read, _) => pread(&self.file, &mut *bytes, op.offset_bytes),
             (OpKind::Write, None) => write(bytes),
             (OpKind::Write, Some(stamping)) => stamping.write(*op, bytes, write),
@@ -47,6 +68,17 @@ impl ThreadsDevice {
             (OpKind::Sync, Some(stamping)) => stamping.flush(flush).map(|()| 0),
         };
         result.map(|bytes| bytes as u32).map_err(|error| ErrorNumber(error.raw_os_error()))
+    }
+}
+
+impl ThreadsDevice {
+    fn discard(&self, op: Op) -> Transfer {
+        let discarded = discard(&self.file, self.is_block, op.offset_bytes, u64::from(op.length_bytes));
+        if let Some(stamping) = &self.stamping {
+            stamping.forget(op);
+        }
+        let number = |error: std::io::Error| ErrorNumber(error.raw_os_error().unwrap_or(ErrorNumber::IO.0));
+        discarded.map(|()| op.length_bytes).map_err(number)
     }
 }
 

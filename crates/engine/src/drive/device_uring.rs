@@ -108,6 +108,8 @@ impl Aim {
             }
             OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
             OpKind::Sync => with_file!(file => opcode::Fsync::new(file).flags(self.flush).build()),
+            // Discards are for the other engine: here they move no byte, which is an error.
+            OpKind::Trim => opcode::Nop::new().build(),
         };
         entry.user_data(buffer.slot() as u64)
     }

@@ -328,6 +328,10 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
                     "オフセット {offset} への {length} バイトの書き込みに失敗しました"
                 ),
                 OpKind::Sync => text!("the target failed a fsync", "fsync に失敗しました"),
+                OpKind::Trim => text!(
+                    "the target failed to discard {length} bytes at offset {offset}",
+                    "オフセット {offset} から {length} バイトの破棄(TRIM)に失敗しました"
+                ),
             };
             let error = Error::os(what, &cause);
             if error.kind() == ErrorKind::Io {

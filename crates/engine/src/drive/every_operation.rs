@@ -217,12 +217,8 @@ mod tests {
         for open_loop in [None, Some(late)] {
             let (notes, recorded) = noted(open_loop, 3000 * 4096, &Room::for_operations(5000));
             let notes: Vec<Note> = notes.unwrap().into_iter().flatten().collect();
-            let sides = [
-                (OpKind::Read, recorded.read),
-                (OpKind::Write, recorded.write),
-                (OpKind::Sync, recorded.sync),
-            ];
-            for (kind, side) in sides {
+            for kind in [OpKind::Read, OpKind::Write, OpKind::Sync] {
+                let side = recorded.side(kind);
                 let latencies = notes.iter().filter(|note| note.op.kind == kind).map(|note| note.latency_ns);
                 assert_eq!(latencies.clone().count() as u64, side.completed, "{kind:?}");
                 assert_eq!(latencies.sum::<u64>(), side.latency.sum_ns, "{kind:?}");

@@ -18,7 +18,7 @@ use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
-use kurabe_core::workload::{Data, EndSync, SyncRule, Workload};
+use kurabe_core::workload::{Data, EndSync, Processors, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
 use kurabe_program::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -126,7 +126,7 @@ pub(crate) struct LaneGroup<S> {
 }
 
 /// All of a repetition but its operations.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Setup {
     /// Operations in flight per source.
     pub(crate) iodepth: u32,
@@ -148,6 +148,8 @@ pub(crate) struct Setup {
     pub(crate) sync: SyncRule,
     /// Time from the common start until it begins.
     pub(crate) start_delay_ns: u64,
+    /// Processors that its threads run on.
+    pub(crate) processors: Option<Processors>,
     /// Whether every operation is kept by itself.
     pub(crate) lists: bool,
 }
@@ -166,6 +168,7 @@ impl Setup {
             writes: workload.writes(),
             sync: workload.sync,
             start_delay_ns: workload.start_delay_ns,
+            processors: workload.processors.clone(),
             lists: false,
         }
     }
@@ -211,7 +214,7 @@ pub(crate) fn measure_groups<S: Source + Send>(
     }
     let mut lanes: Vec<Lane<'_, S>> = Vec::new();
     for (job, source) in &sources {
-        for _ in 0..lanes_per_thread(shared[*job].issue, shared[*job].setup) {
+        for _ in 0..lanes_per_thread(shared[*job].issue, &shared[*job].setup) {
             lanes.push(Lane { job: *job, source, number: lanes.len() as u64 });
         }
     }
@@ -261,14 +264,14 @@ pub(crate) fn measure_groups<S: Source + Send>(
 }
 
 /// Operating-system threads for a thread of a workload.
-fn lanes_per_thread(issue: Issue, setup: Setup) -> u32 {
-    if issue.engine == Engine::Threads { setup.iodepth } else { 1 }
+fn lanes_per_thread(issue: Issue, setup: &Setup) -> u32 {
+    if issue.engine == Engine::Uring { 1 } else { setup.iodepth }
 }
 
 /// Refuses more operating-system threads than are taken.
 fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
     let lane_count = jobs.iter().fold(0u32, |count, job| {
-        let of_job = lanes_per_thread(job.issue, job.setup).saturating_mul(job.sources.len() as u32);
+        let of_job = lanes_per_thread(job.issue, &job.setup).saturating_mul(job.sources.len() as u32);
         count.saturating_add(of_job)
     });
     if lane_count > MOST_LANES { Err(too_many_lanes(lane_count)) } else { Ok(()) }
@@ -330,7 +333,7 @@ impl SharedByLanes<'_> {
             Engine::Uring => {
                 let depth = self.setup.iodepth as usize;
                 let mut ring;
-                let opened = match (self.open)(&self.setup).and_then(|opened| {
+                let opened = match self.opened(lane.number).and_then(|opened| {
                     debug_assert!(opened.stamping.is_none(), "writes are stamped by the other engine");
                     Ring::open(opened.file, depth, size, pages, wait)
                 }) {
@@ -344,13 +347,32 @@ impl SharedByLanes<'_> {
                 let mut source = lane.source.lock().unwrap_or_else(PoisonError::into_inner);
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
-            Engine::Threads => {
-                let opened = (self.open)(&self.setup)
-                    .and_then(|opened| ThreadsDevice::open(opened, size, pages))
-                    .map(|(device, got)| (device, RingFacts::of_threads(pages, got)));
+            Engine::Threads | Engine::Mmap => {
+                let opened = self.opened(lane.number).and_then(|opened| {
+                    let (device, got) = ThreadsDevice::open(opened, size, pages)?;
+                    let facts = RingFacts::of_threads(pages, got);
+                    if engine == Engine::Threads {
+                        return Ok((device, facts));
+                    }
+                    let device = device.mapped(self.setup.writes, self.setup.sync.o_sync)?;
+                    Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
+                });
                 self.drive_lane(opened, &mut &*lane.source, lane.number, live)
             }
         }
+    }
+
+    /// The target, for a thread that from now on runs where it may.
+    fn opened(&self, lane_number: u64) -> Result<Opened> {
+        if let Some(Processors { numbers, one_each }) = &self.setup.processors {
+            let one = lane_number as usize % numbers.len().max(1);
+            let own = if *one_each { &numbers[one..=one] } else { numbers };
+            platform::run_on(own).map_err(|error| {
+                Error::os(text!("cannot run on processors {own:?}", "CPU {own:?} で動かせません"), &error)
+                    .remedy(text!("choose processors of this machine", "このマシンの CPU を選んでください"))
+            })?;
+        }
+        (self.open)(&self.setup)
     }
 
     fn drive_lane<D: Device>(

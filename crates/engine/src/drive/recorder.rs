@@ -85,7 +85,7 @@ impl Observer for Recorder {
 
 /// The results of one issuing thread.
 pub struct Recorder {
-    kinds: [OperationTally; 3],
+    kinds: [OperationTally; 4],
     interval_end_ns: u64,
     intervals: Vec<Interval>,
     stalls: Vec<Stall>,
@@ -101,7 +101,7 @@ impl Recorder {
     pub fn new(live: Option<Sender<(usize, Interval)>>) -> Self {
         let kind = || OperationTally { stall_threshold_ns: STALL_AT_LEAST_NS, ..OperationTally::default() };
         Self {
-            kinds: [kind(), kind(), kind()],
+            kinds: OpKind::ALL.map(|_| kind()),
             interval_end_ns: INTERVAL_NS,
             intervals: Vec::with_capacity(1024),
             stalls: Vec::new(),
@@ -183,7 +183,7 @@ impl Recorder {
 
     /// What the open interval holds so far.
     fn open_interval(&self) -> Interval {
-        let [read, write, _] = &self.kinds;
+        let [read, write, _, trim] = &self.kinds;
         Interval {
             read_bytes: read.interval_bytes,
             read_operations: read.operations,
@@ -191,6 +191,9 @@ impl Recorder {
             write_bytes: write.interval_bytes,
             write_operations: write.operations,
             write_worst_ns: write.worst_ns,
+            trim_bytes: trim.interval_bytes,
+            trim_operations: trim.operations,
+            trim_worst_ns: trim.worst_ns,
         }
     }
 
@@ -216,7 +219,7 @@ impl Recorder {
 
     /// All threads' results together, as far as they are of operations.
     pub fn merge(recorders: &[Self]) -> Repetition {
-        let thresholds = [OpKind::Read, OpKind::Write, OpKind::Sync].map(|kind| {
+        let thresholds = OpKind::ALL.map(|kind| {
             let mut latency = Histogram::default();
             recorders.iter().for_each(|recorder| latency.add(&recorder.kinds[kind as usize].latency));
             stall_threshold_ns(&latency)
@@ -228,14 +231,15 @@ impl Recorder {
         while intervals.last().is_some_and(|last| *last == Interval::default()) {
             intervals.pop();
         }
-        let main = if whole.read.completed >= whole.write.completed { OpKind::Read } else { OpKind::Write };
+        let mains = [OpKind::Trim, OpKind::Write, OpKind::Read];
+        let main = mains.into_iter().max_by_key(|kind| whole.side(*kind).completed).unwrap_or(OpKind::Read);
         whole.stall_threshold_ns = thresholds[main as usize];
         whole
     }
 
     /// What this thread did. `thresholds` are the latencies above which operations of all threads are stalls in the end.
-    fn part(&self, thresholds: [u64; 3]) -> Repetition {
-        let [read, write, sync] = self.kinds.each_ref().map(OperationTally::to_record);
+    fn part(&self, thresholds: [u64; 4]) -> Repetition {
+        let [read, write, sync, trim] = self.kinds.each_ref().map(OperationTally::to_record);
         let last = (self.intervals.len() < INTERVALS_KEPT).then(|| self.open_interval());
         let intervals = self.intervals.iter().copied().chain(last).collect();
         let is_stall = |stall: &Stall| stall.length_ns >= thresholds[stall.kind as usize];
@@ -248,6 +252,7 @@ impl Recorder {
             read,
             write,
             sync,
+            trim,
             series: Series { interval_ns: INTERVAL_NS, intervals },
             stall_count: stalls.len() as u64 + unlisted,
             stalls,
@@ -351,13 +356,13 @@ mod tests {
     proptest! {
         #[test]
         fn the_series_holds_every_byte_and_operation(
-            gaps in prop::collection::vec((0u64..300 * MS, 0usize..3, 1u32..10_000), 1..200),
+            gaps in prop::collection::vec((0u64..300 * MS, 0usize..4, 1u32..10_000), 1..200),
         ) {
             let mut recorders = [Recorder::new(None), Recorder::new(None)];
             let mut now = 0;
             for (index, (gap, kind, length)) in gaps.iter().enumerate() {
                 now += gap;
-                let kind = [OpKind::Read, OpKind::Write, OpKind::Sync][*kind];
+                let kind = OpKind::ALL[*kind];
                 let length = if kind == OpKind::Sync { 0 } else { *length };
                 recorders[index % 2].submitted(kind);
                 recorders[index % 2].completed(kind, 0, length, now - gap, now);
@@ -368,11 +373,11 @@ mod tests {
                 sum
             });
             prop_assert_eq!(sum.read_bytes, merged.read.bytes);
-            prop_assert_eq!(sum.write_bytes, merged.write.bytes);
+            prop_assert_eq!([sum.write_bytes, sum.trim_bytes], [merged.write.bytes, merged.trim.bytes]);
             prop_assert_eq!(u64::from(sum.read_operations), merged.read.completed);
             prop_assert_eq!(u64::from(sum.write_operations), merged.write.completed);
             prop_assert_eq!(sum.read_worst_ns, merged.read.latency.max_ns);
-            for ops in [merged.read, merged.write, merged.sync] {
+            for ops in OpKind::ALL.map(|kind| merged.side(kind)) {
                 prop_assert_eq!(ops.submitted, ops.completed + ops.failed);
             }
         }
@@ -389,7 +394,7 @@ mod tests {
             let first = (0..96).map(|index| (MS, index % 3, index / 3 % 4, false));
             for (index, (gap, kind, thread, slow)) in first.chain(operations).enumerate() {
                 now += gap;
-                let kind = [OpKind::Read, OpKind::Write, OpKind::Sync][kind];
+                let kind = OpKind::ALL[kind];
                 let latency_ns = if slow { 12 * MS + gap } else { 100_000 + gap % 50_000 };
                 for recorder in [&mut alone, &mut threads[thread]] {
                     recorder.submitted(kind);

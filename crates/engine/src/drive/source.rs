@@ -8,7 +8,8 @@ use crate::drive::permutation::Permutation;
 use crate::drive::places::Places;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{
-    Arrival, BlockSize, BlocksInOrder, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Workload,
+    Arrival, BlockSize, BlocksInOrder, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Trims,
+    Workload,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -171,6 +172,9 @@ pub struct Generator {
     sync_every: Option<u32>,
     writes_since_sync: u32,
     rewrite_every: Option<u32>,
+    trims: Option<Trims>,
+    /// The write that follows its discard.
+    write_due: Option<Op>,
     reads_since_rewrite: u32,
     /// The block just read.
     last_read: Op,
@@ -238,8 +242,10 @@ impl Plain {
             && workload.in_order.is_none()
             && workload.rewrite_every_reads.is_none()
             && workload.open_loop.is_none()
-            && workload.sync.every_writes.is_none();
+            && workload.sync.every_writes.is_none()
+            && workload.trims != Some(Trims::BeforeWrites);
         let kind = match workload.read_percent {
+            0 if workload.trims.is_some() => OpKind::Trim,
             0 => OpKind::Write,
             100 => OpKind::Read,
             _ => return None,
@@ -313,6 +319,8 @@ impl Generator {
             sync_every: workload.sync.every_writes,
             writes_since_sync: 0,
             rewrite_every: workload.rewrite_every_reads,
+            trims: workload.trims,
+            write_due: None,
             reads_since_rewrite: 0,
             last_read: Op { kind: OpKind::Write, offset_bytes: 0, length_bytes: 0 },
             check_every,
@@ -339,6 +347,12 @@ impl Generator {
                 op: Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 },
                 due_ns: None,
             };
+        }
+        if self.trims.is_some()
+            && let Some(op) = self.write_due.take()
+        {
+            self.writes_since_sync = self.writes_since_sync.saturating_add(1);
+            return Next::Op { op, due_ns: None };
         }
         if self.rewrite_every.is_some_and(|every| self.reads_since_rewrite >= every) {
             self.reads_since_rewrite = 0;
@@ -379,8 +393,11 @@ impl Generator {
         if let Some(schedule) = &mut self.schedule {
             schedule.advance(&mut self.random);
         }
-        let op = Op { kind, offset_bytes: self.base + offset, length_bytes: length };
-        match kind {
+        let mut op = Op { kind, offset_bytes: self.base + offset, length_bytes: length };
+        if self.trims.is_some() {
+            op = self.discard(op);
+        }
+        match op.kind {
             OpKind::Write => self.writes_since_sync = self.writes_since_sync.saturating_add(1),
             _ => {
                 self.last_read = op;
@@ -389,6 +406,13 @@ impl Generator {
         }
         self.drawn += 1;
         Next::Op { op, due_ns }
+    }
+
+    /// The discard in the place of a write, or before it.
+    #[cold]
+    fn discard(&mut self, op: Op) -> Op {
+        self.write_due = Some(op).filter(|_| self.trims == Some(Trims::BeforeWrites));
+        Op { kind: OpKind::Trim, ..op }
     }
 
     /// The place behind the block before, if this one goes there and fits.
@@ -618,6 +642,25 @@ mod tests {
         let kinds: Vec<OpKind> = ops(&plan).iter().map(|op| op.kind).collect();
         use OpKind::{Sync, Write};
         assert_eq!(kinds, [Write, Write, Sync, Write, Write, Sync, Write]);
+    }
+
+    #[test]
+    fn blocks_are_discarded_alone_or_before_they_are_written() {
+        use OpKind::{Sync, Trim, Write};
+        let drawn = |trims, pattern| {
+            let mut plan = workload(pattern, 3 * 512, 512, 1);
+            (plan.read_percent, plan.trims, plan.sync.every_writes) = (0, Some(trims), Some(2));
+            let all = ops(&plan).into_iter().filter(|op| op.kind != Sync || trims == Trims::BeforeWrites);
+            all.map(|op| (op.kind, op.offset_bytes / 512)).collect::<Vec<_>>()
+        };
+        assert_eq!(drawn(Trims::Only, Pattern::Sequential), [(Trim, 0), (Trim, 1), (Trim, 2)]);
+        let pairs = drawn(Trims::BeforeWrites, Pattern::Sequential);
+        assert_eq!(pairs, [(Trim, 0), (Write, 0), (Trim, 1), (Write, 1), (Sync, 0), (Trim, 2), (Write, 2)]);
+        // The short way of the driver discards, too.
+        let mut plan = workload(Pattern::Random, 1 << 20, 4096, 1);
+        (plan.read_percent, plan.trims, plan.end) = (0, Some(Trims::Only), End::default());
+        let generator = &mut Generator::for_threads(&plan)[0];
+        assert!(matches!(generator.next(0), Next::Op { op: Op { kind: Trim, .. }, .. }));
     }
 
     #[test]

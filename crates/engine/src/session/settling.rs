@@ -154,15 +154,12 @@ fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Optio
     }
     let sum = |part: &[Interval]| -> (f64, f64) {
         let of = |interval: &Interval| match direction {
-            Direction::Read => (interval.read_bytes, interval.read_operations),
-            Direction::Write => (interval.write_bytes, interval.write_operations),
-            Direction::Mix => (
-                interval.read_bytes.saturating_add(interval.write_bytes),
-                interval.read_operations.saturating_add(interval.write_operations),
-            ),
+            Direction::Read => (interval.read_bytes, u64::from(interval.read_operations)),
+            Direction::Write => (interval.write_bytes, u64::from(interval.write_operations)),
+            Direction::Mix => (interval.bytes(), interval.operations()),
         };
         part.iter().map(of).fold((0.0, 0.0), |(bytes, operations), (more_bytes, more)| {
-            (bytes + more_bytes as f64, operations + f64::from(more))
+            (bytes + more_bytes as f64, operations + more as f64)
         })
     };
     let per_interval = |part: &[Interval]| sum(part).0 / part.len() as f64;

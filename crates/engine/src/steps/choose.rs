@@ -9,9 +9,10 @@ use crate::drive::device_uring::{WaitMode, probe_ring};
 use crate::drive::measure::{Engine, Issue, measure};
 use crate::target::Target;
 pub use kurabe_core::issue::EngineChoice;
+use kurabe_core::mention::{BUFFERED, VERIFY};
 use kurabe_core::record::LatencyRecord;
 use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
-use kurabe_core::{Result, Text, mention::VERIFY, number::latency_ns, text, words::Keyword};
+use kurabe_core::{Error, ErrorKind, Result, Text, number::latency_ns, text, words::Keyword};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
 use std::collections::HashMap;
@@ -93,6 +94,15 @@ impl Chooser {
                 ),
                 fallbacks: Vec::new(),
             },
+            _ if workload.trims.is_some() => ChosenIssue {
+                issue: Issue { engine: Engine::Threads, ..wished },
+                reason: text!(
+                    "discards are calls, one for each thread at a time",
+                    "破棄(TRIM)はスレッドごとの呼び出しで行います"
+                ),
+                fallbacks: Vec::new(),
+            },
+            EngineChoice::Fixed(Engine::Mmap) if target.facts().direct => return Err(mapped_directly()),
             EngineChoice::Fixed(engine) => ChosenIssue {
                 issue: Issue { engine, ..wished },
                 reason: text!("asked for", "指定による"),
@@ -101,7 +111,7 @@ impl Chooser {
             EngineChoice::Auto => self.find_out(target, workload, wished, interrupt)?,
         };
         let wait = &mut choice.issue.wait;
-        if choice.issue.engine == Engine::Threads && *wait != WaitMode::Sleep {
+        if choice.issue.engine != Engine::Uring && *wait != WaitMode::Sleep {
             choice.fallbacks.push(format!("wait {}: pread and pwrite always sleep", wait.word()));
             *wait = WaitMode::Sleep;
         } else if *wait == WaitMode::Poll
@@ -189,6 +199,12 @@ impl Chooser {
         self.polling.insert(writes, refusal.clone());
         refusal
     }
+}
+
+fn mapped_directly() -> Error {
+    ErrorKind::Usage
+        .error(text!("a mapping is in the page cache", "mmap はページキャッシュを通ります"))
+        .remedy(text!("use {BUFFERED} with it", "{BUFFERED} を付けてください"))
 }
 
 fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {

@@ -150,7 +150,7 @@ impl<C: CopyCalls> CopyEnds for ByCalls<'_, C> {
             let at = offset_bytes + moved as u64;
             let outcome = match kind {
                 OpKind::Read => calls.read(at, &mut bytes[moved..]),
-                OpKind::Write | OpKind::Sync => calls.write(at, &bytes[moved..]),
+                OpKind::Write | OpKind::Sync | OpKind::Trim => calls.write(at, &bytes[moved..]),
             };
             match outcome {
                 Ok(0) => return Err(ended(kind, at)),

@@ -7,7 +7,7 @@ use crate::task::{Attempt, Repeated};
 use crate::{context::Context, fit::writes_left_out, real::Real};
 use kurabe_core::profile::{ReplayStep, Rules};
 use kurabe_core::record::{NoticeKind, TargetRecord};
-use kurabe_core::workload::{Direction, End, EndSync, OpKind, Pattern, SyncRule, Workload};
+use kurabe_core::workload::{Direction, End, OpKind, Pattern, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, trace::Trace};
 use std::sync::Arc;
 
@@ -27,19 +27,7 @@ impl Real<'_> {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
             choice.issue.wait = WaitMode::Spin;
         }
-        let setup = Setup {
-            iodepth: step.in_flight(),
-            largest_bytes: source.fit.longest_bytes,
-            warm_up_ns: 0,
-            time_ns: None,
-            end_sync: EndSync::None,
-            data: context.profile.rules.data,
-            seed: attempt.seed,
-            writes: has(&trace, OpKind::Write),
-            sync: SyncRule::default(),
-            start_delay_ns: 0,
-            lists: false,
-        };
+        let setup = Setup { seed: attempt.seed, writes: has(&trace, OpKind::Write), ..Setup::of(&trial) };
         let job = LaneGroup { sources: vec![source], setup, issue: choice.issue };
         self.repeat_groups(context, vec![job], &[choice], attempt)
     }

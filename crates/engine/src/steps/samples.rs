@@ -160,7 +160,7 @@ impl<'a> Watch<'a> {
         let mut part = Interval::default();
         match kind {
             OpKind::Read => (part.read_bytes, part.read_operations, part.read_worst_ns) = side,
-            OpKind::Write | OpKind::Sync => {
+            OpKind::Write | OpKind::Sync | OpKind::Trim => {
                 (part.write_bytes, part.write_operations, part.write_worst_ns) = side;
             }
         }
@@ -460,7 +460,7 @@ impl Real<'_> {
     fn samples_engine(&self, reason: Text, pages: Pages) -> EngineRecord {
         let Settings { engine, wait, pages: asked, .. } = self.settings;
         let mut refused = Vec::new();
-        if engine == EngineChoice::Fixed(Engine::Uring) {
+        if matches!(engine, EngineChoice::Fixed(Engine::Uring | Engine::Mmap)) {
             refused.push("engine uring: samples are taken with pread and pwrite".to_owned());
         }
         if wait != WaitMode::Sleep {

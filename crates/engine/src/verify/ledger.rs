@@ -159,6 +159,16 @@ impl Stamping {
         Ok(())
     }
 
+    /// Takes in that bytes were discarded: nothing is promised of their sectors until they are written again.
+    pub(crate) fn forget(&self, op: Op) {
+        let end_bytes = op.offset_bytes + u64::from(op.length_bytes);
+        let mut state = self.ledger.state();
+        for sector in op.offset_bytes / SECTOR_BYTES..end_bytes.div_ceil(SECTOR_BYTES) {
+            let kept = state.sector(sector);
+            *kept = Sector { in_flight: kept.in_flight, ..Sector::default() };
+        }
+    }
+
     fn begin(&self, op: Op, bytes: &mut [u8]) -> WriteInFlight {
         let first_sector = op.offset_bytes / SECTOR_BYTES;
         let sectors = u64::from(op.length_bytes) / SECTOR_BYTES;

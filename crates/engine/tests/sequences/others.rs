@@ -186,7 +186,7 @@ fn bonnie_makes_8192_seeks_with_five_seekers_who_write_every_tenth_block_back_an
                     assert!(one.submitted_at_ns >= read.completed_at_ns);
                     since = 0;
                 }
-                OpKind::Sync => panic!("bonnie++ does not sync between seeks"),
+                OpKind::Sync | OpKind::Trim => panic!("bonnie++ does not sync between seeks"),
             }
         }
         let reads: Vec<Logged> = log.iter().filter(|one| one.op.kind == OpKind::Read).copied().collect();

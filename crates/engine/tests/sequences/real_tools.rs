@@ -229,7 +229,7 @@ fn seeks(did: &[Did], size_bytes: u64) -> (usize, usize) {
                 assert_eq!(last.take(), Some(*offset_bytes), "the block just read, and once");
                 writes += 1;
             }
-            OpKind::Sync => panic!("a sync between seeks"),
+            OpKind::Sync | OpKind::Trim => panic!("a sync between seeks"),
         }
     }
     (reads, writes)

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::Number;
+use rustix::fs::FallocateFlags;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
@@ -71,6 +72,25 @@ pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
             _ => Err(error),
         },
     }
+}
+
+/// `BLKDISCARD` of `linux/fs.h`.
+const BLKDISCARD: libc::Ioctl = 0x1277;
+
+/// Tells a block device, or the file system of a file, that bytes are needed no more.
+///
+/// # Errors
+/// What the operating system says; `EOPNOTSUPP` where it has no such thing.
+pub fn discard(file: &File, is_block: bool, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
+    if !is_block {
+        let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        return Ok(rustix::fs::fallocate(file, how, offset_bytes, length_bytes)?);
+    }
+    let range = [offset_bytes, length_bytes];
+    // SAFETY: the request reads two numbers of 64 bits, which are there until it is answered; a file that is no block device
+    // refuses it.
+    let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, &raw const range) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// `FS_IOC_FIEMAP` of `linux/fs.h`.

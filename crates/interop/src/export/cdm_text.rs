@@ -54,7 +54,9 @@ impl ResultFigures {
     }
 
     fn of_workload(record: &RunRecord, cell: &Cell, workload: &Workload) -> Option<Self> {
-        let closed = workload.open_loop.is_none() && workload.rewrite_every_reads.is_none();
+        let closed = workload.open_loop.is_none()
+            && workload.rewrite_every_reads.is_none()
+            && workload.trims.is_none();
         let plain =
             closed && !matches!(workload.pattern, Pattern::Zipf { .. }) && cell.measure == Measure::Rate;
         let statistic = record.header.statistic();

@@ -7,8 +7,8 @@
 
 use super::fio_options::Job;
 use kurabe_core::quantity::NS_PER_S;
-use kurabe_core::record::{Cell, Interval, LatencyRecord, OpsRecord, Repetition, RunRecord};
-use kurabe_core::shown;
+use kurabe_core::record::{Cell, Interval, LatencyRecord, Repetition, RunRecord};
+use kurabe_core::{shown, workload::OpKind};
 use kurabe_stats::percentile_ns;
 use serde_json::{Map, Value, json};
 
@@ -109,24 +109,23 @@ fn job(cell: &Cell, direct: bool) -> Value {
     };
     let elapsed_ns = all(&|repetition| repetition.elapsed_ns);
     let cpu = |of: fn(&Repetition) -> u64| 100.0 * all(&of) as f64 / elapsed_ns.max(1) as f64;
-    let latencies = |kind: fn(&Repetition) -> &OpsRecord| -> LatencyRecord {
-        LatencyRecord::together(counted.iter().map(|repetition| &kind(repetition).latency))
+    let latencies = |kind: OpKind| {
+        LatencyRecord::together(counted.iter().map(|repetition| &repetition.side(kind).latency))
     };
-    let (read, write, sync) =
-        (latencies(|one| &one.read), latencies(|one| &one.write), latencies(|one| &one.sync));
-    let both = LatencyRecord::together([&read, &write]);
+    let sync = latencies(OpKind::Sync);
+    let together = LatencyRecord::together(&[OpKind::Read, OpKind::Write, OpKind::Trim].map(latencies));
     let options = cell.workload.as_ref().map(|workload| {
         let sections = Job::of(workload, cell.engine.as_ref(), direct).sections;
         let options = sections.into_iter().next().unwrap_or_default();
         options.into_iter().map(|(key, value)| (key.to_owned(), Value::String(value))).collect::<Map<_, _>>()
     });
-    let direction =
-        |latency: &LatencyRecord, kind: fn(&Repetition) -> &OpsRecord, of: fn(&Interval) -> (u64, u32)| {
-            let bytes = all(&|repetition| kind(repetition).bytes);
-            direction(latency, bytes, elapsed_ns, &samples(&counted, of))
-        };
+    let direction = |kind: OpKind, of: fn(&Interval) -> (u64, u32)| {
+        let bytes = all(&|repetition| repetition.side(kind).bytes);
+        direction(&latencies(kind), bytes, elapsed_ns, &samples(&counted, of))
+    };
     let iodepth = cell.workload.as_ref().map_or(1, |workload| workload.iodepth);
-    let distribution = |unit_ns: u64, from_ns: u64, bounds: &[u64]| shares(&both, unit_ns, from_ns, bounds);
+    let distribution =
+        |unit_ns: u64, from_ns: u64, bounds: &[u64]| shares(&together, unit_ns, from_ns, bounds);
     json!({
         "jobname": shown::line(name),
         "groupid": 0,
@@ -134,9 +133,9 @@ fn job(cell: &Cell, direct: bool) -> Value {
         "eta": 0,
         "elapsed": elapsed_ns.div_ceil(NS_PER_S),
         "job options": options.unwrap_or_default(),
-        "read": direction(&read, |one| &one.read, |interval| (interval.read_bytes, interval.read_operations)),
-        "write": direction(&write, |one| &one.write, |interval| (interval.write_bytes, interval.write_operations)),
-        "trim": self::direction(&LatencyRecord::default(), 0, 0, &[]),
+        "read": direction(OpKind::Read, |interval| (interval.read_bytes, interval.read_operations)),
+        "write": direction(OpKind::Write, |interval| (interval.write_bytes, interval.write_operations)),
+        "trim": direction(OpKind::Trim, |interval| (interval.trim_bytes, interval.trim_operations)),
         "sync": { "total_ios": sync.count, "lat_ns": latency(&sync, true) },
         "job_runtime": elapsed_ns / 1_000_000,
         "usr_cpu": cpu(|one| one.cpu.user_ns),

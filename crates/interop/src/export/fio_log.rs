@@ -49,6 +49,7 @@ pub fn fio_log(log: &FioLog, cells: &[Cell]) -> String {
             for (direction, (bytes, operations, worst_ns)) in [
                 (interval.read_bytes, interval.read_operations, interval.read_worst_ns),
                 (interval.write_bytes, interval.write_operations, interval.write_worst_ns),
+                (interval.trim_bytes, interval.trim_operations, interval.trim_worst_ns),
             ]
             .into_iter()
             .enumerate()

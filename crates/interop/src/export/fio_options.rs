@@ -8,7 +8,7 @@ use super::fio_geometry::{JobGroup, geometry, total_bytes};
 use crate::job::OwnStep;
 use kurabe_core::workload::{
     AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, Flow, LatencyTarget, OpenLoop, Pattern,
-    SyncRule, Thinking, TimeCheck, Workload,
+    Processors, SyncRule, Thinking, TimeCheck, Trims, Workload,
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
@@ -27,6 +27,9 @@ pub(super) struct Job {
     pub(super) notes: Vec<Text>,
 }
 
+/// Engines of kurabe's and their counterparts.
+const FIO_ENGINES: [(&str, &str); 3] = [("uring", "io_uring"), ("threads", "psync"), ("mmap", "mmap")];
+
 /// What all sections of a workload have in common, as it grows.
 struct JobDraft {
     options: OptionList,
@@ -42,6 +45,7 @@ impl Job {
             block_sizes: _,
             read_percent,
             rewrite_every_reads,
+            trims: _,
             iodepth,
             threads: _,
             offset_bytes: _,
@@ -56,13 +60,14 @@ impl Job {
             in_order,
             flow,
             latency_target,
+            processors,
             ends_all,
             end,
             sync,
             data,
             seed,
         } = workload;
-        let threads_engine = engine.is_some_and(|engine| engine.name == "threads");
+        let threads_engine = engine.is_some_and(|engine| ["threads", "mmap"].contains(&engine.name.as_str()));
         let lanes = if threads_engine { u64::from(*iodepth).max(1) } else { 1 };
         let (groups, notes) = geometry(workload, lanes);
         let jobs: u64 = groups.iter().map(|group| group.jobs).sum();
@@ -73,18 +78,11 @@ impl Job {
         draft.places(*in_order, *alignment_bytes);
         draft.share(*flow, *ends_all);
         draft.depth(*latency_target);
+        draft.processors(processors.as_ref());
         draft.pauses(*start_delay_ns, *thinking);
         let share = draft.read_share(workload, *read_percent, *rewrite_every_reads);
         draft.end(workload, jobs, *warm_up_ns);
-        if !direct && covers_again(workload) {
-            draft.set("invalidate", "0");
-            draft.note(text!(
-                "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
-                 drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
-                "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
-                 先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
-            ));
-        }
+        draft.cache(workload, direct);
         if let Some(open) = open_loop {
             draft.rate(open, share, jobs, threads_engine);
         }
@@ -130,9 +128,11 @@ fn covers_again(workload: &Workload) -> bool {
 /// The options of one group: what it does, where, and all that is common.
 fn section(group: &JobGroup, workload: &Workload, share: u8, common: &OptionList) -> OptionList {
     let prefix = if workload.pattern.is_sequential() { "" } else { "rand" };
-    let word = match share {
-        100 => "read",
-        0 => "write",
+    let word = match (share, workload.trims) {
+        (_, Some(Trims::Only)) => "trim",
+        (_, Some(Trims::BeforeWrites)) => "trimwrite",
+        (100, None) => "read",
+        (0, None) => "write",
         _ => "rw",
     };
     let hole = match (workload.pattern, workload.in_order) {
@@ -169,10 +169,13 @@ impl JobDraft {
     }
 
     fn engine(&mut self, engine: Option<&EngineRecord>, iodepth: u32) {
-        let is_threads = engine.is_some_and(|engine| engine.name == "threads");
-        self.set("ioengine", if is_threads { "psync" } else { "io_uring" });
+        let name = engine.map_or("uring", |engine| engine.name.as_str());
+        self.set(
+            "ioengine",
+            FIO_ENGINES.iter().find(|(own, _)| *own == name).map_or("io_uring", |(_, fio)| fio),
+        );
         self.set("iodepth", iodepth.to_string());
-        let Some(engine) = engine.filter(|_| !is_threads) else { return };
+        let Some(engine) = engine.filter(|engine| engine.name == "uring") else { return };
         for (feature, option) in [("registered-buffers", "fixedbufs"), ("registered-file", "registerfiles")] {
             if engine.features.iter().any(|own| own == feature) {
                 self.turn_on(option);
@@ -180,6 +183,28 @@ impl JobDraft {
         }
         if engine.wait == "poll" {
             self.turn_on("hipri");
+        }
+    }
+
+    /// What becomes of the page cache.
+    fn cache(&mut self, workload: &Workload, direct: bool) {
+        if !direct && covers_again(workload) {
+            self.set("invalidate", "0");
+            self.note(text!(
+                "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
+                 drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
+                "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
+                 先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
+            ));
+        }
+    }
+
+    fn processors(&mut self, processors: Option<&Processors>) {
+        let Some(Processors { numbers, one_each }) = processors else { return };
+        let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        self.set("cpus_allowed", numbers.join(","));
+        if *one_each {
+            self.set("cpus_allowed_policy", "split");
         }
     }
 

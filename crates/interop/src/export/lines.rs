@@ -2,7 +2,8 @@
 
 use super::facts::{printed, printed_latency, statistic_word};
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
-use kurabe_core::record::{Cell, Interval, LatencyRecord, Measure, OpsRecord, Repetition, RunRecord, Sample};
+use kurabe_core::record::{Cell, Interval, LatencyRecord, Measure, Repetition, RunRecord, Sample};
+use kurabe_core::workload::OpKind;
 use kurabe_stats::{
     DerivedFigure, cell_figure, cell_latency, derived_figures, figure, percentile_ns, repetition_latency,
     repetition_values,
@@ -173,17 +174,14 @@ pub(super) fn repetition_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>))
 }
 
 pub(super) fn percentile_lines(run: &RunRecord, each: &mut dyn FnMut(&Line<'_>)) {
-    type Kind = (&'static str, fn(&Repetition) -> &OpsRecord);
-    const KINDS: [Kind; 3] =
-        [("read", |one| &one.read), ("write", |one| &one.write), ("sync", |one| &one.sync)];
     for cell in &run.cells {
         let single = cell.repetitions.iter().map(|repetition| (Some(repetition), vec![repetition]));
         for (repetition, merged) in [(None, cell.counted().collect())].into_iter().chain(single) {
-            for (kind, ops) in KINDS {
-                let latency = LatencyRecord::together(merged.iter().map(|one| &ops(one).latency));
+            for kind in OpKind::ALL {
+                let latency = LatencyRecord::together(merged.iter().map(|one| &one.side(kind).latency));
                 let mut line = Line { repetition, latency, ..Line::of_cell(run, cell) };
                 for percent in PERCENTILES.into_iter().take_while(|_| line.latency.count > 0) {
-                    line.percentile = Some((kind, percent));
+                    line.percentile = Some((kind.word(), percent));
                     each(&line);
                 }
             }

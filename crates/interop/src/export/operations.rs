@@ -4,7 +4,7 @@
 //! repetition's recording. Of a model a column for each cause tells where the time from issue to end went; they sum to it.
 
 use super::csv::field;
-use kurabe_core::{listed::ListedOperation, workload::OpKind};
+use kurabe_core::listed::ListedOperation;
 use std::io::{self, Write};
 
 /// The columns before those of causes.
@@ -29,12 +29,7 @@ pub fn write_operations_header(out: &mut dyn Write, causes: &[String]) -> io::Re
 /// As `out`.
 pub fn write_operation(out: &mut dyn Write, operation: &ListedOperation) -> io::Result<()> {
     let ListedOperation { cell_index, repetition, op, issued_ns, completed_ns, latency_ns, .. } = operation;
-    let kind = match op.kind {
-        OpKind::Read => "read",
-        OpKind::Write => "write",
-        OpKind::Sync => "sync",
-    };
-    let (offset_bytes, length_bytes) = (op.offset_bytes, op.length_bytes);
+    let (kind, offset_bytes, length_bytes) = (op.kind.word(), op.offset_bytes, op.length_bytes);
     write!(out, "{cell_index},{repetition},{kind},{offset_bytes},{length_bytes}")?;
     write!(out, ",{issued_ns},{completed_ns},{latency_ns},")?;
     if let Some(error) = operation.error {
@@ -50,7 +45,7 @@ pub fn write_operation(out: &mut dyn Write, operation: &ListedOperation) -> io::
 mod tests {
     use super::*;
     use kurabe_core::device::ErrorNumber;
-    use kurabe_core::workload::Op;
+    use kurabe_core::workload::{Op, OpKind};
 
     #[test]
     fn every_line_has_as_many_columns_as_the_header() {

@@ -28,6 +28,9 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
     if workload.rewrite_every_reads.is_some() {
         return Some(text!("it does not write back what it read", "読んだ場所への書き戻しができません"));
     }
+    if workload.trims.is_some() {
+        return Some(text!("it discards nothing", "破棄(TRIM)ができません"));
+    }
     if workload.open_loop.is_some() {
         return Some(text!(
             "it has limits of rate, but no open loop",

@@ -142,7 +142,7 @@ impl JobOptions {
             None => 1,
         };
         match self.get(&["ioengine"]) {
-            Some(engine) if engine == "mmap" || ONE_BY_ONE.contains(&engine) => Some(1),
+            Some(engine) if ONE_BY_ONE.contains(&engine) => Some(1),
             None if self.on_linux => Some(1),
             None => Some(given).filter(|depth| *depth == 1),
             Some(_) => Some(given),

@@ -163,6 +163,12 @@ impl<'s> OptionReader<'s> {
         let mut parts = words.split(',').map(str::trim);
         let reads = parts.next().unwrap_or_default();
         let writes = parts.next().unwrap_or(reads);
+        let discards = self.word("rw")?.is_some_and(|rw| rw.contains("trim"));
+        let remedy = text!(
+            "one value, which is that of writes and trims",
+            "書き込みと trim に共通の値を 1 つ書いてください"
+        );
+        self.require(!discards || parts.next().is_none_or(|trims| trims == writes), name, remedy)?;
         Ok(Some(match direction {
             Direction::Read => [reads, reads],
             Direction::Write => [writes, writes],

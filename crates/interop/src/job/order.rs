@@ -3,8 +3,9 @@
 use super::OwnStep;
 use super::options::{OptionReader, size_remedy};
 use kurabe_core::profile::LARGEST_BLOCK_BYTES;
-use kurabe_core::workload::{AccessZone, BlocksInOrder, Direction, Flow, Pattern};
+use kurabe_core::workload::{AccessZone, BlocksInOrder, Direction, Flow, Pattern, Processors, Trims};
 use kurabe_core::{Result, text, words::Keyword};
+use std::ops::RangeInclusive;
 
 /// What stands behind `rw=`: whether at random, and the gap behind each block (`rw=read:GAP`) or the blocks from each place
 /// (`rw=randread:COUNT`).
@@ -13,6 +14,8 @@ pub(super) struct RwOrder {
     is_random: bool,
     gap_bytes: i64,
     blocks_in_order: u32,
+    /// What is discarded in the place of writes, or before them.
+    pub(super) trims: Option<Trims>,
 }
 
 /// Reads or writes, and their order; the gap behind blocks that kurabe wrote makes one stream of several jobs.
@@ -21,11 +24,16 @@ pub(super) fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Res
     let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
     let refuse = || {
         reader.wrong("rw").remedy(text!(
-            "read, write, rw, randread, randwrite and randrw are done, read:GAP, and randread:COUNT; trims are not",
-            "使えるのは read、write、rw、randread、randwrite、randrw と、read:間隔、randread:個数 などです(trim は不可)"
+            "read, write, trim, rw, trimwrite, the same with rand before them, read:GAP and randread:COUNT",
+            "read、write、trim、rw、trimwrite、それぞれの頭に rand を付けたもの、read:間隔、randread:個数 が使えます"
         ))
     };
-    let (direction, pattern) = <(Direction, Pattern)>::of_word(word).ok_or_else(refuse)?;
+    let (word, trims) = match word.split_once("trim") {
+        Some((rand, "")) => (format!("{rand}write"), Some(Trims::Only)),
+        Some((rand, "write")) => (format!("{rand}write"), Some(Trims::BeforeWrites)),
+        _ => (word.to_owned(), None),
+    };
+    let (direction, pattern) = <(Direction, Pattern)>::of_word(&word).ok_or_else(refuse)?;
     let is_random = !pattern.is_sequential();
     let mut blocks_in_order = 1;
     let gap_bytes = match gap.filter(|_| own.is_none()) {
@@ -40,7 +48,7 @@ pub(super) fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Res
             sign * bytes
         }
     };
-    Ok((direction, RwOrder { is_random, gap_bytes, blocks_in_order }))
+    Ok((direction, RwOrder { is_random, gap_bytes, blocks_in_order, trims }))
 }
 
 pub(super) fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Pattern, Vec<AccessZone>)> {
@@ -123,6 +131,39 @@ pub(super) fn flow(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<Flow>>
     let weight = reader.number("flow", 0..=1000)?.filter(|weight| *weight > 0);
     let group = reader.number("flow_id", 0..=u64::from(u32::MAX))?.unwrap_or(0) as u32;
     Ok(weight.map(|weight| Flow { weight: u32::try_from(weight * jobs).unwrap_or(u32::MAX), group }))
+}
+
+/// Processors that the job may run on: `0,5,8-15`, or a mask.
+pub(super) fn processors(reader: &OptionReader<'_>) -> Result<Option<Processors>> {
+    let one_each = match reader.word("cpus_allowed_policy")?.unwrap_or("shared") {
+        "shared" => false,
+        "split" => true,
+        _ => {
+            return Err(reader
+                .wrong("cpus_allowed_policy")
+                .remedy(text!("shared or split", "shared か split です")));
+        }
+    };
+    let mask = reader.number("cpumask", 1..=u64::from(u32::MAX))?;
+    let of_mask = |mask: u64| (0..32).filter(|bit| mask >> bit & 1 == 1).collect();
+    let range = |part: &str| -> Option<RangeInclusive<u32>> {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let range = first.trim().parse().ok()?..=last.trim().parse().ok()?;
+        Some(range).filter(|range| !range.is_empty() && *range.end() <= 8191)
+    };
+    let listed = match reader.word("cpus_allowed")? {
+        Some(words) => {
+            let ranges: Option<Vec<_>> = words.split(',').map(range).collect();
+            let wrong = || {
+                reader
+                    .wrong("cpus_allowed")
+                    .remedy(text!("numbers and ranges: 0,5,8-15", "0,5,8-15 のように書いてください"))
+            };
+            Some(ranges.ok_or_else(wrong)?.into_iter().flatten().collect::<Vec<u32>>())
+        }
+        None => None,
+    };
+    Ok(listed.or(mask.map(of_mask)).map(|numbers| Processors { numbers, one_each }))
 }
 
 /// `60/10:30/20:8/30:2/40`: percents of the accesses and of the span.

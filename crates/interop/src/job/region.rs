@@ -104,7 +104,10 @@ pub(super) fn region(
     };
     reader.require(each_bytes != Some(0), "size", size_remedy())?;
     let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
-    let remedy = text!("one file or device", "ファイルかデバイスを 1 つ指定してください");
+    let remedy = text!(
+        "one file or device; several are several jobs, which run at the same time",
+        "ファイルかデバイスは 1 つにしてください。複数なら、ジョブを分ければ同時に動きます"
+    );
     reader.require(has_one_name, "filename", remedy)?;
     let increment = match reach(reader, "offset_increment")? {
         Some(Reach::Bytes(bytes)) => bytes,

@@ -76,19 +76,34 @@ pub(super) struct JobSection {
     pub(super) options: Vec<Written>,
 }
 
-/// The sections but `[global]`, in order.
-pub(super) fn sections(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<Vec<JobSection>> {
-    let mut reader = SectionReader { around, global: Vec::new(), sections: Vec::new(), is_global: None };
+/// The sections but `[global]`, in order; those of these names alone, if there are any. The others are not read.
+pub(super) fn sections(
+    file: &str,
+    source: &str,
+    only: &[String],
+    around: &dyn JobSurroundings,
+) -> Result<Vec<JobSection>> {
+    let mut reader = SectionReader {
+        around,
+        only,
+        global: Vec::new(),
+        sections: Vec::new(),
+        is_global: None,
+        skips: false,
+    };
     reader.take(file, source, 0)?;
     Ok(reader.sections)
 }
 
 struct SectionReader<'a> {
     around: &'a dyn JobSurroundings,
+    only: &'a [String],
     global: Vec<Written>,
     sections: Vec<JobSection>,
     /// Whether the section that is open is `[global]`; none is open at the beginning.
     is_global: Option<bool>,
+    /// Whether it is one that is not asked for.
+    skips: bool,
 }
 
 impl SectionReader<'_> {
@@ -116,7 +131,7 @@ impl SectionReader<'_> {
                 whole.trim().strip_prefix('[').and_then(|rest| rest.rsplit_once(']'))
             {
                 self.begin(name, &origin, range);
-            } else {
+            } else if !self.skips {
                 let option = self.option(line, &origin, range)?;
                 match (self.is_global, self.sections.last_mut()) {
                     (Some(false), Some(section)) => section.options.push(option),
@@ -139,7 +154,9 @@ impl SectionReader<'_> {
 
     fn begin(&mut self, name: &str, origin: &Rc<JobText>, range: Range<usize>) {
         self.is_global = Some(name == "global");
-        if name != "global" {
+        let is_asked_for = self.only.is_empty() || self.only.iter().any(|asked| asked == name);
+        self.skips = name != "global" && !is_asked_for;
+        if name != "global" && !self.skips {
             let (name, origin, options) = (name.to_owned(), Rc::clone(origin), self.global.clone());
             self.sections.push(JobSection { name, origin, range, options });
         }

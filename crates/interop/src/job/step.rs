@@ -1,7 +1,7 @@
 //! A section of a job file as a step.
 
 use super::options::OptionReader;
-use super::order::{alignment, direction, flow, in_order, pattern};
+use super::order::{alignment, direction, flow, in_order, pattern, processors};
 use super::region::{Reach, Region, region, spread};
 use super::{Notes, OwnStep};
 use crate::export::FioLogKind;
@@ -9,9 +9,13 @@ use crate::fio_values::ONE_BY_ONE;
 use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, LatencyTarget, OpenLoop, Pattern, SyncRule, Thinking,
-    ThreadShare,
+    ThreadShare, Trims,
 };
-use kurabe_core::{Place, Result, mention::ENGINE, text};
+use kurabe_core::{
+    Place, Result,
+    mention::{ENGINE, PROFILE},
+    text,
+};
 
 /// Engines of fio with a queue of their own.
 const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
@@ -20,8 +24,11 @@ const QUEUED: [&str; 4] = ["io_uring", "libaio", "posixaio", "null"];
 #[derive(Clone)]
 pub(super) struct SectionJob {
     pub(super) step: IoStep,
-    pub(super) direct: bool,
+    /// Whether around the page cache; nothing of what discards alone, which has nothing to do with it.
+    pub(super) direct: Option<bool>,
     pub(super) keeps_cache: bool,
+    /// Whether through a mapping.
+    pub(super) is_mapped: bool,
     pub(super) seed: Option<u64>,
     pub(super) target: Option<String>,
     /// Whether it waits for all jobs before it; else it begins with the one before it.
@@ -46,8 +53,7 @@ pub(super) fn read_job(
     own: Option<&OwnStep>,
     notes: &mut Notes,
 ) -> Result<SectionJob> {
-    let is_idle = |(name, _): &(&str, _)| own.is_none() || *name != "description";
-    reader.idle().filter(is_idle).for_each(|(name, why)| notes.idle(name, why));
+    note_idle(reader, own, notes);
     let (direction, order) = direction(reader, own)?;
     let (pattern, zones) = pattern(reader, order)?;
     let in_order = in_order(reader, direction, order)?.filter(|_| !pattern.is_sequential());
@@ -69,6 +75,7 @@ pub(super) fn read_job(
         thread_share: region.share,
         end: end(reader, &region, jobs, &block_sizes)?,
         zones,
+        trims: order.trims,
         in_order,
         flow: flow(reader, jobs)?,
         latency_target: latency_target(reader)?,
@@ -94,10 +101,10 @@ pub(super) fn read_job(
         ..IoStep::plain(if is_interleaved { Pattern::Interleaved } else { pattern }, 4096, 1, vec![direction])
     };
     step.label = Some(beside(&step.label(), reader.name, Some(direction)));
-    let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
+    let (is_mapped, direct) = way(reader, &mut step, notes)?;
     Ok(SectionJob {
+        direct: Some(direct).filter(|_| step.trims != Some(Trims::Only)),
         step,
-        direct,
         keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,
         seed: reader.number("randseed", 0..=u64::MAX)?,
         target: target(reader)?,
@@ -107,8 +114,39 @@ pub(super) fn read_job(
         spread,
         logs: logs(reader)?,
         numbers_logs: !reader.has("per_job_logs") || reader.flag("per_job_logs")?,
+        is_mapped,
         verifies: reader.word("verify")?.is_some_and(|method| !["0", "none", "null"].contains(&method)),
     })
+}
+
+/// Notes what has no effect; what kurabe wrote into a description has.
+fn note_idle(reader: &OptionReader<'_>, own: Option<&OwnStep>, notes: &mut Notes) {
+    let is_idle = |(name, _): &(&str, _)| own.is_none() || *name != "description";
+    reader.idle().filter(is_idle).for_each(|(name, why)| notes.idle(name, why));
+}
+
+/// Where its threads run, whether it goes through a mapping, and whether around the page cache.
+fn way(reader: &OptionReader<'_>, step: &mut IoStep, notes: &mut Notes) -> Result<(bool, bool)> {
+    step.processors = processors(reader)?;
+    if step.trims == Some(Trims::BeforeWrites) && step.iodepth > 1 {
+        notes.add(text!(
+            "rw=trimwrite: one block at a time, because each write waits for its trim",
+            "rw=trimwrite: 書き込みは trim の完了を待つので、1 ブロックずつ行います"
+        ));
+    }
+    let direct = reader.flag("direct")? || reader.has("buffered") && !reader.flag("buffered")?;
+    if reader.word("ioengine")? != Some("mmap") {
+        return Ok((false, direct));
+    }
+    // As fio has it: msync of its pages follows each write, within its time.
+    step.sync.o_sync = direct;
+    notes.add(text!(
+        "ioengine=mmap: pages are asked for before they are touched, so that an I/O error is one and does not end the program; with \
+         direct=1 msync follows each write, and sync= does nothing",
+        "ioengine=mmap: 触れる前にページを用意させるので、I/O エラーでプログラムが終わりません。direct=1 では書き込みごとに msync し、\
+         sync= は効きません"
+    ));
+    Ok((true, false))
 }
 
 /// The logs of a section: without a name they have that of the job.
@@ -234,7 +272,7 @@ fn read_percent(reader: &OptionReader<'_>) -> Result<u8> {
 fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
     let asked = reader.number("iodepth", 1..=u64::from(MOST_IODEPTH))?.unwrap_or(1) as u32;
     let engine = reader.word("ioengine")?;
-    if let Some(name) = engine {
+    if let Some(name) = engine.filter(|name| *name != "mmap") {
         notes.add(text!(
             "ioengine={name}: kurabe chooses itself how operations are issued ({ENGINE})",
             "ioengine={name}: 発行の方法は kurabe が選びます({ENGINE} で指定)"
@@ -255,8 +293,8 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
             Ok(1)
         }
         _ => Err(reader.wrong("ioengine").remedy(text!(
-            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync and pvsync2 have counterparts",
-            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2 です"
+            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; names of files are {PROFILE} mdtest-easy",
+            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。ファイル名の操作は {PROFILE} mdtest-easy で測れます"
         ))),
     }
 }

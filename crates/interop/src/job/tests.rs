@@ -3,7 +3,7 @@ use kurabe_core::Lang;
 use kurabe_core::profile::IoStep;
 use kurabe_core::workload::{
     AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, Flow, LatencyTarget, OpenLoop,
-    Pattern, Thinking, ThreadShare,
+    Pattern, Processors, Thinking, ThreadShare,
 };
 use proptest::prelude::*;
 
@@ -106,6 +106,16 @@ fn each_option_is_what_fio_means_by_it() {
     let poisson = OpenLoop { rate_iops: 300.0, arrival: Arrival::Poisson };
     assert_eq!(step("rw=randrw\nrate_iops=100,50\nrate_process=poisson\nnumjobs=2").open_loop, Some(poisson));
     assert_eq!(step("rw=write\nzero_buffers").data, Some(Data::Zero));
+    let discards = |options: &str| {
+        let step = step(options);
+        (step.directions[0], step.pattern.is_sequential(), step.trims)
+    };
+    assert_eq!(discards("rw=randtrim"), (Direction::Write, false, Some(Trims::Only)));
+    assert_eq!(discards("rw=trimwrite"), (Direction::Write, true, Some(Trims::BeforeWrites)));
+    assert_eq!(step("rw=trimwrite\niodepth=8").label().split(" · ").next(), Some("SEQ 4 KiB Q1 T1"));
+    let on = |numbers: &[u32], one_each| Some(Processors { numbers: numbers.to_vec(), one_each });
+    assert_eq!(step("cpus_allowed=0,2-4").processors, on(&[0, 2, 3, 4], false));
+    assert_eq!(step("cpumask=34\ncpus_allowed_policy=split").processors, on(&[1, 5], true));
     assert_eq!((step("offset=1m").offset_bytes, step("fileoffset=1m").offset_bytes), (1 << 20, 1 << 20));
 }
 
@@ -188,6 +198,9 @@ fn a_command_line_is_a_job_file() {
     assert_eq!(line.idle[0].0, "--eta");
     let jobs = read_fio_jobs(&FioLine { sections: vec!["b".to_owned()], ..line }, &NoSurroundings).unwrap();
     assert_eq!(jobs.iter().map(|job| job.profile.steps.len()).collect::<Vec<_>>(), [1]);
+    // What is not asked for is not read, as in fio.
+    let line = read("--section=a --name=a --size=1m --name=b --rw=${NOBODY}").unwrap();
+    assert!(read_fio_jobs(&line, &NoSurroundings).is_ok());
     for (line, part) in [
         ("--name=a --iodpeth=3", "did you mean --iodepth?"),
         ("--name=a --bs", "--bs has no value"),
@@ -209,12 +222,31 @@ fn an_engine_without_a_queue_has_none_here_either() {
 }
 
 #[test]
+fn what_is_mapped_is_buffered_and_a_trim_has_nothing_to_do_with_that() {
+    let job = |source: &str| read_fio_job("a.fio", source, &NoSurroundings).unwrap();
+    let mapped = "[a]\nioengine=mmap\nrw=write\nsize=1m\niodepth=4\ndirect=1\n";
+    let (read, step) = (job(mapped), steps(mapped).remove(0));
+    assert!(read.is_mapped && !read.profile.rules.direct);
+    assert_eq!((step.iodepth, step.sync.o_sync), (1, true), "msync follows each write");
+    assert!(!steps(&mapped.replace("direct=1", "sync=1"))[0].sync.o_sync, "as in fio");
+    // A trim goes with either.
+    let beside = "[global]\nfilename=/x\nsize=1m\n[t]\nrw=randtrim\n[a]\ndirect=1\n";
+    assert!(job(beside).profile.rules.direct);
+    let error = read_fio_job("a.fio", &format!("{beside}[b]\n"), &NoSurroundings).unwrap_err();
+    assert!(error.to_string().contains("`direct` differs"), "{error}");
+}
+
+#[test]
 fn what_cannot_be_done_is_refused_by_name_and_line() {
     for (source, line, parts) in [
         ("[a]\nsize=1m\nverify=crc32c\n", 1, ["could be verified", "verify="]),
         ("[a]\nsize=1m\niodpeth=3\n", 3, ["`iodpeth`", "`iodepth`"]),
         ("[a]\nsize=1m\nbs=4q\n", 3, ["bs=4q", "4k"]),
-        ("[a]\nrw=trim\n", 2, ["rw=trim", "trims are not"]),
+        ("[a]\nrw=trimread\n", 2, ["rw=trimread", "trimwrite"]),
+        ("[a]\nrw=trim\nbs=4k,4k,8k\n", 3, ["bs=4k,4k,8k", "writes and trims"]),
+        ("[a]\nrw=trim\nsize=1m\nverify=md5\n", 1, ["could be verified", "verify="]),
+        ("[a]\ncpus_allowed=3-1\n", 2, ["cpus_allowed=3-1", "0,5,8-15"]),
+        ("[a]\nioengine=mmap\nsize=1m\n[b]\nsize=1m\n", 4, ["`ioengine` differs", "stonewall"]),
         ("[a]\nrw=randread:x\n", 2, ["rw=randread:x", "COUNT"]),
         ("[a]\n[b]\nsize=1m\n", 1, ["how large", "size="]),
         ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "kurabe fio"]),

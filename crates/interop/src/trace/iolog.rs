@@ -77,11 +77,7 @@ pub fn write_iolog_v3(trace: &Trace) -> String {
         }
     }
     for operation in &trace.operations {
-        let action = match operation.kind {
-            OpKind::Read => "read",
-            OpKind::Write => "write",
-            OpKind::Sync => "sync",
-        };
+        let action = operation.kind.word();
         let name = names.get(operation.unit as usize).map_or("unknown", String::as_str);
         let (at_us, offset, length) =
             (operation.at_ns / TIME_UNIT_NS, operation.offset_bytes, operation.length_bytes);

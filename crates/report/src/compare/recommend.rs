@@ -215,6 +215,7 @@ pub(crate) fn operations(kind: OpKind) -> Text {
         OpKind::Read => text!("reads", "読み出し"),
         OpKind::Write => text!("writes", "書き込み"),
         OpKind::Sync => text!("flushes", "フラッシュ"),
+        OpKind::Trim => text!("trims", "破棄(TRIM)"),
     }
 }
 

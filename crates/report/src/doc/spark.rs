@@ -84,7 +84,7 @@ pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) 
     match direction {
         Some(Direction::Read) => interval.read_bytes,
         Some(Direction::Write) => interval.write_bytes,
-        Some(Direction::Mix) | None => interval.read_bytes.saturating_add(interval.write_bytes),
+        Some(Direction::Mix) | None => interval.bytes(),
     }
 }
 

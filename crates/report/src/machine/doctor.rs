@@ -77,7 +77,7 @@ fn engines(facts: &MachineFacts) -> Section {
     };
     let fallbacks = facts.ring.iter().flat_map(|ring| &ring.fallbacks);
     lines.extend(fallbacks.map(|feature| Check::new(CheckMark::Note, refused(), fallback(feature))));
-    let calls = text!("pread and pwrite", "pread と pwrite");
+    let calls = text!("pread and pwrite, or a mapping", "pread と pwrite、または mmap");
     lines.push(Check::new(CheckMark::Good, text!("threads", "スレッド"), calls));
     Section { title: text!("Engines", "エンジン"), lines }
 }

@@ -2,7 +2,7 @@
 //! what the run stood on.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
-use crate::run::figures::{longest, side};
+use crate::run::figures::longest;
 use crate::run::{figures, imported, remarks, times};
 use crate::words::{self, present};
 use crate::{machine::environment, words::stutter::stutter_items};
@@ -169,8 +169,8 @@ fn latencies(cell: &Cell) -> Table {
         _ => Column::right(Text::same(name)),
     }));
     columns.push(Column::right(text!("max", "最大")));
-    let rows = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter_map(|kind| {
-        let all = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
+    let rows = OpKind::ALL.into_iter().filter_map(|kind| {
+        let all = LatencyRecord::together(cell.counted().map(|repetition| &repetition.side(kind).latency));
         let percentiles = PERCENTILES.map(|(_, fraction)| percentile_ns(&all, fraction));
         let figures = std::iter::once(Some(all.min_ns)).chain(percentiles).chain([Some(all.max_ns)]);
         let row = std::iter::once(words::op_kind(kind).into()).chain(figures.map(Entry::latency));

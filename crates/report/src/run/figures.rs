@@ -6,8 +6,8 @@
 use crate::words;
 use kurabe_compare::values;
 use kurabe_core::number::{self, Figure};
-use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Stall};
-use kurabe_core::workload::{OpKind, Workload};
+use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition, Stall};
+use kurabe_core::workload::Workload;
 use kurabe_core::{Text, profile::Statistic, text};
 use kurabe_stats::{
     MeanInterval, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, mean_interval,
@@ -100,15 +100,6 @@ impl<'a> Figures<'a> {
     pub(crate) fn interval(&self) -> Option<String> {
         let mean = self.mean?;
         number::half_width(mean.mean, mean.half_width?)
-    }
-}
-
-/// What a kind of operation did in a repetition.
-pub(crate) fn side(repetition: &Repetition, kind: OpKind) -> &OpsRecord {
-    match kind {
-        OpKind::Read => &repetition.read,
-        OpKind::Write => &repetition.write,
-        OpKind::Sync => &repetition.sync,
     }
 }
 

@@ -4,7 +4,7 @@
 //! second and latencies stand beside it, for each kind of operation that it holds.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
-use crate::run::figures::{Figures, side};
+use crate::run::figures::Figures;
 use crate::run::table::{RunTable, TableKind};
 use crate::{doc::spark::course, run::grid::GENERATOR_SIGN, words};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition};
@@ -31,8 +31,8 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
 /// The row of a cell, and below it one for each kind of operation, if there are several.
 fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
     let cell = figures.cell;
-    let has = |kind: &OpKind| cell.counted().any(|repetition| side(repetition, *kind).completed > 0);
-    let kinds: Vec<OpKind> = [OpKind::Read, OpKind::Write, OpKind::Sync].into_iter().filter(has).collect();
+    let has = |kind: &OpKind| cell.counted().any(|repetition| repetition.side(*kind).completed > 0);
+    let kinds: Vec<OpKind> = OpKind::ALL.into_iter().filter(has).collect();
     let several = kinds.len() > 1;
     let mut sign: Vec<String> = figures.interval().into_iter().collect();
     sign.extend(figures.generator_bound.then(|| GENERATOR_SIGN.to_owned()));
@@ -57,14 +57,14 @@ fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
 
 fn kind_row(cell: &Cell, kind: OpKind, statistic: Statistic) -> [Entry; 7] {
     let per_second = |amount: fn(&OpsRecord) -> u64| {
-        let value = |one: &Repetition| amount(side(one, kind)) as f64 * 1e9 / one.elapsed_ns.max(1) as f64;
+        let value = |one: &Repetition| amount(one.side(kind)) as f64 * 1e9 / one.elapsed_ns.max(1) as f64;
         let values: Vec<f64> = cell.counted().map(value).collect();
         figure(statistic, &values, true).unwrap_or(0.0)
     };
-    let latency = LatencyRecord::together(cell.counted().map(|repetition| &side(repetition, kind).latency));
+    let latency = LatencyRecord::together(cell.counted().map(|repetition| &repetition.side(kind).latency));
     let rate = match kind {
         OpKind::Sync => String::new(),
-        OpKind::Read | OpKind::Write => number::rate(per_second(|side| side.bytes)).to_string(),
+        _ => number::rate(per_second(|side| side.bytes)).to_string(),
     };
     [
         Entry::new(Role::Quiet, words::op_kind(kind).map(|kind| format!("  {kind}"))),

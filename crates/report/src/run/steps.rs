@@ -7,8 +7,8 @@ use kurabe_core::profile::{
     Step,
 };
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlocksInOrder, Direction, End, EndSync, Flow, SyncRule, Thinking, ThreadShare,
-    TimeCheck,
+    AccessZone, Arrival, BlocksInOrder, Direction, End, EndSync, Flow, Processors, SyncRule, Thinking,
+    ThreadShare, TimeCheck, Trims,
 };
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
 
@@ -54,6 +54,16 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
             )),
             None => mix.then(|| text!("mix: {percent} % reads", "混合: 読み出し {percent} %")),
         },
+        step.trims.map(|trims| match trims {
+            Trims::Only => text!(
+                "each block is discarded, after the span was written",
+                "範囲に書き込んでから、各ブロックを破棄(TRIM)"
+            ),
+            Trims::BeforeWrites => text!(
+                "each block is discarded before it is written",
+                "各ブロックを破棄(TRIM)してから書き込み"
+            ),
+        }),
         step.open_loop.map(|open| {
             let rate = number::iops(open.rate_iops);
             let (en, ja) = match open.arrival {
@@ -102,6 +112,12 @@ fn places_and_pauses(step: &IoStep) -> Vec<Text> {
                     "{every_operations} 操作ごとに {pause} 休む"
                 ),
             }
+        }),
+        step.processors.as_ref().map(|Processors { numbers, one_each }| match one_each {
+            true => {
+                text!("each thread on one of the processors {numbers:?}", "CPU {numbers:?} の 1 つずつで")
+            }
+            false => text!("on processors {numbers:?}", "CPU {numbers:?} で"),
         }),
         (!step.write_block_sizes.is_empty()).then(|| {
             let sizes = step.write_block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes)));

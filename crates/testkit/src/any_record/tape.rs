@@ -10,7 +10,7 @@ use serde::{Deserialize, de::value::Error, forward_to_deserialize_any};
 /// The longest list.
 const MOST_ELEMENTS: u64 = 3;
 /// Counts that are added up over a run, and must fit a counter together.
-const ADDED_UP: [&str; 13] = [
+const ADDED_UP: [&str; 14] = [
     "bytes",
     "completed",
     "count",
@@ -22,6 +22,7 @@ const ADDED_UP: [&str; 13] = [
     "stall_count",
     "submitted",
     "time_ns",
+    "trim_bytes",
     "unserved_operations",
     "write_bytes",
 ];

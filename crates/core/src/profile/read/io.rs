@@ -1,14 +1,14 @@
 //! The reader of `io` steps, which are also what a precondition is.
 
 use super::{
-    integer_or, keys, parse_block_size, positive_duration, read_data, read_directions, read_each,
+    flag, integer_or, keys, parse_block_size, positive_duration, read_data, read_directions, read_each,
     refuse_idle, refuse_shared_name, size,
 };
 use crate::data_file::{DataTable, Value};
 use crate::profile::{IoStep, Overrides};
 use crate::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, Flow, LatencyTarget, Pattern, Thinking,
-    ThreadShare, TimeCheck,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, Flow, LatencyTarget, Pattern, Processors,
+    Thinking, ThreadShare, TimeCheck, Trims,
 };
 use crate::{error::Result, quantity::parse_bytes, text, words::Keyword};
 
@@ -17,7 +17,10 @@ const IO_KEYS: &str = "kind id label directions read_percent each_read_percent p
     each_block_size iodepth threads offset span rewrite_every_reads rate_iops arrival warm_up \
     warm_up_passes time time_check time_check_operations bytes passes o_sync sync_every_writes \
     sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
-    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all span_percent offset_percent";
+    skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all span_percent offset_percent trims processors processor_each";
+
+/// The greatest number of a processor that Linux has.
+const MOST_PROCESSOR: u64 = 8191;
 
 /// A table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
@@ -80,8 +83,10 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
         ("latency_target", !step.beside, "a step of its own"),
         ("offset_percent", step.span_percent.is_some(), "`span_percent`"),
         ("zones", matches!(step.pattern, Pattern::Random), "`pattern = \"random\"`"),
+        ("processor_each", step.processors.is_some(), "`processors`"),
         ("think_operations", step.thinking.is_some(), "`think_time`"),
         ("write_block_size", mixes, "`directions = [\"mix\"]`"),
+        ("trims", step.directions == [Direction::Write], "`directions = [\"write\"]`"),
     ] {
         refuse_idle(table, key, works, with)?;
     }
@@ -137,6 +142,8 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
         latency_target: read_latency_target(table)?,
         ends_all: table.read("ends_all", Value::boolean)?.unwrap_or(false),
         span_percent: read_span_percent(table)?,
+        processors: read_processors(table)?,
+        trims: table.read("trims", |value| value.choice(Trims::WORDS))?,
         ..IoStep::plain(pattern, 4096, 1, read_directions(table)?)
     };
     Overrides::of_step(table)?.change_step(&mut step);
@@ -186,6 +193,12 @@ fn read_latency_target(table: &DataTable<'_>) -> Result<Option<LatencyTarget>> {
     let window_ns = table.read("latency_window", positive_duration)?.unwrap_or(LatencyTarget::WINDOW_NS);
     let latency_ns = table.read("latency_target", positive_duration)?;
     Ok(latency_ns.map(|latency_ns| LatencyTarget { latency_ns, percentile, window_ns }))
+}
+
+fn read_processors(table: &DataTable<'_>) -> Result<Option<Processors>> {
+    let numbers = table.each("processors", |value| Ok(value.integer(0..=MOST_PROCESSOR)? as u32))?;
+    let one_each = flag(table, "processor_each", false)?;
+    Ok(Some(Processors { numbers, one_each }).filter(|processors| !processors.numbers.is_empty()))
 }
 
 fn read_span_percent(table: &DataTable<'_>) -> Result<Option<(u8, u8)>> {

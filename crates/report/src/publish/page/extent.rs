@@ -8,7 +8,7 @@ use crate::compare::facts::no_json;
 use crate::scripts::SpokenPair;
 use crate::words::present;
 use kurabe_chart::Theme;
-use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, RunRecord};
+use kurabe_core::record::{LatencyRecord, Notice, NoticeKind, Repetition, RunRecord};
 use kurabe_core::{
     Result, Text,
     mention::{EXPORT, Mention, REPORT},
@@ -171,7 +171,8 @@ fn thinned(mut run: RunRecord, latencies_too: bool, remark: &Text) -> RunRecord 
             repetition.series.intervals.clear();
             if latencies_too {
                 repetition.stalls.clear();
-                for operations in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
+                let Repetition { read, write, sync, trim, .. } = repetition;
+                for operations in [read, write, sync, trim] {
                     operations.latency = LatencyRecord::default();
                 }
             }
