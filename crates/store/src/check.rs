@@ -4,7 +4,7 @@ use crate::{id, identity, label};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
 use kurabe_core::profile::{MOST_RATE_IOPS, Profile, Rounds, Step};
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord, VersusRecord};
-use kurabe_core::workload::{BlockSize, OpenLoop};
+use kurabe_core::workload::{BlockSize, OpKind, OpenLoop};
 use kurabe_core::{Text, text};
 
 /// What does not hold, and where.
@@ -207,9 +207,8 @@ fn check_cell(cell: &Cell, step_count: Option<usize>, field: &str) -> CheckResul
 }
 
 fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
-    let kinds = [("read", &repetition.read), ("write", &repetition.write), ("sync", &repetition.sync)];
-    for (name, ops) in kinds {
-        check_latency(&ops.latency, &format!("{field}.{name}.latency"))?;
+    for kind in OpKind::ALL {
+        check_latency(&repetition.side(kind).latency, &format!("{field}.{}.latency", kind.word()))?;
     }
     if let Some(split) = &repetition.kernel {
         let means = [split.queue.mean_ns, split.device.mean_ns];
@@ -235,7 +234,7 @@ fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
 type Parts = fn(&Repetition) -> Vec<u64>;
 
 fn of_kinds(repetition: &Repetition, figure: fn(&OpsRecord) -> u64) -> Vec<u64> {
-    [&repetition.read, &repetition.write, &repetition.sync].map(figure).to_vec()
+    OpKind::ALL.map(|kind| figure(repetition.side(kind))).to_vec()
 }
 
 /// Whatever is added up of a run must fit a counter.

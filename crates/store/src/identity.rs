@@ -8,6 +8,7 @@
 
 use jiff::Timestamp;
 use kurabe_core::record::{Cell, OpsRecord, RunRecord};
+use kurabe_core::workload::OpKind;
 use sha2::{Digest, Sha256};
 
 /// The identity of a run that begins.
@@ -78,10 +79,12 @@ impl RunContent {
         self.add_numbers([cell.index.into(), cell.step_index.into(), cell.repetitions.len() as u64]);
         for repetition in &cell.repetitions {
             self.add_numbers([repetition.index.into(), repetition.seed, repetition.elapsed_ns]);
-            for OpsRecord { completed, bytes, latency, .. } in
-                [&repetition.read, &repetition.write, &repetition.sync]
-            {
-                self.add_numbers([*completed, *bytes, latency.sum_ns]);
+            for kind in OpKind::ALL {
+                let OpsRecord { completed, bytes, latency, .. } = repetition.side(kind);
+                // Identities are older than trims: a run without any keeps its own.
+                if kind != OpKind::Trim || *completed > 0 {
+                    self.add_numbers([*completed, *bytes, latency.sum_ns]);
+                }
             }
         }
         for figure in cell.imported.iter().flat_map(|imported| &imported.figures) {
