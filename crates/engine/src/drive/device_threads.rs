@@ -1,5 +1,6 @@
 //! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
-//! threads, as AmorphousDiskMark does. Discards are calls as well. A mapping of the file may stand in the place of both. A call that a signal interrupted is told as that: who issued it knows how long to try.
+//! threads, as AmorphousDiskMark does. Discards are calls as well. A mapping of the file may stand in the place of both. A call
+//! that a signal interrupted is told as that: who issued it knows how long to try.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
