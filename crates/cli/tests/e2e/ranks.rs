@@ -222,7 +222,9 @@ fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
         [number(&answer["reads"]), number(&answer["read_bytes"])]
     };
     let words = [
-        path, "--shared", "--rw", "randread", "--bs", "4k", "--size", "64m", "--time", "500ms", "--runs", "1",
+        path, "--shared", "--rw", "randread", "--bs", "4k", "--size", "64m", "--time", "500ms", "--runs",
+        "1", // Nothing is tried before.
+        "--engine", "threads",
     ];
     let Some(command) = mpirun(&lab, &[("4", &words)]) else { return };
     let before = counted();

@@ -100,10 +100,27 @@ impl Mount {
 
 impl Drop for Mount {
     fn drop(&mut self) {
+        let device = device_under(&self.point);
         if system("umount", &[text(&self.point)]).is_none() {
             system("umount", &["-l", text(&self.point)]);
         }
+        // A command of another test with a table of mounts of its own has a copy for as long as it runs.
+        let begun = Instant::now();
+        let is_held = |device: &PathBuf| {
+            let exclusively = rustix::fs::open(device, OFlags::RDONLY | OFlags::EXCL, Mode::empty());
+            exclusively.is_err_and(|error| error == Errno::BUSY)
+        };
+        while device.as_ref().is_some_and(is_held) && begun.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
+}
+
+/// The block device that is mounted at a place.
+fn device_under(point: &Path) -> Option<PathBuf> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
+    let at_point = mounts.lines().filter(|line| line.split(' ').nth(1) == Some(text(point))).last()?;
+    at_point.split(' ').next().filter(|source| source.starts_with("/dev/")).map(PathBuf::from)
 }
 
 /// A loop device over a file of its own; detached when this goes.
