@@ -47,9 +47,9 @@ pub struct OpsRecord {
 }
 
 impl OpsRecord {
-    /// Whether there was no such operation.
+    /// Whether nothing is told of such operations.
     pub fn is_nothing(&self) -> bool {
-        self.submitted == 0 && self.completed == 0
+        *self == Self::default()
     }
 }
 
