@@ -288,7 +288,7 @@ impl Repetition {
         match direction {
             Direction::Read => self.read.bytes,
             Direction::Write => self.write.bytes,
-            Direction::Mix => self.total(|side| side.bytes),
+            Direction::Mix => self.total(|side| side.bytes).saturating_sub(self.sync.bytes),
         }
     }
 
