@@ -18,8 +18,8 @@ use std::process::Command;
 
 const HELP: &str =
     "flags: --least PERCENT (95)  --use NAME (all that can be recorded here); needs root and /dev/fuse";
-/// A device that holds less than this has no room for what the programs write.
-const LEAST_BYTES: u64 = 2 << 30;
+/// The size of the file system on which programs are recorded: a device that holds less has no room for it.
+const LEAST_BYTES: u64 = 1 << 30;
 /// Prices that are closer than this have no order.
 const APART: f64 = 1.1;
 
