@@ -119,7 +119,7 @@ impl Drop for Mount {
 /// The block device that is mounted at a place.
 fn device_under(point: &Path) -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
-    let at_point = mounts.lines().filter(|line| line.split(' ').nth(1) == Some(text(point))).last()?;
+    let at_point = mounts.lines().rfind(|line| line.split(' ').nth(1) == Some(text(point)))?;
     at_point.split(' ').next().filter(|source| source.starts_with("/dev/")).map(PathBuf::from)
 }
 
