@@ -168,7 +168,9 @@ fn a_rank_that_stands_still_is_given_up_and_the_others_come_to_their_end() {
     live.wait_for_out("repetition_done");
     rustix::process::kill_process(process_of_rank(text(&lab.store()), 1), Signal::STOP).unwrap();
     let ended = live.end();
-    assert_eq!(ended.code(), Some(19), "{ended:#?}");
+    // Open MPI's launcher may be ended by a signal of its own when it ends the others; what it was told stands there.
+    let is_told = ended.code().is_none() && ended.err.contains("with errorcode 19");
+    assert!(ended.code() == Some(19) || is_told, "{ended:#?}");
     assert!(ended.err.contains("gave no sign for 2 s"), "{ended:#?}");
     let record = only_record(&lab);
     let shares = shares(&record);
