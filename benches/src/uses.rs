@@ -9,6 +9,7 @@ use crate::options::Flags;
 use crate::table::{figure, layout};
 use crate::tools::build_kurabe;
 use crate::{Result, child};
+use kurabe_compare::Use;
 use kurabe_sim::{DEVICES, Stack, load_device};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -43,9 +44,12 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     let mut rows = vec![["use", "pairs", "same order", "requests", "flushes"].map(str::to_owned).to_vec()];
     let mut short = Vec::new();
     for name in recordable.split_whitespace().filter(|name| only.is_empty() || *name == only) {
+        let purpose = Use::load(name).map_err(|error| error.what().en.clone())?;
+        if purpose.work.iter().any(|work| work.rate_bytes_per_s.is_some()) {
+            continue;
+        }
         let bill = trial.priced(name, &data.join(name))?;
-        let Some(speeds) = trial.speeds(name, &runs)? else { continue };
-        let (pairs, same) = pairs(&times(&bill), &speeds);
+        let (pairs, same) = pairs(&times(&bill), &trial.speeds(name, &runs)?);
         let percent = 100.0 * same as f64 / pairs.max(1) as f64;
         let count = |key: &str| bill["counts"][key][0].as_u64().unwrap_or(0);
         let requests = count("reads") + count("writes");
@@ -154,15 +158,15 @@ impl Trial {
         self.last_line(command)
     }
 
-    /// How fast each run is for a use, in the order of the runs; `None` for a use that orders nothing.
-    fn speeds(&self, name: &str, runs: &[String]) -> Result<Option<Vec<f64>>> {
+    /// How fast each run is for a use, in the order of the runs.
+    fn speeds(&self, name: &str, runs: &[String]) -> Result<Vec<f64>> {
         let mut words = vec!["recommend", "--for", name];
         words.extend(runs.iter().map(String::as_str));
-        let Ok(line) = self.last_line(self.command(&words)) else { return Ok(None) };
+        let line = self.last_line(self.command(&words))?;
         let standings = line["recommendation"]["standings"].as_array().ok_or("no standings")?;
         let place = |one: &Value| Some((one["run"].as_u64()?, one["speed"].as_f64()?));
         let speeds: BTreeMap<u64, f64> = standings.iter().filter_map(place).collect();
-        Ok(Some(speeds.into_values().collect()))
+        Ok(speeds.into_values().collect())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Which cell of one run stands against which of another.
 //!
-//! The model: the same against the same, by their keys, or by their names where one tells no workload. Configurations of one target differ in what they do, so their cells meet
-//! by their place in the procedure. And where two runs have nothing in common at all, a cell stands against the one that differs
-//! from it in one thing (its block size, its queue depth or its threads) if there is only one such: a run of 4 KiB and one of
-//! 16 KiB were made to be compared.
+//! The model: the same against the same, by their keys, or by their names where one tells no workload. Configurations of
+//! one target differ in what they do, so their cells meet by their place in the procedure. And where two runs have nothing
+//! in common at all, a cell stands against the one that differs from it in one thing (its block size, its queue depth or
+//! its threads) if there is only one such: a run of 4 KiB and one of 16 KiB were made to be compared.
 
 use crate::joined::Joined;
 use crate::key::{CellKey, CellName};

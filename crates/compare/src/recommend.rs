@@ -2,9 +2,10 @@
 //!
 //! The model: for each part of the use the cell is taken that all runs have and that is most like it. A run's standing is
 //! the time that the operations of all parts take there, one after the other: what is done seldom and takes long counts as it
-//! does for who waits (`benches/benches/uses.rs` holds that against real programs). How firm the order is shows by drawing by lot where the means may truly
-//! lie, given how the repetitions scatter: how often does the order come out the same. A run that stalls longer than the use
-//! can bear is out, however fast it is. The answer does not depend on the order in which the runs are named.
+//! does for who waits (`benches/benches/uses.rs` holds that against real programs). How firm the order is shows by drawing
+//! by lot where the means may truly lie, given how the repetitions scatter: how often does the order come out the same. A
+//! run that stalls longer than the use can bear is out, however fast it is. The answer does not depend on the order in
+//! which the runs are named.
 
 use crate::fairness::{Difference, Weight, differences};
 use crate::fit::{FitVerdict, MeasuredLimit, does, judged};

@@ -169,9 +169,11 @@ impl Bill {
             prices: Vec::new(),
             facts,
         };
+        let requests = recordings.iter().flat_map(|recording| &recording.requests);
+        let end_bytes = requests.map(|one| one.request.end_bytes()).max().unwrap_or(0);
         for device in &panel.devices {
             let fresh = Stack::new(&device.spec, 1)?;
-            fits(recordings, device, fresh.capacity_bytes())?;
+            fits(end_bytes, device, fresh.capacity_bytes())?;
             let record = fresh.record(&device.spec);
             let mut price = DevicePrice {
                 model: device.model.clone(),
@@ -355,10 +357,8 @@ fn shares_of(
     shares
 }
 
-/// Whether all that was recorded has room on a device.
-fn fits(recordings: &[ProgramRecording], device: &PanelDevice, capacity_bytes: u64) -> Result<()> {
-    let requests = recordings.iter().flat_map(|recording| &recording.requests);
-    let end_bytes = requests.map(|one| one.request.end_bytes()).max().unwrap_or(0);
+/// Whether what was recorded, up to this byte, has room on a device.
+fn fits(end_bytes: u64, device: &PanelDevice, capacity_bytes: u64) -> Result<()> {
     if end_bytes <= capacity_bytes {
         return Ok(());
     }
