@@ -126,7 +126,7 @@ impl Fit {
     pub fn of(cells: &[Cell], purpose: &Use, count: u32) -> Self {
         let cell_of = |place: usize| cells.iter().find(|cell| cell.step_index as usize == place);
         let parts: Vec<(&UseWork, Option<&Cell>)> =
-            purpose.work.iter().enumerate().map(|(place, work)| (work, cell_of(place))).collect();
+            purpose.own_work().enumerate().map(|(place, work)| (work, cell_of(place))).collect();
         let done: Vec<(&UseWork, &Cell)> =
             parts.iter().filter_map(|(work, cell)| Some((*work, (*cell)?))).collect();
         let rates = parts.iter().filter_map(|(work, cell)| judged_rate(work, *cell));
@@ -160,7 +160,7 @@ impl Fit {
 /// A profile that does what a use does, for so many of what it counts. `in_pages`: no page cache makes whole pages of what is
 /// written.
 pub fn fit_profile(purpose: &Use, count: u32, in_pages: bool) -> Profile {
-    let time_ns = WHOLE_NS / u64::from(RUNS) / purpose.work.len().max(1) as u64;
+    let time_ns = WHOLE_NS / u64::from(RUNS) / purpose.own_work().count().max(1) as u64;
     let rules = Rules {
         size_bytes: purpose.size_bytes,
         size_at_least_bytes: Some(purpose.size_bytes.min(16 * MIB)),
@@ -171,7 +171,7 @@ pub fn fit_profile(purpose: &Use, count: u32, in_pages: bool) -> Profile {
         direct: !purpose.buffered,
         ..Rules::once()
     };
-    let steps = purpose.work.iter().enumerate().map(|(place, work)| {
+    let steps = purpose.own_work().enumerate().map(|(place, work)| {
         let step = step(work, if work.per_count { count } else { 1 }, in_pages && purpose.buffered);
         let offered = step.open_loop.map(|open_loop| time_for(open_loop.rate_iops, work, purpose));
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };

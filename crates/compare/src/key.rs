@@ -13,7 +13,7 @@
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
-use kurabe_core::workload::{Direction, Workload};
+use kurabe_core::workload::{Direction, Trims, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -251,7 +251,9 @@ fn key(cell: &Cell) -> CellKey {
         .map_or(1, |ranks| ranks.shares.len() as u32);
     let from_workload =
         cell.workload.as_ref().and_then(|workload| of_workload(workload, ranks, cell.direction));
-    let from_import = || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction));
+    let discards = cell.direction.is_none() && work.unwrap_or(&cell.label).ends_with(" trim");
+    let from_import =
+        || cell.imported.as_ref().and_then(|imported| of_import(imported, cell.direction, discards));
     from_workload.or_else(from_import).unwrap_or_else(|| CellKey::Named {
         label: work.unwrap_or(&cell.label).to_owned(),
         part: cell.part.clone(),
@@ -261,13 +263,15 @@ fn key(cell: &Cell) -> CellKey {
 }
 
 fn of_workload(workload: &Workload, ranks: u32, direction: Option<Direction>) -> Option<CellKey> {
-    let (sequential, block_bytes) = workload.plain_order()?;
-    let direction = direction_word(direction?, Some(f64::from(workload.read_percent)));
+    let discards = workload.trims == Some(Trims::Only);
+    let trims = workload.trims.filter(|_| !discards);
+    let (sequential, block_bytes) = Workload { trims, ..workload.clone() }.plain_order()?;
+    let direction = direction_word(direction, discards, Some(f64::from(workload.read_percent)))?;
     Some(io(sequential, block_bytes, [workload.iodepth, workload.threads.saturating_mul(ranks)], direction))
 }
 
-fn of_import(imported: &ImportedCell, direction: Option<Direction>) -> Option<CellKey> {
-    let direction = direction_word(direction?, imported.read_percent);
+fn of_import(imported: &ImportedCell, direction: Option<Direction>, discards: bool) -> Option<CellKey> {
+    let direction = direction_word(direction, discards, imported.read_percent)?;
     Some(io(imported.sequential?, imported.block_bytes?, [imported.iodepth?, imported.threads?], direction))
 }
 
@@ -287,13 +291,15 @@ fn io(sequential: bool, block_bytes: u64, [iodepth, threads]: [u32; 2], directio
     }
 }
 
-fn direction_word(direction: Direction, read_percent: Option<f64>) -> String {
-    match (direction, read_percent) {
+/// The word of a direction; what discards alone has none.
+fn direction_word(direction: Option<Direction>, discards: bool, read_percent: Option<f64>) -> Option<String> {
+    let Some(direction) = direction else { return discards.then(|| "trim".to_owned()) };
+    Some(match (direction, read_percent) {
         (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
         // The reads of a mix share the device with its writes: they are no reads alone.
         (half, Some(percent)) if percent > 0.0 && percent < 100.0 => {
             format!("{} of mix {percent:.0}", half.word())
         }
         (direction, _) => direction.word().to_owned(),
-    }
+    })
 }

@@ -78,6 +78,8 @@ pub struct UseWork {
     pub rate_bytes_per_s: Option<f64>,
     /// Whether threads and rate are of one of those that the use counts: a camera, a client.
     pub per_count: bool,
+    /// Whether a file system does it, so that it is there already where a file is measured.
+    pub of_file_system: bool,
     /// Its part of the operations, in any unit.
     pub share: f64,
     /// The rate below which a disk is of no use for it.
@@ -154,6 +156,11 @@ impl Use {
         self.work.iter().any(|work| work.least.is_some()) || self.limits.iter().any(is_percentile)
     }
 
+    /// What it does itself, without what a file system adds.
+    pub(crate) fn own_work(&self) -> impl Iterator<Item = &UseWork> {
+        self.work.iter().filter(|work| !work.of_file_system)
+    }
+
     /// Whether it counts something: cameras, clients.
     pub fn counts(&self) -> bool {
         self.work.iter().any(|work| work.per_count)
@@ -223,6 +230,7 @@ fn work(value: &Value<'_>) -> Result<UseWork> {
         "sync",
         "rate",
         "per_count",
+        "of_file_system",
         "share",
         "least",
     ])?;
@@ -238,6 +246,7 @@ fn work(value: &Value<'_>) -> Result<UseWork> {
         sync: flag(&table, "sync")?,
         rate_bytes_per_s: table.read("rate", some_bytes)?.map(|bytes| bytes as f64),
         per_count: flag(&table, "per_count")?,
+        of_file_system: flag(&table, "of_file_system")?,
         share: table.require("share")?.positive()?,
         least: table.read("least", |least| {
             let least = least.table(&["bytes_per_s", "reason", "source"])?;
@@ -310,8 +319,8 @@ mod tests {
 
     #[test]
     fn a_mistake_shows_its_line() {
-        let source = USES[0].1.replace("share = 12", "share = 0");
+        let source = USES[0].1.replace("share = 28", "share = 0");
         let error = Use::parse("mine.toml", &source).unwrap_err();
-        assert_eq!(error.place().map(|place| place.line), Some(20));
+        assert_eq!(error.place().map(|place| place.line), Some(21));
     }
 }

@@ -233,6 +233,9 @@ pub struct SyncRule {
     pub data_only: bool,
     /// A fsync after every n writes of a thread.
     pub every_writes: Option<u32>,
+    /// Flags of sync_file_range, which then stands in the place of that fsync: pages go to the device, which is not flushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_range_flags: Option<u32>,
     /// A fsync at the end of a repetition.
     pub at_end: EndSync,
 }
@@ -290,6 +293,20 @@ pub enum BlocksInOrder {
     Blocks(u32),
     /// Each does so with this chance, in percent.
     Percent(u8),
+}
+
+/// Random places that are those of jobs of fio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FioPlaces {
+    /// fio's `randseed`; if absent its own, with which each pass goes to the same places (`randrepeat`).
+    pub seed: Option<u64>,
+    /// The number of the first of its threads among all jobs, from 1.
+    pub first_job: u32,
+    /// Whether fio is older than 3.35, which had another seed of its own.
+    pub is_old: bool,
+    /// Whether its generator has 64 bits, as it always has for more than 2^32 blocks.
+    pub is_wide: bool,
 }
 
 /// A share of the operations that workloads at the same time do together.
@@ -438,6 +455,9 @@ pub struct Workload {
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
+    /// Random places of blocks of one size as fio has them; kurabe's own if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fio_places: Option<FioPlaces>,
     /// When it ends.
     pub end: End,
     /// fsync and `O_SYNC`.
@@ -475,6 +495,7 @@ impl Workload {
             latency_target: None,
             processors: None,
             ends_all: false,
+            fio_places: None,
             end: End::default(),
             sync: SyncRule::default(),
             data: Data::Zero,

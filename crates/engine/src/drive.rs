@@ -15,6 +15,7 @@ pub(crate) mod device_threads;
 pub(crate) mod device_uring;
 pub(crate) mod driver;
 pub(crate) mod every_operation;
+mod fio_places;
 mod gate;
 pub(crate) mod joint;
 pub(crate) mod listed;

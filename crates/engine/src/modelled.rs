@@ -22,7 +22,7 @@ use kurabe_core::record::{
     Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
     TargetRecord,
 };
-use kurabe_core::workload::{Data, EndSync, Op, Workload};
+use kurabe_core::workload::{Data, EndSync, Op, SyncRule, Workload};
 use kurabe_core::{Error, Result, device::Device, event::Event, text, trace::Trace};
 use kurabe_program::Stop;
 use std::sync::Arc;
@@ -198,6 +198,15 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 }
 
+/// A workload where no page waits to be written: sync_file_range finds nothing to do.
+fn without_page_cache(workload: &Workload) -> Workload {
+    let sync = SyncRule {
+        every_writes: workload.sync.every_writes.filter(|_| workload.sync.page_range_flags.is_none()),
+        ..workload.sync
+    };
+    Workload { sync, ..workload.clone() }
+}
+
 impl<M: Model> Modelled<'_, M> {
     /// Runs a workload once, as this repetition if it is of a cell; `tell` makes events of its intervals.
     fn run_workload(
@@ -207,6 +216,7 @@ impl<M: Model> Modelled<'_, M> {
         attempt: Option<&Attempt>,
         tell: IntervalTeller<'_>,
     ) -> Result<Repetition> {
+        let workload = &without_page_cache(workload);
         let plan = Plan {
             warm_up_ns: workload.warm_up_ns,
             time_ns: workload.end.time_ns,
@@ -279,6 +289,7 @@ impl<M: Model> Modelled<'_, M> {
         workloads: &[Workload],
         attempt: &Attempt,
     ) -> Result<Vec<Repetition>> {
+        let workloads = &workloads.iter().map(without_page_cache).collect::<Vec<_>>();
         let (slots, turn) = (JointSource::slots(workloads), JointTurn::default());
         let o_sync = workloads.iter().all(|workload| workload.sync.o_sync);
         let mut device = self.model.device(Queues { threads: 1, iodepth: slots as u32, o_sync });

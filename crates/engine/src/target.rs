@@ -93,8 +93,8 @@ pub struct Opened {
     pub(crate) file: File,
     /// Who stamps what is written, in a run whose writes are verified.
     pub(crate) stamping: Option<Stamping>,
-    /// Whether a flush is fdatasync.
-    pub(crate) data_only: bool,
+    /// What a flush is.
+    pub(crate) sync: SyncRule,
 }
 
 impl Target {
@@ -342,13 +342,12 @@ impl Target {
     /// # Errors
     /// The operating system's; `Unsupported` where direct I/O is refused at opening.
     pub(crate) fn open_lane(&self, write: bool, sync: SyncRule) -> Result<Opened> {
-        let SyncRule { o_sync, data_only, .. } = sync;
-        let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync });
+        let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync: sync.o_sync });
         let file = match self.read_instead.as_ref().filter(|_| !write) {
             Some(others) => others.reopen(OpenHow { direct: self.facts.direct, ..OpenHow::default() })?,
             None => self.open_file(write, sync)?,
         };
-        Ok(Opened { file, stamping, data_only })
+        Ok(Opened { file, stamping, sync })
     }
 
     /// From now on every write is stamped and listed, for as long as workloads alone write. What is read back by [`Self::read_back`]

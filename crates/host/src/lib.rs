@@ -61,9 +61,9 @@ pub use noise::{
 pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use places::{CandidateDirectory, StorageMount, storage_mounts};
-pub use platform::{Number, block_number, discard, file_extents, loop_status, process_exists};
+pub use platform::{Number, block_number, discard, file_extents, loop_status, process_exists, write_pages};
 pub use processes::{Process, this_process_holds, users_below};
 pub use random::random_bytes;
 pub use roots::Roots;
 pub use subject::ObserveOptions;
-pub use tools::tools;
+pub use tools::{tool_version, tools};

@@ -13,10 +13,11 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// The helper programs by name: the first line of what they say to `--version`; their path if they say nothing
 /// in time; `None` if they are not installed.
 pub fn tools() -> Vec<(&'static str, Option<String>)> {
-    TOOLS.iter().map(|&name| (name, version(name))).collect()
+    TOOLS.iter().map(|&name| (name, tool_version(name))).collect()
 }
 
-fn version(name: &str) -> Option<String> {
+/// The first line of what a program says to `--version`, its path if it says nothing in time; `None` if it is not installed.
+pub fn tool_version(name: &str) -> Option<String> {
     let path = find(name)?;
     let version = match Runner::System.run(name, &["--version"], LIMIT) {
         ProgramOutcome::Ended(output) => first_line(&output),

@@ -1,5 +1,7 @@
 //! Sizes, times and engines as fio writes them.
 
+/// What sync_file_range does, by its words, with the kernel's numbers.
+pub(crate) const PAGE_RANGE_FLAGS: [(&str, u32); 3] = [("wait_before", 1), ("write", 2), ("wait_after", 4)];
 /// Engines that do one operation after the other, whatever `iodepth` says.
 pub(crate) const ONE_BY_ONE: [&str; 6] = ["psync", "sync", "vsync", "pvsync", "pvsync2", "mmap"];
 

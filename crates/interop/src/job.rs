@@ -6,11 +6,13 @@
 //! version 3.36.
 
 mod line;
+mod notes;
 mod options;
 mod order;
 mod own;
 mod region;
 mod sections;
+mod steady;
 mod step;
 mod table;
 
@@ -21,14 +23,17 @@ pub(crate) use crate::job::step::beside;
 pub use crate::job::table::{FioOptionKind, FioOptions, fio_options};
 
 use crate::export::{FioLog, FioLogKind};
+use crate::job::notes::Notes;
 use crate::job::options::OptionReader;
+use crate::job::order::number_places;
 use crate::job::region::Reach;
 use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, FIO, PROFILE, RUN, RUNS};
 use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::{Data, Direction, Trims};
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, text};
+use std::cell::LazyCell;
 
 /// How a file is named whose content is jobs.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
@@ -55,51 +60,12 @@ pub fn is_job_name(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending))
 }
 
-/// What is done otherwise than fio does it, and what changes nothing here, each once.
-#[derive(Clone, Default)]
-struct Notes {
-    texts: Vec<Text>,
-    /// Options that change nothing, by the reason.
-    idle: Vec<(&'static Text, Vec<String>)>,
-}
-
-impl Notes {
-    fn add(&mut self, note: Text) {
-        if !self.texts.contains(&note) {
-            self.texts.push(note);
-        }
-    }
-
-    fn idle(&mut self, name: &str, why: &'static Text) {
-        let at = self.idle.iter().position(|(other, _)| *other == why).unwrap_or_else(|| {
-            self.idle.push((why, Vec::new()));
-            self.idle.len() - 1
-        });
-        let names = &mut self.idle[at].1;
-        if !names.iter().any(|other| other == name) {
-            names.push(name.to_owned());
-        }
-    }
-
-    fn told(mut self) -> Option<Text> {
-        for (why, names) in self.idle {
-            let names = names.join(", ");
-            self.texts.push(text!(
-                "without effect here: {names} ({why})",
-                "ここでは効果なし: {names}({why})";
-                why
-            ));
-        }
-        (!self.texts.is_empty()).then(|| Text::join(self.texts, ["; ", "。"]))
-    }
-}
-
 /// Reads a job file; `file` is its name.
 ///
 /// # Errors
 /// With the line of what is wrong, or not understood, or cannot be done.
 pub fn read_fio_job(file: &str, source: &str, around: &dyn JobSurroundings) -> Result<FioJob> {
-    let mut runs = jobs_of(file, &sections(file, source, &[], around)?, Notes::default())?;
+    let mut runs = jobs_of(file, &sections(file, source, &[], around)?, Notes::default(), around)?;
     match (runs.pop(), runs.is_empty()) {
         (Some((job, _)), true) => Ok(job),
         (Some((_, Some(differs))), _) => Err(differs),
@@ -116,20 +82,31 @@ pub fn read_fio_jobs(line: &FioLine, around: &dyn JobSurroundings) -> Result<Vec
     let sections = sections("fio", &line.source, &line.sections, around)?;
     let mut notes = Notes::default();
     line.idle.iter().for_each(|(word, why)| notes.idle(word, why));
-    Ok(jobs_of(&line.name, &sections, notes)?.into_iter().map(|(job, _)| job).collect())
+    Ok(jobs_of(&line.name, &sections, notes, around)?.into_iter().map(|(job, _)| job).collect())
 }
 
 /// The runs of these sections, each with what keeps it from being one with the run before it.
-fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<Vec<(FioJob, Option<Error>)>> {
+fn jobs_of(
+    file: &str,
+    sections: &[JobSection],
+    mut notes: Notes,
+    around: &dyn JobSurroundings,
+) -> Result<Vec<(FioJob, Option<Error>)>> {
+    let is_old = LazyCell::new(|| around.fio_version().is_some_and(|version| is_before_3_35(&version)));
     let mut laid_out: Option<Data> = None;
     let mut runs: Vec<(Vec<SectionJob>, Option<Error>)> = vec![(Vec::new(), None)];
     let mut at = 0;
+    let mut first_job = 1u32;
     while let Some(section) = sections.get(at) {
         let reader = OptionReader::of(section)?;
         let own = own_step(&reader, &sections[at..])?;
         at += own.as_ref().map_or(1, |(_, sections)| *sections);
         let own = own.map(|(step, _)| step);
-        let job = read_job(&reader, own.as_ref(), &mut notes)?;
+        let mut job = read_job(&reader, own.as_ref(), &mut notes)?;
+        if let Some(places) = &mut job.step.fio_places {
+            *places = number_places(&reader, *places, first_job, *is_old)?;
+        }
+        first_job = first_job.saturating_add(u32::try_from(reader.jobs()?).unwrap_or(u32::MAX));
         if reader.flag("create_only")? {
             notes.add(text!(
                 "kurabe makes its test file itself: [{}] is left out",
@@ -157,6 +134,9 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<Vec<
                     shift(&mut one, u64::from(percent).saturating_mul(number), &reader)?;
                 }
             }
+            if let Some(places) = &mut one.step.fio_places {
+                places.first_job = places.first_job.saturating_add(number as u32);
+            }
             one.waits &= number == 0;
             jobs.push(one);
         }
@@ -166,6 +146,14 @@ fn jobs_of(file: &str, sections: &[JobSection], mut notes: Notes) -> Result<Vec<
     }
     let run = |(jobs, differs)| Ok((run_of(file, jobs, laid_out, notes.clone())?, differs));
     runs.into_iter().map(run).collect()
+}
+
+/// Whether a version of fio (`fio-3.33`) seeds its random places as it did up to 3.34.
+fn is_before_3_35(version: &str) -> bool {
+    let numbers =
+        version.trim_start_matches("fio-").split(['.', '-']).map_while(|part| part.parse::<u32>().ok());
+    let numbers: Vec<u32> = numbers.take(2).collect();
+    !numbers.is_empty() && numbers < vec![3, 35]
 }
 
 fn no_jobs(file: &str) -> Error {
@@ -178,6 +166,15 @@ fn no_jobs(file: &str) -> Error {
 /// Jobs that are a run.
 fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut notes: Notes) -> Result<FioJob> {
     put_side_by_side(&mut jobs, &mut notes)?;
+    if let ([_, _, ..], Some(steady)) = (&jobs[..], jobs.iter().find(|job| job.rounds.is_some())) {
+        return Err(ErrorKind::Unsupported
+            .error(text!(
+                "a steady state is waited for by a job alone",
+                "安定を待てるのは、1 つのジョブだけを動かすときです"
+            ))
+            .at(steady.place.clone())
+            .remedy(text!("run it by itself", "そのジョブだけを実行してください")));
+    }
     let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
     let logs = logs(&jobs, &mut notes);
@@ -385,10 +382,12 @@ fn profile(file: &str, jobs: Vec<SectionJob>, laid_out: Option<Data>, notes: Not
         ..once
     };
     let title = text!("fio's jobs of {name}", "fio のジョブ {name}");
+    let rounds = jobs.iter().find_map(|job| job.rounds.clone());
     let steps = jobs.into_iter().map(|job| Step::Io(Box::new(job.step))).collect();
     Profile {
         source: Some("fio".to_owned()),
-        differs: notes.told(),
+        differs: notes.into_text(),
+        rounds,
         ..Profile::of_steps(name, title, rules, steps)
     }
 }

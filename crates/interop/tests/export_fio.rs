@@ -74,7 +74,13 @@ fn all_options() -> Vec<Workload> {
     }
     for at_end in [EndSync::None, EndSync::Timed, EndSync::Untimed] {
         all.push(Workload {
-            sync: SyncRule { o_sync: true, every_writes: Some(4), data_only: true, at_end },
+            sync: SyncRule {
+                o_sync: true,
+                every_writes: Some(4),
+                data_only: true,
+                page_range_flags: None,
+                at_end,
+            },
             ..writes.clone()
         });
     }

@@ -105,11 +105,11 @@ fn exact() -> Vec<Workload> {
             open_loop: Some(OpenLoop { rate_iops: 200.0, arrival: Arrival::Poisson }),
             ..random.clone()
         },
-        Workload {
-            sync: SyncRule { o_sync: true, every_writes: Some(4), data_only: true, at_end: EndSync::Timed },
-            ..writes.clone()
-        },
     ];
+    let data_only = SyncRule { o_sync: true, every_writes: Some(4), data_only: true, ..SyncRule::default() };
+    all.push(Workload { sync: SyncRule { at_end: EndSync::Timed, ..data_only }, ..writes.clone() });
+    let pages = SyncRule { every_writes: Some(8), page_range_flags: Some(3), ..SyncRule::default() };
+    all.push(Workload { sync: pages, ..writes.clone() });
     let target = LatencyTarget { latency_ns: 500_000, percentile: 99.9, window_ns: 50_000_000 };
     all.push(Workload { latency_target: Some(target), ..random.clone() });
     for data in [Data::Random, Data::Zero, Data::Repeat, Data::Compressible { percent: 40 }] {
@@ -127,8 +127,9 @@ fn an_exported_job_read_back_is_the_same_work() {
     let back = workloads(&job.profile);
     assert_eq!(back.len(), all.len());
     for (before, after) in all.iter().zip(back) {
-        // The run has one seed, and fio is told none where offsets ascend.
-        assert_eq!(Workload { seed: before.seed, ..after }, *before);
+        // The run has one seed, and fio is told none where offsets ascend; random places are fio's from then on.
+        let fio_places = before.fio_places;
+        assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before);
     }
 }
 
@@ -158,7 +159,8 @@ fn what_fio_needs_several_jobs_for_is_one_step_again() {
         let back = workloads(&job.profile);
         assert_eq!(back.len(), all.len(), "{jobs}");
         for (before, after) in all.iter().zip(back) {
-            assert_eq!(Workload { seed: before.seed, ..after }, *before, "{name}\n{jobs}");
+            let fio_places = before.fio_places;
+            assert_eq!(Workload { seed: before.seed, fio_places, ..after }, *before, "{name}\n{jobs}");
         }
     }
     // Who changes the number of jobs by hand gets what the options say.
@@ -238,6 +240,10 @@ const LINES: &[&str] = &[
     "sync=1",
     "sync=none",
     "sync=2",
+    "sync_file_range=write:8",
+    "sync_file_range=wait_before,write,wait_after:1",
+    "sync_file_range=0",
+    "sync_file_range=8",
     "rwmixread=70",
     "rwmixread=101",
     "rwmixwrite=30",

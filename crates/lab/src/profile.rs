@@ -12,6 +12,7 @@ use kurabe_core::trace::Trace;
 use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_explain::{SweepAxis, SweepPlan};
+use kurabe_host::tool_version;
 use kurabe_interop::{
     FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line,
 };
@@ -231,6 +232,10 @@ impl JobSurroundings for ThisMachine {
         let what = text!("cannot read the job file {path}", "ジョブファイル {path} を読めません");
         let source = text_of_file(&path, &what)?;
         Ok((path, source))
+    }
+
+    fn fio_version(&self) -> Option<String> {
+        tool_version("fio")
     }
 }
 

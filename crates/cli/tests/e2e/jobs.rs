@@ -171,6 +171,106 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     assert_eq!(names(&target), ["one", "two"]);
 }
 
+/// Jobs whose random places fio seeds and repeats each in its own way.
+const DRAWN_JOBS: [&str; 8] = [
+    "rw=randread\nsize=1m",
+    "rw=randread\nsize=1m\nnorandommap",
+    "rw=randread\nsize=1m\nrandseed=42",
+    "rw=randread\nsize=1m\nrandrepeat=0\nrandseed=42\nloops=2",
+    "rw=randwrite\nsize=1m\nloops=3",
+    "rw=randrw\nsize=8m\nio_size=12m",
+    "rw=randread\nsize=1000k\noffset=300k\nrandom_generator=tausworthe64",
+    "rw=randread\nsize=256k\n[b]\nstonewall\nsize=5m\n[c]\nstonewall\noffset=1m",
+];
+
+#[test]
+fn random_places_are_those_of_the_fio_that_is_here() {
+    if system("fio", &["--version"]).is_none() {
+        eprintln!("skipped: fio is not installed");
+        return;
+    }
+    let lab = Lab::new();
+    let file = lab.target().join("test");
+    for drawn in DRAWN_JOBS {
+        let [file_log, list] = ["iolog", "operations.csv"].map(|name| lab.beside(name));
+        let logged = |log: &str| {
+            let global = format!("[global]\nfilename={}\nbs=4k\ninvalidate=0\n{log}", text(&file));
+            // What stands before the first section holds for all.
+            let (first, others) = drawn.split_once("[b]").unwrap_or((drawn, ""));
+            let others = if others.is_empty() { String::new() } else { format!("[b]{others}") };
+            format!("{global}{first}\n[a]\n{others}\n")
+        };
+        let [ours, theirs] = [("ours.fio", ""), ("theirs.fio", "write_iolog=iolog\n")]
+            .map(|(name, log)| lab.write(name, logged(log)));
+        let ran = Command::new("fio").arg(&theirs).current_dir(lab.beside("")).output().expect("fio");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let log = std::fs::read_to_string(&file_log).expect("fio's list");
+        let offsets_of = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().rev().collect();
+            (["read", "write"].contains(words.get(2)?)).then(|| words[1].parse::<u64>().expect("a place"))
+        };
+        let in_fio: Vec<u64> = log.lines().filter_map(offsets_of).collect();
+        lab.kurabe(&["run", text(&ours), "--write-existing", "--per-request", text(&list)]).ok();
+        let list_text = std::fs::read_to_string(&list).expect("the list");
+        let here: Vec<u64> = list_text
+            .lines()
+            .skip(1)
+            .map(|line| line.split(',').nth(3).expect("a place").parse().expect("a number"))
+            .collect();
+        assert_eq!(here, in_fio, "{drawn}");
+        for path in [&file_log, &list, &file] {
+            std::fs::remove_file(path).expect("a file");
+        }
+    }
+}
+
+#[test]
+fn discards_of_fio_and_of_kurabe_are_one_cell() {
+    let lab = Lab::new();
+    let line = ["fio", "--on", "model:ssd-sata", "--name=t", "--rw=randtrim", "--bs=64k", "--size=4m"];
+    lab.kurabe(&[&line[..], &["--label", "name=own"]].concat()).ok();
+    let printed = lab.kurabe(&[&line[..], &["--output-format=json"]].concat()).ok().out;
+    let file = lab.write("fio.json", printed);
+    lab.kurabe(&["import", text(&file)]).ok();
+    let pairs = lab.kurabe(&["compare", "own", "last", "--json"]).ok().json_lines();
+    let cells = list_of(&pairs[0]["comparison"]["cells"]);
+    assert_eq!(cells.len(), 1, "{pairs:?}");
+}
+
+#[test]
+fn a_job_ends_when_it_is_steady_and_its_pages_are_written() {
+    let lab = Lab::new();
+    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let run = |line: &str| {
+        let words = words(line);
+        lab.kurabe(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    // A drive with a cache of writes: the first rounds are not those of the last.
+    let steady = run(
+        "fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 --time_based --steadystate=iops:5% --ss_dur=500ms",
+    );
+    let lines = steady.ok().json_lines();
+    let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
+    let repetitions = list_of(&record["cells"][0]["repetitions"]);
+    assert!((5..25).contains(&repetitions.len()), "{}", repetitions.len());
+    run("fio --on model:ssd-sata --name=a --rw=read --steadystate=iops:5%")
+        .is_refusal(3, &["steadystate_duration"]);
+    // sync_file_range is a call of its own, once for so many writes.
+    let target = lab.target();
+    let line = format!(
+        "fio --on {} --json --direct=0 --name=a --rw=write --bs=4k --size=1m --sync_file_range=write:8",
+        text(&target)
+    );
+    let lines = run(&line).ok().json_lines();
+    let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
+    let repetition = &record["cells"][0]["repetitions"][0];
+    assert_eq!(
+        (number(&repetition["write"]["completed"]), number(&repetition["sync"]["completed"])),
+        (256, 32)
+    );
+    run(&format!("{line} --end_fsync=1")).is_refusal(3, &["sync_file_range"]);
+}
+
 #[test]
 fn blocks_are_discarded_in_files_and_on_models_and_never_without_leave() {
     let lab = Lab::new();

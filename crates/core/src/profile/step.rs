@@ -5,8 +5,8 @@
 
 use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
-    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, Flow, LatencyTarget, OpenLoop, Pattern,
-    Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
+    AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, FioPlaces, Flow, LatencyTarget, OpenLoop,
+    Pattern, Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
 };
 use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
 use schemars::JsonSchema;
@@ -109,6 +109,9 @@ pub struct IoStep {
     /// Whether all that runs at the same time ends with it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
+    /// Random places as fio has them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fio_places: Option<FioPlaces>,
     /// Times that the span is covered in ascending order before each repetition, unrecorded: what is measured then is
     /// access again.
     #[serde(default)]
@@ -490,6 +493,7 @@ impl IoStep {
             latency_target: None,
             processors: None,
             ends_all: false,
+            fio_places: None,
             warm_up_passes: 0,
             end: End::default(),
             sync: SyncRule::default(),
@@ -614,6 +618,7 @@ impl IoStep {
             latency_target: self.latency_target,
             processors: self.processors.clone(),
             ends_all: self.ends_all,
+            fio_places: self.fio_places,
             end,
             sync: self.sync,
             data: self.data.unwrap_or(rules.data),

@@ -8,9 +8,9 @@ use crate::drive::mapping::Mapping;
 use crate::{target::Opened, verify::Stamping};
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
-use kurabe_core::workload::{Op, OpKind};
-use kurabe_host::discard;
-use rustix::io::{pread, pwrite};
+use kurabe_core::workload::{Op, OpKind, SyncRule};
+use kurabe_host::{discard, write_pages};
+use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 
@@ -19,8 +19,8 @@ pub struct ThreadsDevice {
     file: File,
     /// Who stamps what is written, in a run whose writes are verified.
     stamping: Option<Stamping>,
-    /// Whether a flush is fdatasync.
-    data_only: bool,
+    /// What a flush is.
+    sync: SyncRule,
     /// Whether it is a block device, which is told what to discard by a request of its own.
     is_block: bool,
     /// Through which bytes go in the place of calls.
@@ -36,9 +36,9 @@ impl ThreadsDevice {
     /// When there is no memory.
     pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
-        let Opened { file, stamping, data_only } = opened;
+        let Opened { file, stamping, sync } = opened;
         let is_block = file.metadata().is_ok_and(|facts| facts.file_type().is_block_device());
-        Ok((Self { file, stamping, data_only, is_block, mapping: None, leases, pending: None }, pages))
+        Ok((Self { file, stamping, sync, is_block, mapping: None, leases, pending: None }, pages))
     }
 
     /// The same through a mapping of the file.
@@ -56,9 +56,11 @@ impl ThreadsDevice {
             return mapping.carry(*op, bytes);
         }
         let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
-        let flush = || match self.data_only {
-            true => rustix::fs::fdatasync(&self.file),
-            false => rustix::fs::fsync(&self.file),
+        let flush = || match self.sync {
+            SyncRule { page_range_flags: Some(flags), .. } => write_pages(&self.file, flags)
+                .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+            SyncRule { data_only: true, .. } => rustix::fs::fdatasync(&self.file),
+            _ => rustix::fs::fsync(&self.file),
         };
         let result = match (op.kind, &self.stamping) {
             (OpKind::Trim, _) => return self.discard(*op),

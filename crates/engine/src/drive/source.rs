@@ -4,12 +4,13 @@
 //! It knows nothing of devices and reads no clock. Where one thread's queue depth is made of several
 //! operating-system threads, they share the generator behind a lock.
 
+use crate::drive::fio_places::FioJobPlaces;
 use crate::drive::permutation::Permutation;
 use crate::drive::places::Places;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{
-    Arrival, BlockSize, BlocksInOrder, End, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck, Trims,
-    Workload,
+    Arrival, BlockSize, BlocksInOrder, End, FioPlaces, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck,
+    Trims, Workload,
 };
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +103,8 @@ enum OffsetOrder {
     },
     /// Drawn by a law under which some are more often gone to than others.
     Drawn(Places),
+    /// As a job of fio draws them.
+    OfFio(Box<FioJobPlaces>),
 }
 
 impl OffsetOrder {
@@ -114,6 +117,9 @@ impl OffsetOrder {
         positions: u64,
     ) -> Self {
         let index = u64::from(thread);
+        if let Some(places) = FioJobPlaces::of(workload, thread, positions) {
+            return Self::OfFio(Box::new(places));
+        }
         match workload.pattern {
             Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
             Pattern::Strided { run_bytes, gap_bytes } => Self::Strided {
@@ -240,6 +246,7 @@ impl Plain {
         let bare = workload.pattern == Pattern::Random
             && workload.zones.is_empty()
             && workload.in_order.is_none()
+            && workload.fio_places.is_none()
             && workload.rewrite_every_reads.is_none()
             && workload.open_loop.is_none()
             && workload.sync.every_writes.is_none()
@@ -471,6 +478,7 @@ impl Generator {
                 offset
             }
             OffsetOrder::Drawn(places) => places.draw(&mut self.random) * self.grain,
+            OffsetOrder::OfFio(places) => places.draw() * self.grain,
         }
     }
 }
@@ -510,6 +518,9 @@ fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
         offset_bytes: workload.offset_bytes + part.start * grain,
         span_bytes,
         seed: workload.seed.wrapping_add(index << 32),
+        fio_places: workload
+            .fio_places
+            .map(|places| FioPlaces { first_job: places.first_job.saturating_add(thread), ..places }),
         open_loop: workload
             .open_loop
             .map(|open| OpenLoop { rate_iops: open.rate_iops / threads as f64, ..open }),

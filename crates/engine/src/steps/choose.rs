@@ -102,6 +102,11 @@ impl Chooser {
                 ),
                 fallbacks: Vec::new(),
             },
+            _ if workload.sync.page_range_flags.is_some() => ChosenIssue {
+                issue: Issue { engine: Engine::Threads, ..wished },
+                reason: text!("sync_file_range is a call", "sync_file_range はシステムコールで行います"),
+                fallbacks: Vec::new(),
+            },
             EngineChoice::Fixed(Engine::Mmap) if target.facts().direct => return Err(mapped_directly()),
             EngineChoice::Fixed(engine) => ChosenIssue {
                 issue: Issue { engine, ..wished },
@@ -272,6 +277,7 @@ fn trial_of(workload: &Workload, round: u32) -> Workload {
         flow: None,
         latency_target: None,
         ends_all: false,
+        fio_places: None,
         alignment_bytes: None,
         end: End {
             time_ns: Some(ROUND_TIME_NS),

@@ -74,6 +74,16 @@ pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
     }
 }
 
+/// sync_file_range(2) of a whole file: has its dirty pages written, as the kernel's flags have it, and does not flush the device.
+///
+/// # Errors
+/// What the operating system says.
+pub fn write_pages(file: &File, flags: u32) -> io::Result<()> {
+    // SAFETY: the call takes a descriptor, which is open, and numbers.
+    let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) };
+    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
 /// `BLKDISCARD` of `linux/fs.h`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 

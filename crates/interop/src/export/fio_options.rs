@@ -5,10 +5,11 @@
 //! version 3.33, and its sources where it is silent.
 
 use super::fio_geometry::{JobGroup, geometry, total_bytes};
+use crate::fio_values::PAGE_RANGE_FLAGS;
 use crate::job::OwnStep;
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, Flow, LatencyTarget, OpenLoop, Pattern,
-    Processors, SyncRule, Thinking, TimeCheck, Trims, Workload,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Data, EndSync, FioPlaces, Flow, LatencyTarget, OpenLoop,
+    Pattern, Processors, SyncRule, Thinking, TimeCheck, Trims, Workload,
 };
 use kurabe_core::{Text, mention::RUN, record::EngineRecord, text};
 
@@ -62,6 +63,7 @@ impl Job {
             latency_target,
             processors,
             ends_all,
+            fio_places,
             end,
             sync,
             data,
@@ -90,10 +92,7 @@ impl Job {
             draft.sync(sync);
             draft.options.extend(data_options(*data, workload.largest_block_bytes()));
         }
-        if *seed > 0 && !pattern.is_sequential() {
-            // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
-            draft.set("randseed", seed.to_string());
-        }
+        draft.seed(*fio_places, *seed, *pattern);
         if end.time_check != TimeCheck::Always {
             draft.note(time_check_note(end.time_check));
         }
@@ -253,6 +252,18 @@ impl JobDraft {
         }
     }
 
+    fn seed(&mut self, places: Option<FioPlaces>, seed: u64, pattern: Pattern) {
+        match places {
+            // fio multiplies the seed by the job's number: with 0 all jobs would visit the same offsets.
+            None if seed > 0 && !pattern.is_sequential() => self.set("randseed", seed.to_string()),
+            Some(FioPlaces { seed: Some(seed), .. }) => self.set("randseed", seed.to_string()),
+            _ => {}
+        }
+        if places.is_some_and(|places| places.is_wide) {
+            self.set("random_generator", "tausworthe64");
+        }
+    }
+
     fn depth(&mut self, target: Option<LatencyTarget>) {
         if let Some(LatencyTarget { latency_ns, percentile, window_ns }) = target {
             self.set("latency_target", time_words(latency_ns));
@@ -398,8 +409,14 @@ impl JobDraft {
         if sync.o_sync {
             self.set("sync", whole);
         }
-        if let Some(every) = sync.every_writes {
-            self.set(flush, every.to_string());
+        match (sync.every_writes, sync.page_range_flags) {
+            (Some(every), Some(flags)) => {
+                let names = PAGE_RANGE_FLAGS.iter().filter(|(_, flag)| flags & flag != 0);
+                let names = names.map(|(name, _)| *name).collect::<Vec<_>>().join(",");
+                self.set("sync_file_range", format!("{names}:{every}"));
+            }
+            (Some(every), None) => self.set(flush, every.to_string()),
+            (None, _) => {}
         }
         match sync.at_end {
             EndSync::None => {}

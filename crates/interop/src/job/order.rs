@@ -1,9 +1,12 @@
 //! What blocks a section goes to, in which order, and its share beside others.
 
-use super::OwnStep;
+use super::notes::Notes;
 use super::options::{OptionReader, size_remedy};
-use kurabe_core::profile::LARGEST_BLOCK_BYTES;
-use kurabe_core::workload::{AccessZone, BlocksInOrder, Direction, Flow, Pattern, Processors, Trims};
+use super::own::OwnStep;
+use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES};
+use kurabe_core::workload::{
+    AccessZone, BlocksInOrder, Direction, FioPlaces, Flow, Pattern, Processors, Trims,
+};
 use kurabe_core::{Result, text, words::Keyword};
 use std::ops::RangeInclusive;
 
@@ -195,4 +198,54 @@ pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
     let bytes = reader.size(words.split(',').next().unwrap_or(words));
     let bytes = bytes.filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes));
     bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
+}
+
+/// The random places that fio goes to: those of blocks of one size, each as likely as any other. fio has no other generator where
+/// nothing is said than the one of `randrepeat`, which begins alike in every run.
+pub(super) fn fio_places(
+    reader: &OptionReader<'_>,
+    step: &IoStep,
+    notes: &mut Notes,
+) -> Result<Option<FioPlaces>> {
+    let seed = reader.number("randseed", 0..=u64::MAX)?;
+    let repeats = repeats(reader)?;
+    let [block] = step.block_sizes[..] else { return Ok(None) };
+    let is_even = matches!(step.pattern, Pattern::Random | Pattern::Permutation) && step.zones.is_empty();
+    let is_alone = step.in_order.is_none()
+        && step.write_block_sizes.is_empty()
+        && step.alignment_bytes.is_none_or(|bytes| bytes == block.size_bytes)
+        && step.trims != Some(Trims::BeforeWrites);
+    let is_wide = match reader.word("random_generator")?.unwrap_or("tausworthe") {
+        "tausworthe" => false,
+        "tausworthe64" => true,
+        "lfsr" => {
+            notes.add(text!(
+                "random_generator=lfsr: the places are kurabe's own",
+                "random_generator=lfsr: 位置は kurabe の乱数で選びます"
+            ));
+            return Ok(None);
+        }
+        _ => {
+            let remedy = text!("tausworthe, tausworthe64 or lfsr", "tausworthe、tausworthe64、lfsr です");
+            return Err(reader.wrong("random_generator").remedy(remedy));
+        }
+    };
+    let places = FioPlaces { seed, first_job: 1, is_old: false, is_wide };
+    Ok(Some(places).filter(|_| is_even && is_alone && (repeats || seed.is_some())))
+}
+
+/// Whether each run goes to the same places.
+fn repeats(reader: &OptionReader<'_>) -> Result<bool> {
+    Ok(!reader.has("randrepeat") || reader.flag("randrepeat")?)
+}
+
+/// The places of a job by its number, and by whether fio is older than 3.35, where `randseed` did nothing beside `randrepeat`.
+pub(super) fn number_places(
+    reader: &OptionReader<'_>,
+    places: FioPlaces,
+    first_job: u32,
+    is_old: bool,
+) -> Result<FioPlaces> {
+    let seed = if is_old && repeats(reader)? { None } else { places.seed };
+    Ok(FioPlaces { seed, first_job, is_old, ..places })
 }

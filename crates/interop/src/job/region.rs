@@ -1,7 +1,8 @@
 //! What part of its target a section covers, and what parts its jobs have.
 
-use super::Notes;
+use super::notes::Notes;
 use super::options::{OptionReader, size_remedy};
+use super::own::OwnStep;
 use kurabe_core::workload::{Pattern, ThreadShare};
 use kurabe_core::{Result, text};
 
@@ -79,12 +80,20 @@ pub(super) fn spread(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<(u64
     Ok(Some((jobs, increment)))
 }
 
+/// What part of the target a section covers; of what kurabe wrote, what it says.
 pub(super) fn region(
     reader: &OptionReader<'_>,
+    own: Option<&OwnStep>,
     pattern: Pattern,
     jobs: u64,
     notes: &mut Notes,
 ) -> Result<Region> {
+    let Some(own) = own else { return fio_region(reader, pattern, jobs, notes) };
+    let (each_bytes, span_bytes) = (reader.bytes("size")?, Some(own.span_bytes));
+    Ok(Region { each_bytes, span_bytes, percent: None, share: own.share })
+}
+
+fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mut Notes) -> Result<Region> {
     let percent = percents(reader)?;
     let size = reader.word("size")?.filter(|size| !size.ends_with('%'));
     let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);

@@ -22,6 +22,11 @@ pub trait JobSurroundings {
     /// # Errors
     /// When it cannot be read.
     fn included(&self, by: &str, name: &str) -> Result<(String, String)>;
+
+    /// What the fio that is installed says its version is, if there is one.
+    fn fio_version(&self) -> Option<String> {
+        None
+    }
 }
 
 /// A job file that stands for itself, such as one that was pasted.

@@ -1,12 +1,14 @@
 //! A section of a job file as a step.
 
+use super::notes::Notes;
 use super::options::OptionReader;
-use super::order::{alignment, direction, flow, in_order, pattern, processors};
+use super::order::{alignment, direction, fio_places, flow, in_order, pattern, processors};
+use super::own::OwnStep;
 use super::region::{Reach, Region, region, spread};
-use super::{Notes, OwnStep};
+use super::steady::steady_rounds;
 use crate::export::FioLogKind;
-use crate::fio_values::ONE_BY_ONE;
-use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS};
+use crate::fio_values::{ONE_BY_ONE, PAGE_RANGE_FLAGS};
+use kurabe_core::profile::{IoStep, LARGEST_BLOCK_BYTES, MOST_IODEPTH, MOST_RATE_IOPS, MOST_THREADS, Rounds};
 use kurabe_core::workload::{
     Arrival, BlockSize, Data, Direction, End, EndSync, LatencyTarget, OpenLoop, Pattern, SyncRule, Thinking,
     ThreadShare, Trims,
@@ -30,6 +32,8 @@ pub(super) struct SectionJob {
     /// Whether through a mapping.
     pub(super) is_mapped: bool,
     pub(super) seed: Option<u64>,
+    /// Where it ends when it is steady.
+    pub(super) rounds: Option<Rounds>,
     pub(super) target: Option<String>,
     /// Whether it waits for all jobs before it; else it begins with the one before it.
     pub(super) waits: bool,
@@ -61,13 +65,7 @@ pub(super) fn read_job(
     let jobs = own.map_or_else(|| reader.jobs(), |own| Ok(own.jobs))?;
     let spread = if own.is_none() { spread(reader, jobs)? } else { None };
     let jobs = if spread.is_some() { 1 } else { jobs };
-    let region = match own {
-        Some(own) => {
-            let (each_bytes, span_bytes) = (reader.bytes("size")?, Some(own.span_bytes));
-            Region { each_bytes, span_bytes, percent: None, share: own.share }
-        }
-        None => region(reader, pattern, jobs, notes)?,
-    };
+    let region = region(reader, own, pattern, jobs, notes)?;
     let iodepth = iodepth(reader, notes)?;
     let [block_sizes, write_block_sizes] = block_sizes(reader, direction)?;
     let mut step = IoStep {
@@ -101,10 +99,13 @@ pub(super) fn read_job(
         ..IoStep::plain(if is_interleaved { Pattern::Interleaved } else { pattern }, 4096, 1, vec![direction])
     };
     step.label = Some(beside(&step.label(), reader.name, Some(direction)));
+    step.fio_places = if own.is_none() { fio_places(reader, &step, notes)? } else { None };
+    let rounds = steady_rounds(reader, &mut step, notes)?;
     let (is_mapped, direct) = way(reader, &mut step, notes)?;
     Ok(SectionJob {
         direct: Some(direct).filter(|_| step.trims != Some(Trims::Only)),
         step,
+        rounds,
         keeps_cache: !direct && reader.has("invalidate") && !reader.flag("invalidate")?,
         seed: reader.number("randseed", 0..=u64::MAX)?,
         target: target(reader)?,
@@ -398,13 +399,40 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     let (all, data_only) = (every("fsync")?, every("fdatasync")?);
     let remedy = text!("one of fsync= and fdatasync=", "fsync= と fdatasync= のどちらか一方にしてください");
     reader.require(all.is_none() || data_only.is_none(), "fdatasync", remedy)?;
+    let (page_range_flags, page_range_writes) = page_range(reader)?.unzip();
+    let remedy = text!(
+        "by itself: the others flush the device, and it does not",
+        "単独で指定してください。ほかはデバイスまで書き出しますが、これは書き出しません"
+    );
+    let is_alone =
+        all.or(data_only).is_none() && !reader.flag("end_fsync")? && !reader.flag("fsync_on_close")?;
+    reader.require(page_range_flags.is_none() || is_alone, "sync_file_range", remedy)?;
     let at_end = reader.flag("end_fsync")? || reader.flag("fsync_on_close")?;
     Ok(SyncRule {
         o_sync,
         data_only: is_dsync || data_only.is_some(),
-        every_writes: all.or(data_only).map(|every| every as u32),
+        every_writes: all.or(data_only).map(|every| every as u32).or(page_range_writes),
+        page_range_flags,
         at_end: if at_end { EndSync::Timed } else { EndSync::None },
     })
+}
+
+/// `sync_file_range=wait_before,write:8`: the flags, and after how many writes.
+fn page_range(reader: &OptionReader<'_>) -> Result<Option<(u32, u32)>> {
+    let Some(words) = reader.word("sync_file_range")? else { return Ok(None) };
+    let flag = |word: &str| PAGE_RANGE_FLAGS.iter().find(|(name, _)| *name == word).map(|(_, flag)| *flag);
+    let read = || {
+        let (names, writes) = words.rsplit_once(':')?;
+        let flags = names.split(',').map(flag).sum::<Option<u32>>()?;
+        Some((flags, writes.parse().ok().filter(|writes| *writes > 0)?))
+    };
+    let remedy = || {
+        text!(
+            "write:8, or wait_before,write,wait_after:8",
+            "write:8 か wait_before,write,wait_after:8 のように書いてください"
+        )
+    };
+    read().map(Some).ok_or_else(|| reader.wrong("sync_file_range").remedy(remedy()))
 }
 
 /// What is written; nothing if the job does not say.

@@ -1,9 +1,9 @@
 use super::*;
 use kurabe_core::Lang;
-use kurabe_core::profile::IoStep;
+use kurabe_core::profile::{IoStep, Tracked};
 use kurabe_core::workload::{
-    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, Flow, LatencyTarget, OpenLoop,
-    Pattern, Processors, Thinking, ThreadShare,
+    AccessZone, Arrival, BlockSize, BlocksInOrder, Direction, End, EndSync, FioPlaces, Flow, LatencyTarget,
+    OpenLoop, Pattern, Processors, Thinking, ThreadShare,
 };
 use proptest::prelude::*;
 
@@ -101,6 +101,8 @@ fn each_option_is_what_fio_means_by_it() {
     assert_eq!((sync.o_sync, sync.every_writes, sync.at_end), (true, Some(8), EndSync::Timed));
     let data_only = step("rw=write\nfdatasync=1").sync;
     assert_eq!((data_only.data_only, data_only.every_writes), (true, Some(1)));
+    let pages = step("rw=write\nsync_file_range=wait_before,write:8").sync;
+    assert_eq!((pages.page_range_flags, pages.every_writes), (Some(3), Some(8)));
     let rate = OpenLoop { rate_iops: 256.0, arrival: Arrival::Even };
     assert_eq!(step("rw=write\nbs=4k\nrate=1m").open_loop, Some(rate));
     let poisson = OpenLoop { rate_iops: 300.0, arrival: Arrival::Poisson };
@@ -138,6 +140,51 @@ fn jobs_of_a_section_cover_what_fios_cover() {
     // Without a file name each job has a file of its own.
     let own = steps("[a]\nnumjobs=4\nsize=1m\nrw=randread\n").remove(0);
     assert_eq!((own.thread_share, own.span_bytes), (ThreadShare::Parts, Some(4 << 20)));
+}
+
+#[test]
+fn random_places_are_fios_where_it_has_one_size_and_one_law() {
+    let places = |options: &str| step(&format!("bs=4k\nrw=randread\n{options}")).fio_places;
+    let own = FioPlaces { seed: None, first_job: 1, is_old: false, is_wide: false };
+    assert_eq!(places(""), Some(own));
+    assert_eq!(places("randseed=5"), Some(FioPlaces { seed: Some(5), ..own }));
+    assert_eq!(places("random_generator=tausworthe64"), Some(FioPlaces { is_wide: true, ..own }));
+    for others in
+        ["randrepeat=0", "random_generator=lfsr", "bs=4k,8k\nrw=randrw", "rw=randread:4", "rw=read", "ba=8k"]
+    {
+        assert_eq!(places(others), None, "{others}");
+    }
+    // Jobs are counted over all sections.
+    let numbers = steps(
+        "[global]\nfilename=/x\nsize=1m\nrw=randread\n[a]\nnumjobs=3\n[b]\nnumjobs=2\noffset_increment=2m\n[c]\n",
+    );
+    let numbers: Vec<_> =
+        numbers.iter().filter_map(|step| step.fio_places).map(|places| places.first_job).collect();
+    assert_eq!(numbers, [1, 4, 5, 6]);
+    assert!(is_before_3_35("fio-3.33") && is_before_3_35("fio-2.21.1-dirty"));
+    assert!(!is_before_3_35("fio-3.35") && !is_before_3_35("fio-4.0") && !is_before_3_35("/usr/bin/fio"));
+}
+
+#[test]
+fn a_job_that_is_to_become_steady_is_rounds() {
+    let rounds = |options: &str| {
+        let file = format!("[a]\nfilename=/x\nsize=1m\nruntime=100\ntime_based\n{options}");
+        read_fio_job("a.fio", &file, &NoSurroundings).map(|job| (job.profile.rounds, job.profile.steps))
+    };
+    let (Some(rounds_of_iops), steps) = rounds("steadystate=iops:5%\nss_dur=10").unwrap() else {
+        panic!("no rounds")
+    };
+    assert_eq!((rounds_of_iops.most, rounds_of_iops.window, rounds_of_iops.excursion_percent), (50, 5, 10.0));
+    let Step::Io(step) = &steps[0] else { panic!("a step") };
+    assert_eq!(step.end, End { time_ns: Some(2_000_000_000), ..End::default() });
+    let (Some(of_slope), _) = rounds("steadystate=bw_slope:0.3%\nss_dur=10").unwrap() else {
+        panic!("no rounds")
+    };
+    assert!((of_slope.slope_percent - 2.7).abs() < 1e-9 && of_slope.tracked == Tracked::Rate);
+    for wrong in ["steadystate=iops:5", "steadystate=lat:5%", "steadystate=iops:5%\nss_dur=0"] {
+        assert!(rounds(wrong).is_err(), "{wrong}");
+    }
+    assert!(rounds("steadystate=iops:5%\nss_dur=10\n[b]\nstonewall\nfilename=/x\n").is_err());
 }
 
 #[test]

@@ -1,0 +1,77 @@
+//! A job that ends when it is steady, as rounds.
+//!
+//! The model: fio looks every second at the rate of the last `ss_dur`, and ends the job where none of its samples is farther from
+//! their mean than the limit, or where the line through them is flatter. Here `ss_dur` is a window of as many rounds as the SNIA's
+//! test has, which both of fio's limits are told of; the figures are those of the window.
+
+use super::notes::Notes;
+use super::options::OptionReader;
+use kurabe_core::profile::{IoStep, Rounds, Tracked, TrackedCell};
+use kurabe_core::workload::End;
+use kurabe_core::{Result, text};
+
+/// The rounds of the SNIA's test.
+const WINDOW: u32 = 5;
+/// More repetitions than a record should hold.
+const MOST_ROUNDS: u32 = 100_000;
+/// What is not limited may be anything.
+const ANY_PERCENT: f64 = 1e6;
+
+/// The rounds of a section, whose step is one of them afterwards; none if it does not ask for a steady state.
+pub(super) fn steady_rounds(
+    reader: &OptionReader<'_>,
+    step: &mut IoStep,
+    notes: &mut Notes,
+) -> Result<Option<Rounds>> {
+    let Some(words) = reader.word("steadystate")? else { return Ok(None) };
+    let remedy = || {
+        text!(
+            "iops:2%, bw:2%, iops_slope:0.3% or bw_slope:0.3%",
+            "iops:2%、bw:2%、iops_slope:0.3%、bw_slope:0.3% です"
+        )
+    };
+    let wrong = || reader.wrong("steadystate").remedy(remedy());
+    // A limit in operations or bytes per second, which fio has as well, is none here.
+    let (criterion, limit) = words.split_once(':').ok_or_else(wrong)?;
+    let percent = limit.strip_suffix('%').and_then(|limit| limit.parse::<f64>().ok());
+    let percent = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or_else(wrong)?;
+    let (tracked, is_slope) = match criterion {
+        "iops" => (Tracked::Iops, false),
+        "bw" => (Tracked::Rate, false),
+        "iops_slope" => (Tracked::Iops, true),
+        "bw_slope" => (Tracked::Rate, true),
+        _ => return Err(wrong()),
+    };
+    let duration_ns = reader.time_ns("steadystate_duration")?.filter(|time_ns| *time_ns > 0);
+    let remedy = || {
+        text!(
+            "say how long it must be steady: steadystate_duration=30s",
+            "安定を確かめる長さを steadystate_duration=30s のように書いてください"
+        )
+    };
+    let duration_ns = duration_ns.ok_or_else(|| reader.wrong("steadystate").remedy(remedy()))?;
+    let interval_ns = reader.time_ns("steadystate_check_interval")?.unwrap_or(1_000_000_000).max(1);
+    let each_ns = (duration_ns / u64::from(WINDOW)).max(1);
+    let most_ns = step.end.time_ns.unwrap_or(u64::MAX);
+    // fio's limits are of samples, of which as many make a window; the line may rise as much from each to the next.
+    let samples = (duration_ns / interval_ns).max(2) as f64;
+    let [excursion_percent, slope_percent] =
+        if is_slope { [ANY_PERCENT, percent * (samples - 1.0)] } else { [2.0 * percent, ANY_PERCENT] };
+    step.end = End { time_ns: Some(each_ns), ..End::default() };
+    step.warm_up_ns = step.warm_up_ns.max(reader.time_ns("steadystate_ramp_time")?.unwrap_or(0));
+    // A round goes on elsewhere and does not begin again.
+    step.fio_places = None;
+    notes.add(text!(
+        "steadystate={words}: rounds of a fifth of steadystate_duration, until five in a row are within the limit; the figures are theirs",
+        "steadystate={words}: steadystate_duration の 5 分の 1 のラウンドを、5 回続けて範囲に収まるまで繰り返し、その 5 回の値を示します"
+    ));
+    let direction = step.directions[0];
+    Ok(Some(Rounds {
+        most: u32::try_from(most_ns / each_ns).unwrap_or(u32::MAX).clamp(WINDOW, MOST_ROUNDS),
+        window: WINDOW,
+        excursion_percent,
+        slope_percent,
+        tracked_cells: vec![TrackedCell { label: step.label(), direction }],
+        tracked,
+    }))
+}
