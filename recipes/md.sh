@@ -4,11 +4,12 @@
 #
 #     sudo recipes/md.sh                    some 8 minutes
 #     sudo TIME=5s LEVELS=1 recipes/md.sh   shorter repetitions, one level
+#     sudo DISK=intel-x25m-g2 LEVELS=0 MEMBERS='2 4' STRIPS='64 512' recipes/md.sh   strips in KiB
 . "${0%/*}/lib.sh"
 
-time=${TIME:-15s} levels=${LEVELS:-1 5 10} array=/dev/md/kurabe$$
+time=${TIME:-15s} levels=${LEVELS:-1 5 10} strips=${STRIPS:-512} array=/dev/md/kurabe$$
 # Of disks of some ms what the computer itself takes is little.
-disk=hitachi-hds721616plat80
+disk=${DISK:-hitachi-hds721616plat80}
 
 need mdadm mdadm
 begin "$@"
@@ -42,21 +43,34 @@ measured=$attached model=model:$disk
 figures
 detach "$attached"
 
-for level in $levels; do
-    members=4
-    [ "$level" -ne 1 ] || members=2
-    say "RAID $level of $members"
+# measure_array LEVEL MEMBERS STRIP_KIB
+measure_array() {
+    say "RAID $1 of $2, strips of $3 KiB"
     devices=''
-    for member in $(seq "$members"); do
+    for member in $(seq "$2"); do
         attach "model:$disk" --by nbd
         devices="$devices $attached"
     done
     printf '%s\n' 'schema = 1' 'name = "array"' 'title = { en = "md", ja = "md" }' '[[layer]]' 'kind = "host"' '[[layer]]' 'kind = "md"' \
-        "level = { value = $level, source = \"assumed\" }" "members = { value = $members, source = \"assumed\" }" \
-        '[[layer]]' "use = \"$disk\"" > "$scratch/array.toml"
-    mdadm --quiet --create "$array" --run --assume-clean --level="$level" --raid-devices="$members" $devices
+        "level = { value = $1, source = \"assumed\" }" "members = { value = $2, source = \"assumed\" }" \
+        "chunk = { value = \"$3 KiB\", source = \"assumed\" }" '[[layer]]' "use = \"$disk\"" > "$scratch/array.toml"
+    # Nothing is to be made alike on new disks; RAID 0 has nothing alike, and RAID 1 no strips. mdadm doubts an array of one.
+    case $1 in
+        0) how="--force --chunk=$3" ;;
+        1) how=--assume-clean ;;
+        *) how="--assume-clean --chunk=$3" ;;
+    esac
+    mdadm --quiet --create "$array" --run $how --level="$1" --raid-devices="$2" $devices
     measured=$array model=model:$scratch/array.toml
     figures
     patiently mdadm --quiet --stop "$array"
     for device in $devices; do detach "$device"; done
+}
+
+for level in $levels; do
+    usual=4
+    [ "$level" -ne 1 ] || usual=2
+    for members in ${MEMBERS:-$usual}; do
+        for strip in $strips; do measure_array "$level" "$members" "$strip"; done
+    done
 done

@@ -3,7 +3,8 @@
 //! The model: the guest is a boot sector. It reads eight sectors behind itself, says on the serial port what the last of them
 //! holds, says what it finds at a place of the model's, writes the sector there, and switches itself off.
 
-use crate::lab::{Ended, Lab, Live};
+use crate::lab::{Ended, Lab, Live, binary, names};
+use crate::system::system;
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -112,6 +113,41 @@ fn a_guest_boots_from_a_model_by_the_words_of_the_recipe() {
 fn a_guest_with_a_system_of_its_own_has_the_model_as_a_second_disk() {
     let more = ["--without", "filesystem", "--guest", "disk.img"];
     boots_and_finds_what_it_wrote("model:samsung-fit-plus-exfat", &more, false);
+}
+
+#[test]
+#[ignore = "slow"]
+fn a_system_starts_from_a_disk_an_ssd_and_the_card_in_turns() {
+    let can = system("qemu-system-x86_64", &["--version"]).is_some()
+        && system("unshare", &["--mount", "true"]).is_some()
+        && std::fs::File::open("/dev/fuse").is_ok();
+    if !can {
+        eprintln!("skipped: needs qemu-system-x86_64, /dev/fuse and the right to mount");
+        return;
+    }
+    let lab = Lab::new();
+    let before = image(true);
+    let path = lab.write("disk.img", &before);
+    let recipe = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes/raid-card.sh");
+    let marker = String::from_utf8_lossy(&WORDS[..WORDS.len() - 1]);
+    let start = |marker: &str, patience_s: &str| {
+        let mut command = lab.wrapped(&["sh", recipe], &[]);
+        command
+            .env("KURABE", binary())
+            .env("PARTS", "start")
+            .env("ROUNDS", "1")
+            .env("TMPDIR", lab.beside(""));
+        command.env("IMAGE", &path).env("MARKER", marker).env("PATIENCE", patience_s);
+        Live::start_patiently(command).end()
+    };
+    let table = start(&marker, "200").ok().out;
+    assert_eq!(table.lines().filter(|line| line.contains(" of the disk")).count(), 3, "{table}");
+    let never = start("what no system says", "1");
+    assert!(never.code() == Some(2) && never.err.contains("did not come"), "{never:?}");
+    assert!(std::fs::read(&path).unwrap() == before, "the image is only read");
+    let left: Vec<String> =
+        names(&lab.beside("")).into_iter().filter(|name| name.starts_with("recipe.")).collect();
+    assert_eq!(left, [] as [String; 0]);
 }
 
 #[test]

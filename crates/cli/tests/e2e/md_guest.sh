@@ -8,8 +8,8 @@ mount -t sysfs sys /sys
 mount -t tmpfs tmp /tmp
 mount -t tmpfs run /run
 mkdir -p /dev/md
-for module in fuse libcrc32c raid6_pq xor async_tx async_memcpy async_xor async_pq async_raid6_recov nbd md-mod raid1 raid10 raid456; do
+for module in MODULES; do
     insmod "/lib/$module.ko"
 done
-TIME=1s LEVELS=5 sh /recipes/md.sh && echo "== all done"
+TIME=1s LEVELS=5 sh /recipes/md.sh && PARTS=raid TIME=1s MEMBERS=2 STRIPS=64 sh /recipes/raid-card.sh && echo "== all done"
 poweroff -f
