@@ -5,11 +5,12 @@ use crate::lang::lang;
 use crate::output::{print_json, print_page, say, style};
 use crate::signals;
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_lab::files::{self, Existing};
-use kurabe_lab::{PriceRequest, price as record_and_price};
+use kurabe_lab::{PriceRequest, price as record_and_price, without_root};
 use kurabe_price::{Bill, Budget, Changes, Panel};
 use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 /// Runs `kurabe price`.
@@ -17,6 +18,17 @@ use std::path::Path;
 /// # Errors
 /// When the command cannot be recorded or fails; when it is over its budget or costs more, if that is asked.
 pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
+    if let Some(mut command) = without_root()? {
+        if !global.quiet {
+            say(&text!(
+                "kurabe: without root: ext4 is fuse2fs, whose requests are counted, and the command sees itself as root",
+                "kurabe: root なし: ext4 は fuse2fs で、その要求を数えます。コマンドからは root に見えます"
+            )
+            .take(lang()));
+        }
+        let message = text!("cannot begin a name space of one's own", "自分用の名前空間を始められません");
+        return Err(Error::os(message, &command.exec()));
+    }
     let panel = Panel::load(&args.panel)?;
     let models: Vec<&str> = panel.devices.iter().map(|device| device.model.as_str()).collect();
     let budget = args.budget.as_deref().map(|path| budget(path, &models)).transpose()?;

@@ -51,6 +51,7 @@ mod tables;
 mod trace;
 pub mod versus;
 mod what_if;
+mod without_root;
 mod words;
 mod zfs_pool;
 
@@ -95,4 +96,5 @@ pub use study::{StudyRunner, check_paths, run_study};
 pub use tables::write_tables;
 pub use trace::measured_latencies;
 pub use what_if::what_if;
+pub use without_root::without_root;
 pub use words::{assignments, parse_label, parse_percent, parse_writes, text_of};

@@ -4,6 +4,7 @@
 use crate::handle::RunHandle;
 use crate::open_files::OpenFiles;
 use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder, SettledFile};
+use crate::without_root::is_without_root;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
@@ -63,7 +64,10 @@ pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(
         .collect::<Result<Vec<_>>>()?;
     let facts = BillFacts {
         command: request.command.clone(),
-        file_system: request.file_system.word().to_owned(),
+        file_system: match is_without_root() {
+            true => format!("{} (fuse2fs)", request.file_system.word()),
+            false => request.file_system.word().to_owned(),
+        },
         size_bytes: request.size_bytes,
         recorded_on: None,
         faults: Vec::new(),

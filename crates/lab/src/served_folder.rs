@@ -9,6 +9,7 @@
 
 use crate::handle::RunHandle;
 use crate::system_tool::{POINT, cannot_fill, cannot_unmount, program};
+use crate::without_root::{FileSystemProgram, is_without_root};
 use crate::zfs_pool::ZfsPool;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
@@ -93,6 +94,8 @@ pub struct ServedFolder {
     request: FolderRequest,
     device: PathBuf,
     pool: Option<Arc<ZfsPool>>,
+    /// The file system where the kernel's is not to be had.
+    program: Option<FileSystemProgram>,
     is_mounted: bool,
 }
 
@@ -121,15 +124,22 @@ impl ServedFolder {
     /// # Errors
     /// When the device cannot be served, or a program that makes or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
-        let visitor = Visitor::start().map_err(|error| {
+        let visitor = Visitor::start(!is_without_root()).map_err(|error| {
             let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
             Error::os(message, &error)
                 .remedy(text!("it needs root: use sudo", "root 権限が必要です。sudo を使ってください"))
         })?;
+        if is_without_root() && request.file_system != FileSystemKind::Ext4 {
+            let message = text!("without root there is ext4 alone", "root なしで使えるのは ext4 だけです");
+            return Err(ErrorKind::Usage.error(message).remedy(text!("use sudo", "sudo を使ってください")));
+        }
         let serving = Serving::start(&ServeRequest {
             spec: request.spec.clone(),
             seed: request.seed,
-            address: Address::Devices { folder: attachments_folder()?, by: AttachBy::Auto },
+            address: Address::Devices {
+                folder: attachments_folder()?,
+                by: if is_without_root() { AttachBy::Files } else { AttachBy::Auto },
+            },
             control: None,
             data: DataPlace::Memory,
             write_existing: false,
@@ -141,7 +151,8 @@ impl ServedFolder {
             log: request.log.clone(),
         })?;
         let device = serving.facts().devices[0].clone();
-        let mut made = Self { visitor, serving, request, device, pool: None, is_mounted: false };
+        let (pool, program) = (None, None);
+        let mut made = Self { visitor, serving, request, device, pool, program, is_mounted: false };
         if made.request.file_system != FileSystemKind::None {
             made.make_file_system()?;
             made.mount()?;
@@ -374,6 +385,9 @@ impl ServedFolder {
             }
         })?;
         self.is_mounted = !users.is_empty();
+        if let Some(program) = self.program.take_if(|_| users.is_empty()) {
+            program.end()?;
+        }
         Ok(users)
     }
 
@@ -384,6 +398,12 @@ impl ServedFolder {
             return Ok(());
         }
         let kind = self.request.file_system;
+        if is_without_root() {
+            let device = self.device.clone();
+            self.program = Some(self.visit(move || FileSystemProgram::mount(&device))?);
+            self.is_mounted = true;
+            return Ok(());
+        }
         let options = match kind {
             // What a thread of the file system's own would read ahead comes or not, as it happens.
             FileSystemKind::Ext4 => {

@@ -41,16 +41,16 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Starts it.
+    /// Starts it; without mounts of its own where all of this process has such.
     ///
     /// # Errors
     /// When this process is not root's, or the kernel gives it no tables.
-    pub fn start() -> io::Result<Self> {
+    pub fn start(has_own_mounts: bool) -> io::Result<Self> {
         let (work, works) = channel::<Box<dyn FnOnce() + Send>>();
         let (ready, is_ready) = channel();
         let thread = Builder::new().name("kurabe-visitor".to_owned()).spawn(move || {
-            let begun =
-                platform::leave_open_files(STANDARD_STREAMS).and_then(|()| platform::unshare_mounts());
+            let begun = platform::leave_open_files(STANDARD_STREAMS)
+                .and_then(|()| if has_own_mounts { platform::unshare_mounts() } else { Ok(()) });
             let is_begun = begun.is_ok();
             if ready.send(begun).is_ok() && is_begun {
                 works.into_iter().for_each(|work| work());

@@ -57,6 +57,8 @@ pub enum FrontKind {
     Nbd,
     /// FUSE and loop devices.
     Fuse,
+    /// FUSE alone.
+    Files,
 }
 
 /// What makes block devices, and what there was to choose from.
@@ -74,6 +76,7 @@ impl ServedFront {
             AttachBy::Nbd => FrontKind::Nbd,
             AttachBy::Auto if free_nbd_devices.is_some_and(|free| free >= exports) => FrontKind::Nbd,
             AttachBy::Auto | AttachBy::Fuse => FrontKind::Fuse,
+            AttachBy::Files => FrontKind::Files,
         };
         Self { front, free_nbd_devices }
     }
@@ -89,6 +92,8 @@ pub(crate) struct Attachment {
     number: Option<Number>,
     session: Option<JoinHandle<io::Result<()>>>,
     loops: Vec<LoopDevice>,
+    /// Those that stand for devices.
+    files: Vec<PathBuf>,
     closed: bool,
 }
 
@@ -107,8 +112,8 @@ impl Attachment {
         clean(&attachments)?;
         let front = ServedFront::choose(by, exports, free_nbd_devices());
         let folder = attachments.make()?;
-        let (nbds, loops) = (Vec::new(), Vec::new());
-        Ok(Self { folder, front, nbds, number: None, session: None, loops, closed: false })
+        let (nbds, loops, files) = (Vec::new(), Vec::new(), Vec::new());
+        Ok(Self { folder, front, nbds, number: None, session: None, loops, files, closed: false })
     }
 
     /// What makes its devices.
@@ -125,7 +130,7 @@ impl Attachment {
     pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
         match self.front.front {
             FrontKind::Nbd => self.take_nbd_devices(&parts),
-            FrontKind::Fuse => self.mount_files(parts),
+            FrontKind::Fuse | FrontKind::Files => self.mount_files(parts),
         }
     }
 
@@ -173,7 +178,12 @@ impl Attachment {
         let hears = Builder::new().name("kurabe-fuse".to_owned()).spawn(move || session.run());
         self.session = Some(hears.map_err(|error| Error::no_thread(&error))?);
         for (index, export) in exports.iter().enumerate() {
-            let device = LoopDevice::over(&self.folder.point().join(file_name(index)), export);
+            let file = self.folder.point().join(file_name(index));
+            if self.front.front == FrontKind::Files {
+                self.files.push(file);
+                continue;
+            }
+            let device = LoopDevice::over(&file, export);
             self.loops.push(device.map_err(|error| {
                 Error::os(text!("cannot set up a loop device", "ループデバイスを用意できません"), &error)
                     .remedy(text!(
@@ -201,7 +211,7 @@ impl Attachment {
     /// The devices, by export.
     pub(crate) fn devices(&self) -> Vec<PathBuf> {
         let nbds = self.nbds.iter().map(|device| device.record.path());
-        nbds.chain(self.loops.iter().map(|device| device.path.clone())).collect()
+        nbds.chain(self.loops.iter().map(|device| device.path.clone())).chain(self.files.clone()).collect()
     }
 
     /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was

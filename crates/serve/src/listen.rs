@@ -22,6 +22,8 @@ pub enum AttachBy {
     Nbd,
     /// FUSE and loop devices.
     Fuse,
+    /// FUSE alone, whose files stand for devices where a user may make none.
+    Files,
 }
 
 /// Where clients connect.

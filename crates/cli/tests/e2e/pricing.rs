@@ -3,7 +3,7 @@
 
 use crate::attaching::{can_attach, eventually};
 use crate::lab::{Lab, Live, text};
-use crate::system::{making_loop_devices, system};
+use crate::system::{AS_NOBODY, can_be_nobody, making_loop_devices, system};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -358,4 +358,33 @@ fn nothing_is_left(lab: &Lab) {
     eventually("no device is left", || left().unwrap_or(0) == 0);
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     assert!(!mounts.contains("kurabe-disk") && !mounts.contains(text(&run)), "{mounts}");
+}
+
+#[test]
+fn without_root_a_flush_is_a_flush_and_the_bill_says_how_it_was_recorded() {
+    let lab = Lab::new();
+    if !can_be_nobody(&lab) || system("which", &["fuse2fs"]).is_none() || !has_name_spaces() {
+        return eprintln!("skipped: needs to be nobody, fuse2fs and name spaces of users");
+    }
+    let writer = lab.write("writer.py", WRITER);
+    let price = |how: &str| {
+        let words = ["--json", "price", "--runs", "1", "--", "python3", text(&writer), how];
+        let mut command = lab.wrapped(&AS_NOBODY, &words);
+        command.current_dir(lab.beside(""));
+        Live::start(command).end().ok()
+    };
+    let ended = price("table");
+    let (table, both) = (ended.json_lines().remove(0), price("both").json_lines().remove(0));
+    assert!(ended.err.contains("fuse2fs"), "{}", ended.err);
+    assert_eq!(table["file_system"], "ext4 (fuse2fs)");
+    let flushes = |bill: &Value| bill["counts"]["flushes"][0].as_u64().expect("a count");
+    // fuse2fs makes two of each.
+    assert!(flushes(&table) >= 20, "{table}");
+    assert!(flushes(&both) >= flushes(&table) + 20, "{both}");
+    assert_eq!(system("pgrep", &["-u", "nobody", "fuse2fs"]), None, "nobody's file system has ended");
+}
+
+fn has_name_spaces() -> bool {
+    let words = [&AS_NOBODY[1..], &["unshare", "--user", "--map-root-user", "--mount", "true"]].concat();
+    system(AS_NOBODY[0], &words).is_some()
 }

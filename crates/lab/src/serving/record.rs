@@ -56,6 +56,7 @@ pub fn front_word(front: FrontKind) -> &'static str {
     match front {
         FrontKind::Nbd => "nbd",
         FrontKind::Fuse => "fuse",
+        FrontKind::Files => "files",
     }
 }
 

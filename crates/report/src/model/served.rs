@@ -90,6 +90,7 @@ fn front_line(served: ServedFront, request: &ServeRequest) -> Text {
         (FrontKind::Fuse, _) if was_asked => {
             text!("  by        FUSE and a loop device", "  方式      FUSE とループデバイス")
         }
+        (FrontKind::Files, _) => text!("  by        files of FUSE", "  方式      FUSE のファイル"),
         (FrontKind::Fuse, None) => text!(
             "  by        FUSE and a loop device: no nbd driver is loaded (`modprobe nbd`)",
             "  方式      FUSE とループデバイス。nbd ドライバーが読み込まれていないため(`modprobe nbd`)"

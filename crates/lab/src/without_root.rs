@@ -1,0 +1,131 @@
+//! A served folder without root: a file system that is a program, in a name space where the user counts as root.
+//!
+//! The model: `unshare` makes a name space of users and mounts, in which a FUSE file system may be mounted, and neither a block device
+//! nor one of the kernel's file systems. There the device is a file, and fuse2fs, which ext4's makers wrote, is ext4. What the
+//! device sees are its requests: nothing is put together by the kernel, and there is no journal.
+
+use crate::system_tool::{POINT, cannot_fill, cannot_run};
+use kurabe_core::{ErrorKind, Result, text};
+use kurabe_host::system_program;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Says that this process is in such a name space.
+const ALONE: &str = "KURABE_WITHOUT_ROOT";
+/// The program.
+const FUSE2FS: &str = "fuse2fs";
+/// How long it may take to begin, and to write what it holds at the end.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(5);
+
+/// Whether this process is in a name space where the user counts as root.
+pub fn is_without_root() -> bool {
+    std::env::var_os(ALONE).is_some()
+}
+
+/// The command that does the words of this process in such a name space; none for root, and where it is in one already.
+///
+/// # Errors
+/// When the user may have none, or a program is missing.
+pub fn without_root() -> Result<Option<Command>> {
+    if rustix::process::geteuid().is_root() || is_without_root() {
+        return Ok(None);
+    }
+    let remedy = || {
+        text!(
+            "use sudo; without root it takes fuse2fs, setpriv and unshare (on Debian the packages fuse2fs and util-linux) and a kernel that \
+             gives users name spaces",
+            "sudo を使ってください。root なしで行うには、fuse2fs、setpriv、unshare(Debian では fuse2fs と util-linux パッケージ)と、ユーザー名前空間を\
+             許すカーネルが必要です"
+        )
+    };
+    for name in [FUSE2FS, "setpriv"] {
+        system_program(name, &[]).map_err(|error| cannot_run(name, name, &error).remedy(remedy()))?;
+    }
+    const SPACES: [&str; 5] = ["--user", "--map-root-user", "--mount", "--", "sh"];
+    // Its folder of running things is its own, and empty.
+    const BEGIN: &str = "mount -t tmpfs tmpfs /run && exec \"$@\"";
+    let start =
+        |rest: &[&str]| system_program("unshare", &[&SPACES[..], &["-c", BEGIN, "sh"], rest].concat());
+    let can = start(&["true"]).and_then(|mut trial| trial.stderr(Stdio::null()).status());
+    if !can.is_ok_and(|status| status.success()) {
+        let message = text!("a name space of one's own is not to be had", "自分用の名前空間を作れません");
+        return Err(ErrorKind::Refused.error(message).remedy(remedy()));
+    }
+    let own = std::env::current_exe().map_err(|error| cannot_run("kurabe", "kurabe", &error))?;
+    let mut command = start(&[]).map_err(|error| cannot_run("unshare", "util-linux", &error))?;
+    command
+        .arg(own)
+        .args(std::env::args_os().skip(1))
+        .env(ALONE, "1")
+        .env_remove("LC_ALL")
+        .stdin(Stdio::inherit());
+    if let Some(language) = std::env::var_os("LC_ALL") {
+        command.env("LC_ALL", language);
+    }
+    Ok(Some(command))
+}
+
+/// fuse2fs, while it is mounted.
+pub(crate) struct FileSystemProgram(Child);
+
+impl FileSystemProgram {
+    /// Mounts what is on a device.
+    pub(crate) fn mount(device: &Path) -> Result<Self> {
+        std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
+        let before = std::fs::metadata(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?.dev();
+        // Whatever ends this process ends it, too.
+        let words = ["--pdeathsig", "TERM", "--", FUSE2FS, "-f", &device.to_string_lossy(), POINT];
+        let begun = system_program("setpriv", &words)
+            .and_then(|mut command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn());
+        let mut program = Self(begun.map_err(|error| cannot_run(FUSE2FS, FUSE2FS, &error))?);
+        let is_mounted = || Ok(std::fs::metadata(POINT)?.dev() != before);
+        let has_ended =
+            program.wait_until(is_mounted).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
+        if has_ended {
+            let message =
+                text!("fuse2fs did not mount the disk", "fuse2fs がディスクをマウントできませんでした");
+            return Err(ErrorKind::Io.error(message));
+        }
+        Ok(program)
+    }
+
+    /// Waits until something holds; whether it ended, or too much time passed, before that.
+    fn wait_until(&mut self, holds: impl Fn() -> io::Result<bool>) -> io::Result<bool> {
+        let begun = Instant::now();
+        while !holds()? {
+            if self.0.try_wait()?.is_some() || begun.elapsed() > PATIENCE {
+                return Ok(true);
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(false)
+    }
+
+    /// Waits until it has written all, after it was unmounted.
+    pub(crate) fn end(mut self) -> Result<()> {
+        let ended = self.wait_until(|| Ok(false)).and_then(|_| self.0.try_wait());
+        match ended {
+            Ok(Some(status)) if status.success() => Ok(()),
+            _ => {
+                let message = text!(
+                    "fuse2fs did not write all of the disk",
+                    "fuse2fs がディスクをすべて書き終えられませんでした"
+                );
+                Err(ErrorKind::Io.error(message))
+            }
+        }
+    }
+}
+
+impl Drop for FileSystemProgram {
+    fn drop(&mut self) {
+        if matches!(self.0.try_wait(), Ok(None)) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
+    }
+}
