@@ -147,7 +147,7 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
         ..Filter::default()
     };
     let runs = store.narrowed(&filter)?;
-    let digests = digests(&*store, Some(&runs), global)?;
+    let digests = digests(&*store, &runs, global)?;
     let groups = measured_again(&runs, &digests, here.as_ref());
     if groups.is_empty() {
         return Err(ErrorKind::NoSuchRun

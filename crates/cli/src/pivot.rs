@@ -36,34 +36,41 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     };
     let store = store_with_runs(global)?;
     let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
-    let mut runs = store.list()?;
-    if !named.is_empty() {
-        runs.retain(|run| named.contains(&run.id));
-    }
-    let pivot = kurabe_compare::pivot(&runs, &digests(&*store, None, global)?, &request, &PIVOT_WORDS)?;
+    // A script is told which runs stand at a place: none of them can stand for others.
+    let alike = request.day_chars().filter(|_| named.is_empty() && !global.json);
+    let (runs, digests) = match alike {
+        Some(day_chars) => telling(global, |tell| store.pooled(day_chars, DIGEST_VERSION, &digest, tell))?,
+        None => {
+            let mut runs = store.list()?;
+            runs.retain(|run| named.is_empty() || named.contains(&run.id));
+            (runs, telling(global, |tell| store.digests(DIGEST_VERSION, &digest, tell))?)
+        }
+    };
+    let pivot = kurabe_compare::pivot(&runs, &digests, &request, &PIVOT_WORDS)?;
     if global.json {
         return print_json(&ScriptLine::Pivot { answer: pivot_answer(&pivot), pivot: &pivot });
     }
     print_page(&render_pivot(&pivot, &style()))
 }
 
-/// The digests of all runs, or of these at least. Those that are missing are made now, which takes a while in a store of an older kurabe.
+/// The digests of these runs at least. Those that are missing are made now, which takes a while in a store of an older kurabe.
 ///
 /// # Errors
 /// When the store cannot be read or written.
-pub fn digests(store: &dyn Runs, of: Option<&[RunSummary]>, global: &Global) -> Result<Digests> {
+pub fn digests(store: &dyn Runs, of: &[RunSummary], global: &Global) -> Result<Digests> {
+    telling(global, |tell| store.digests_of(of, DIGEST_VERSION, &digest, tell))
+}
+
+/// What a store answers while it is told how far it is.
+fn telling<T>(global: &Global, ask: impl FnOnce(&mut dyn FnMut(usize, usize)) -> T) -> T {
     let words = t(
         "kurabe: reading the runs once, so that the next time is quick",
         "kurabe: 次回から速く答えられるように、測定を一度だけ読み込んでいます",
     );
     let mut share = Share::of(words, global);
-    let mut tell = |done, all| {
+    ask(&mut |done, all| {
         if all >= WORTH_TELLING {
             share.tell(done as u64, all as u64);
         }
-    };
-    match of {
-        Some(runs) => store.digests_of(runs, DIGEST_VERSION, &digest, &mut tell),
-        None => store.digests(DIGEST_VERSION, &digest, &mut tell),
-    }
+    })
 }

@@ -92,7 +92,7 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
     let store = runs_of(global)?;
     let runs = store.as_ref().map_or(Ok(Vec::new()), |store| store.narrowed(&filter))?;
     let digests = match &store {
-        Some(store) if !runs.is_empty() => digests(&**store, Some(&runs), global)?,
+        Some(store) if !runs.is_empty() => digests(&**store, &runs, global)?,
         _ => Digests::default(),
     };
     let runs = listed(runs, &digests);

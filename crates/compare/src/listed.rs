@@ -199,6 +199,7 @@ mod tests {
             id: run.header.id.clone(),
             facts: digest.facts.iter().map(number).collect(),
             figures: digest.figures.iter().map(|(word, summary)| (number(word), *summary)).collect(),
+            among: Vec::new(),
         };
         let digests = Digests { words: words.clone(), runs: vec![digested], unreadable: Vec::new() };
         listed(vec![summary(run)], &digests).remove(0)

@@ -44,6 +44,15 @@ pub struct PivotRequest {
     pub margin: f64,
 }
 
+impl PivotRequest {
+    /// How many letters of the day of measuring decide about the place of a run; `None` where each run has a place of its own.
+    pub fn day_chars(&self) -> Option<usize> {
+        let keys = self.by.iter().chain(self.filters.iter().map(|(key, _)| key));
+        let chars = keys.map(|key| KeySource::day_chars(key));
+        chars.into_iter().try_fold(0, |most, chars| Some(most.max(chars?)))
+    }
+}
+
 /// Runs laid out.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Pivot {
@@ -162,7 +171,7 @@ pub fn pivot(
     Ok(Pivot {
         baseline,
         margin: request.margin,
-        run_count: layout.placed.len(),
+        run_count: layout.placed.iter().map(|(_, line)| line.run_count()).sum(),
         rows: layout.rows,
         columns: layout.columns,
         places: layout.places,

@@ -73,6 +73,8 @@ pub struct DigestedRun {
     pub facts: Vec<u32>,
     /// Its cells: places of their names among the words, and their summaries.
     pub figures: Vec<(u32, Summary)>,
+    /// If it stands for several runs that are alike: of each cell the means of all of them.
+    pub among: Vec<Summary>,
 }
 
 #[cfg(test)]

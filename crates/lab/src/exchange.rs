@@ -1,7 +1,7 @@
 //! Runs brought from one store to another: by whoever shares them, and by whoever takes them home.
 //!
-//! The model: identities and hashes are compared first, and only what is missing or differs is read and sent: batch after batch,
-//! each whole or not at all. What is there already stays as it is, so the same call again goes on
+//! The model: hashes that are kept are compared first, and only what is missing there, differs or was never hashed is read and sent:
+//! batch after batch, each whole or not at all. What is there already stays as it is, so the same call again goes on
 //! where the last one ended. A run that cannot be brought is named with the reason, and stays where it is, as all others do.
 
 use kurabe_compare::{DIGEST_VERSION, digest};
@@ -38,7 +38,7 @@ pub fn exchange(
     ids: Vec<String>,
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Exchanged> {
-    let hashes = from.hashes(&ids)?;
+    let hashes = from.kept_hashes(&ids)?;
     let same_there = if hashes.is_empty() { HashSet::new() } else { to.holds(&hashes, DIGEST_VERSION)? };
     let same = hashes.into_iter().filter(|hash| same_there.contains(&hash.identity)).map(|hash| hash.id);
     let same: HashSet<String> = same.collect();
@@ -52,15 +52,16 @@ pub fn exchange(
     let mut done = Exchanged { brought: 0, present, running, refused: Vec::new(), outcome: Ok(()) };
     for (place, batch) in over.chunks(BATCH).enumerate() {
         progress(place * BATCH, over.len());
-        let mut ids = Vec::new();
-        let mut records = Vec::new();
-        for run in batch {
-            match from.load(&run.id) {
+        let all: Vec<String> = batch.iter().map(|run| run.id.clone()).collect();
+        let loaded = from.load_all(&all)?;
+        let (mut ids, mut records) = (Vec::new(), Vec::new());
+        for (id, record) in all.into_iter().zip(loaded) {
+            match record {
                 Ok(record) => {
-                    ids.push(run.id.clone());
+                    ids.push(id);
                     records.push(record);
                 }
-                Err(error) => done.refused.push((run.id.clone(), error)),
+                Err(error) => done.refused.push((id, error)),
             }
         }
         let arrivals = match to.take(records, DIGEST_VERSION, &digest) {

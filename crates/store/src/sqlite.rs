@@ -75,6 +75,16 @@ impl Runs for SqliteStore {
         self.load_in(&snapshot, id)
     }
 
+    fn load_all(&self, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
+        hashes::load_all(self, ids)
+    }
+
+    fn kept_hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        let (mut hashes, _) = hashes::kept(self).map_err(self.cannot_read())?;
+        hashes.retain(|hash| hash.is_meant(words));
+        Ok(hashes)
+    }
+
     fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
         hashes::hashes(self, words)
     }

@@ -152,6 +152,22 @@ pub trait Runs {
     /// When the store cannot be read, has no such run, or what it has cannot be understood.
     fn load(&self, id: &str) -> Result<RunRecord>;
 
+    /// Runs, whole, or why one cannot be read. Where hashes are kept, that of what is read is kept by the way.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    fn load_all(&self, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
+        Ok(ids.iter().map(|id| self.load(id)).collect())
+    }
+
+    /// Those of [`hashes`](Self::hashes) for which no run need be read.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    fn kept_hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
+        self.hashes(words)
+    }
+
     /// Hashes of the runs with these ids or identities, or of all; of those that are over and can be read.
     ///
     /// # Errors
@@ -189,6 +205,22 @@ pub trait Runs {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Digests> {
         self.digests(version, make, progress)
+    }
+
+    /// [`list`](Self::list) and [`digests`](Self::digests), for who adds runs up. Where that is quicker, runs that have facts, cells,
+    /// labels and target in common, and so many letters of the day of measuring, are one of them, with what is
+    /// [`among`](kurabe_core::digest::DigestedRun::among) them.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    fn pooled(
+        &self,
+        _day_chars: usize,
+        version: u32,
+        make: &dyn Fn(&RunRecord) -> RunDigest,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<(Vec<RunSummary>, Digests)> {
+        Ok((self.list()?, self.digests(version, make, progress)?))
     }
 }
 

@@ -1,5 +1,6 @@
 //! What any store keeps, whatever it is made of. A new store joins with a test of three lines at the end.
 
+use crate::alike::runs_that_are_alike_add_up_to_the_same;
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
 use crate::identities::{
     a_file_that_was_changed_is_refused_and_the_stored_run_stays, a_hash_is_of_the_record_as_it_is,
@@ -29,7 +30,7 @@ macro_rules! promises {
 }
 
 /// Of every store that runs are brought to.
-const PROMISES: [Promise<dyn Archive>; 19] = promises![
+const PROMISES: [Promise<dyn Archive>; 20] = promises![
     the_salt_is_made_once,
     a_run_is_found_by_the_beginning_of_its_id,
     no_run_and_several_runs_are_errors_that_help,
@@ -49,6 +50,7 @@ const PROMISES: [Promise<dyn Archive>; 19] = promises![
     what_is_brought_is_there_whole_with_its_digest,
     a_filter_narrows_as_it_does_itself,
     copies_have_one_hash,
+    runs_that_are_alike_add_up_to_the_same,
 ];
 
 /// Of those that are measured into, beside these.

@@ -1,5 +1,6 @@
 //! The integration tests of this crate, linked once.
 
+mod alike;
 mod common;
 mod conformance;
 mod damage;

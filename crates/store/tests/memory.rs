@@ -112,6 +112,7 @@ impl Runs for MemoryStore {
                 id: run.record.header.id.clone(),
                 facts: digest.facts.iter().map(&mut number).collect(),
                 figures: digest.figures.iter().map(|(word, figure)| (number(word), *figure)).collect(),
+                among: Vec::new(),
             });
         }
         Ok(digests)

@@ -44,6 +44,21 @@ fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
     let pivoted = &shared(&["compare", "--by", "label:firmware", "--json"]).ok().json_lines()[0];
     assert_eq!(pivoted["pivot"]["run_count"], 4);
     assert_eq!(list_of(&pivoted["pivot"]["columns"]).len(), 2);
+    // What the server adds up is what each run by itself comes to.
+    let all = away.beside("all.db").display().to_string();
+    kurabe(&away, &["pull", &address, "--db", &all]).ok();
+    for words in [
+        &["--by", "label:firmware"][..],
+        &["--by", "label:firmware,month", "--baseline", "1"],
+        &["--by", "run"],
+        &["--by", "kernel,date"],
+    ] {
+        let asked = |store: &str| {
+            let ended = kurabe(&away, &[&["compare", "--db", store], words].concat());
+            (ended.code(), ended.out, ended.err)
+        };
+        assert_eq!(asked(&address), asked(&all), "{words:?}");
+    }
     let own = here.list()[0]["id"].as_str().unwrap().to_owned();
     for words in [
         &["show"][..],

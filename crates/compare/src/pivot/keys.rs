@@ -58,6 +58,18 @@ pub enum KeySource {
     Run,
 }
 
+impl KeySource {
+    /// How many letters of the day of measuring a key asks for; `None` if it tells every run from every other.
+    pub(super) fn day_chars(key: &str) -> Option<usize> {
+        match unlabelled(key.strip_prefix(FACT).unwrap_or(key)) {
+            Some(Self::Run) => None,
+            Some(Self::Date) => Some(10),
+            Some(Self::Month) => Some(7),
+            _ => Some(0),
+        }
+    }
+}
+
 impl PivotKey {
     /// Whether a word means this key.
     pub(super) fn is_called(&self, word: &str) -> bool {

@@ -47,7 +47,7 @@ impl<'a> PivotLayout<'a> {
             for (key, lacking) in keys.iter().zip(&mut layout.lacking) {
                 match key.value(&line) {
                     Some(value) => values.push(value),
-                    None => *lacking += 1,
+                    None => *lacking += line.run_count(),
                 }
             }
             if values.len() < keys.len() {
@@ -158,14 +158,14 @@ impl<'a> PivotLayout<'a> {
         let mut group_of: HashMap<(usize, Vec<Option<u32>>), usize> = HashMap::new();
         for (place, line) in &self.placed {
             let signs: Vec<Option<u32>> = apart.iter().map(|fact| line.words[*fact as usize]).collect();
-            for (word, summary) in &line.digest.figures {
+            for (cell_index, (word, _)) in line.digest.figures.iter().enumerate() {
                 let word = *word as usize;
                 let Some(Some(name)) = words.cells.get(word) else { continue };
                 let group = *group_of.entry((words.same[word], signs.clone())).or_insert_with(|| {
                     gathered.push(Gathered { name, line, sums: HashMap::new() });
                     gathered.len() - 1
                 });
-                gathered[group].sums.entry(*place).or_default().add(summary, line);
+                gathered[group].sums.entry(*place).or_default().add(cell_index, line);
             }
         }
         let named = |group: &Gathered<'_>| (self.words.cell)(group.name);

@@ -25,6 +25,11 @@ pub(super) struct DigestWords {
 }
 
 impl RunFacts<'_> {
+    /// How many runs it stands for.
+    pub(super) fn run_count(&self) -> usize {
+        self.digest.among.first().map_or(1, |among| among.count as usize)
+    }
+
     pub(super) fn fact(&self, fact: Fact) -> Option<&Text> {
         let word = self.words[fact as usize]?;
         self.texts.facts[word as usize].as_ref().map(|(_, value)| value)

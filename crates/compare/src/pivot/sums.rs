@@ -26,8 +26,8 @@ impl Gathered<'_> {
     }
 }
 
-/// The figures of a cell at a place, being added up (Welford, "Note on a method for calculating corrected sums of squares
-/// and products", 1962).
+/// The figures of a cell at a place, being added up (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
+/// computing sample variances", 1979).
 #[derive(Default)]
 pub(super) struct Sum {
     count: u32,
@@ -38,13 +38,18 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds a run.
-    pub(super) fn add(&mut self, summary: &Summary, line: &RunFacts<'_>) {
-        self.count += 1;
-        let distance = summary.mean - self.mean;
-        self.mean += distance / f64::from(self.count);
-        self.squares += distance * (summary.mean - self.mean);
-        self.first.get_or_insert(*summary);
+    /// Adds what a cell came to in a run, or in all runs that are alike.
+    pub(super) fn add(&mut self, cell_index: usize, line: &RunFacts<'_>) {
+        let own = line.digest.figures[cell_index].1;
+        let among = line.digest.among.get(cell_index).copied();
+        let added = among.unwrap_or(Summary { mean: own.mean, deviation: 0.0, count: 1 });
+        let (before, count) = (f64::from(self.count), f64::from(added.count));
+        self.count += added.count;
+        let distance = added.mean - self.mean;
+        self.mean += distance * count / (before + count);
+        self.squares += distance * distance * before * count / (before + count)
+            + added.deviation * added.deviation * (count - 1.0);
+        self.first.get_or_insert(own);
         self.measured |= line.run.model.is_none();
     }
 

@@ -80,7 +80,7 @@ impl Runs {
             cell_count: 1,
             labels,
         });
-        self.digests.runs.push(DigestedRun { id: id.to_owned(), facts, figures });
+        self.digests.runs.push(DigestedRun { id: id.to_owned(), facts, figures, among: Vec::new() });
         self
     }
 

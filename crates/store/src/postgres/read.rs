@@ -4,13 +4,14 @@ use super::PostgresStore;
 use crate::sqlite::digest::{MOST_WORDS, Vocabulary, parse};
 use crate::store::Runs;
 use crate::{Filter, json};
-use kurabe_core::digest::{Digests, RunDigest};
+use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use postgres::Row;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::types::ToSql;
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 
 fn unreadable(id: &str) -> Error {
     ErrorKind::Store.error(text!("the run `{id}` cannot be read", "測定 `{id}` を読めません"))
@@ -34,6 +35,14 @@ pub(super) fn record(row: &Row) -> Result<RunRecord> {
     Ok(run)
 }
 
+/// A line of the list of a row of `id, summary`.
+fn summary(row: &Row) -> Result<RunSummary> {
+    let (id, summary): (String, &str) = (row.get(0), row.get(1));
+    let run =
+        json::from_slice(summary.as_bytes()).map_err(|misfit| unreadable(&id).because(misfit.reason))?;
+    Ok(RunSummary { id, ..run })
+}
+
 /// The runs that a filter means. The database leaves out what is of other devices, and what is not asked for of the newest if
 /// nothing else is asked; the filter itself decides.
 pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<RunSummary>> {
@@ -43,7 +52,7 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
     let sql = match device {
         Some(_) => {
             "SELECT id, summary FROM kurabe.runs WHERE names_id = ANY (ARRAY (
-                 SELECT word_id FROM kurabe.words WHERE position($2 IN word) > 0))
+                 SELECT names_id FROM kurabe.names WHERE position($2 IN names) > 0))
              ORDER BY started_unix_s DESC, arrival DESC LIMIT $1"
         }
         None => "SELECT id, summary FROM kurabe.runs ORDER BY started_unix_s DESC, arrival DESC LIMIT $1",
@@ -57,10 +66,7 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
     let mut runs = Vec::new();
     let mut rows = rows.map_err(store.failed());
     while let Some(row) = rows.next()? {
-        let (id, summary): (String, &str) = (row.get(0), row.get(1));
-        let run =
-            json::from_slice(summary.as_bytes()).map_err(|misfit| unreadable(&id).because(misfit.reason))?;
-        runs.push(RunSummary { id, ..run });
+        runs.push(summary(&row)?);
     }
     runs.reverse();
     Ok(filter.apply(runs))
@@ -110,6 +116,54 @@ pub(super) fn digests(
     digests.words.append(&mut vocabulary.fresh);
     Ok(digests)
 }
+
+/// Runs that are alike as one of them with what all came to, in the order of the newest of each; none where a digest is of
+/// another version. `day_chars`: so much of the day of measuring must be the same, too.
+pub(super) fn pooled(
+    store: &PostgresStore,
+    day_chars: usize,
+    version: u32,
+) -> Result<Option<(Vec<RunSummary>, Digests)>> {
+    let versions = store.rows("SELECT min(digest_version), max(digest_version) FROM kurabe.runs", &[])?;
+    let is_current =
+        |place| versions.iter().all(|row| row.get::<_, Option<i32>>(place) == Some(version as i32));
+    if !(is_current(0) && is_current(1)) {
+        return Ok(None);
+    }
+    let mut pools: Vec<Pool> = Vec::new();
+    for row in store.rows("SELECT DISTINCT cardinality(means) FROM kurabe.figures", &[])? {
+        let width: i32 = row.get(0);
+        let of_cell = |cell| format!(", avg(means[{cell}]), coalesce(stddev_samp(means[{cell}]), 0)");
+        let sums: String = (1..=width).map(of_cell).collect();
+        let sql = format!(
+            "SELECT max(started_unix_s), max(arrival), ARRAY[count(*){sums}]::float8[] FROM kurabe.figures
+             WHERE cardinality(means) = {width} GROUP BY alike, left(measured_on, {day_chars})"
+        );
+        pools.extend(store.rows(&sql, &[])?.iter().map(|row| Pool(row.get(0), row.get(1), row.get(2))));
+    }
+    pools.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+    let places: HashMap<i64, usize> = pools.iter().enumerate().map(|(place, pool)| (pool.1, place)).collect();
+    let arrivals: Vec<i64> = pools.iter().map(|pool| pool.1).collect();
+    let sql = "SELECT id, summary, digest, arrival FROM kurabe.runs WHERE arrival = ANY ($1)";
+    let mut runs = vec![RunSummary::default(); pools.len()];
+    let mut digests = Digests::default();
+    for row in store.rows(sql, &[&arrivals])? {
+        let run = summary(&row)?;
+        let Some(mut digest) = parse(&run.id, row.get::<_, &str>(2).as_bytes()) else { return Ok(None) };
+        let place = places[&row.get::<_, i64>(3)];
+        let (count, sums) = (pools[place].2[0] as u32, pools[place].2[1..].chunks_exact(2));
+        if count > 1 {
+            digest.among = sums.map(|sum| Summary { mean: sum[0], deviation: sum[1], count }).collect();
+        }
+        digests.runs.push(digest);
+        runs[place] = run;
+    }
+    digests.words = words(store, &digests)?;
+    Ok(Some((runs, digests)))
+}
+
+/// The newest start of runs that are alike, one of them by its arrival, and how many they are with mean and deviation of each cell.
+struct Pool(f64, i64, Vec<f64>);
 
 /// The words that digests name, each at the place of its number.
 fn words(store: &PostgresStore, digests: &Digests) -> Result<Vec<String>> {

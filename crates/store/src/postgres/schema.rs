@@ -12,7 +12,7 @@ const LOCK: i64 = 0x6b75_7261_6265;
 /// The version of the tables that this kurabe writes.
 const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = ["
 CREATE TABLE kurabe.meta (salt bytea NOT NULL, version integer NOT NULL);
 INSERT INTO kurabe.meta VALUES (uuid_send(gen_random_uuid()), 0);
 
@@ -39,6 +39,36 @@ CREATE TABLE kurabe.runs (
 );
 CREATE INDEX runs_by_start ON kurabe.runs (started_unix_s, arrival);
 CREATE INDEX runs_by_names ON kurabe.runs (names_id);
+", "
+-- The words that are names, by themselves: who asks for a device looks through all of them.
+CREATE TABLE kurabe.names (names_id integer PRIMARY KEY REFERENCES kurabe.words, names text NOT NULL);
+INSERT INTO kurabe.names SELECT word_id, word FROM kurabe.words WHERE word_id IN (SELECT names_id FROM kurabe.runs);
+
+-- What a pivot adds up: as little of a run as can be, because all runs are read for it.
+ALTER TABLE kurabe.runs ADD UNIQUE (arrival);
+CREATE INDEX runs_by_digest_version ON kurabe.runs (digest_version);
+CREATE TABLE kurabe.figures (
+    arrival        bigint PRIMARY KEY REFERENCES kurabe.runs (arrival) ON DELETE CASCADE,
+    started_unix_s double precision NOT NULL,
+    measured_on    text NOT NULL,
+    -- The same in runs whose facts, cells, labels and target are.
+    alike          uuid NOT NULL,
+    -- Means of the cells, in the order of the digest.
+    means          double precision[] NOT NULL
+);
+-- A run that was there before is alike with none, and needs no means for itself.
+INSERT INTO kurabe.figures SELECT arrival, started_unix_s, '', md5(identity)::uuid, '{}' FROM kurabe.runs;
+
+DO $$
+DECLARE given record;
+BEGIN
+    FOR given IN SELECT grantee, privilege_type FROM information_schema.role_table_grants
+        WHERE table_schema = 'kurabe' AND table_name = 'runs' AND privilege_type IN ('SELECT', 'INSERT', 'UPDATE')
+    LOOP
+        EXECUTE format('GRANT %s ON kurabe.names, kurabe.figures TO %s', given.privilege_type,
+            CASE given.grantee WHEN 'PUBLIC' THEN 'PUBLIC' ELSE quote_ident(given.grantee) END);
+    END LOOP;
+END $$;
 "];
 
 /// Waits until nobody else brings runs.

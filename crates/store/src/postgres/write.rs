@@ -12,6 +12,7 @@ use kurabe_core::{Error, Result, text};
 use postgres::{Error as DatabaseError, Transaction};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
+use std::panic::resume_unwind;
 
 /// What becomes of a run of the batch.
 enum Fate {
@@ -29,21 +30,20 @@ pub(super) fn take(
     version: u32,
     make: &dyn Fn(&RunRecord) -> RunDigest,
 ) -> Result<Vec<Result<BroughtRun>>> {
-    // The way through the file's form makes each what it would be as a file: checked, ended, without NaN.
-    let offered: Vec<Result<RunRecord>> = records.into_iter().map(entering).collect();
+    let mut offered = entering_all(records);
     let mut client = store.client.borrow_mut();
     let mut numbers = store.numbers.borrow().clone();
     let mut bring = || -> std::result::Result<_, DatabaseError> {
         let mut transaction = client.transaction()?;
         super::schema::lock(&mut transaction)?;
-        let mut batch = Batch::read(&mut transaction, offered.iter().flatten(), version)?;
+        let identified = offered.iter().flatten().map(|(record, _)| record);
+        let mut batch = Batch::read(&mut transaction, identified, version)?;
         let mut rows = BatchRows { version: version as i32, ..BatchRows::default() };
         let mut fates = Vec::new();
-        for record in offered.iter().flatten() {
-            let mut record = record.clone();
-            let fate = batch.fate(&mut transaction, &mut record)?;
+        for (record, text) in offered.iter_mut().flatten() {
+            let fate = batch.fate(&mut transaction, record, text)?;
             if matches!(fate, Fate::Written(_)) {
-                rows.add(&record, make(&record));
+                rows.add(record, std::mem::take(text), make(record));
             }
             fates.push(fate);
         }
@@ -52,7 +52,7 @@ pub(super) fn take(
     };
     let mut fates = bring().map_err(store.failed())?.into_iter();
     *store.numbers.borrow_mut() = numbers;
-    let arrival = |entered: Result<RunRecord>| {
+    let arrival = |entered: Result<OfferedRun>| {
         entered?;
         match fates.next() {
             Some(Fate::Written(arrival) | Fate::Kept(arrival)) => Ok(arrival),
@@ -63,12 +63,35 @@ pub(super) fn take(
     Ok(offered.into_iter().map(arrival).collect())
 }
 
-fn entering(mut record: RunRecord) -> Result<RunRecord> {
+/// A run that is brought, and its record as text.
+type OfferedRun = (RunRecord, String);
+
+/// Runs as they are kept, several at a time. The way through the file's form makes each what it would be as a file: checked, ended,
+/// without NaN.
+fn entering_all(records: Vec<RunRecord>) -> Vec<Result<OfferedRun>> {
+    let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let size = records.len().div_ceil(threads).max(1);
+    let mut records = records.into_iter();
+    std::thread::scope(|scope| {
+        let parts: Vec<Vec<RunRecord>> = std::iter::from_fn(|| {
+            let part: Vec<RunRecord> = records.by_ref().take(size).collect();
+            Some(part).filter(|part| !part.is_empty())
+        })
+        .collect();
+        let work = |part: Vec<RunRecord>| part.into_iter().map(entering).collect::<Vec<_>>();
+        let parts: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    })
+}
+
+fn entering(mut record: RunRecord) -> Result<OfferedRun> {
     if record.header.id.is_empty() {
         // Any that is well-formed: a number that is free is drawn if it is taken.
         record.header.id = "new".to_owned();
     }
-    as_read_back(record)
+    let record = as_read_back(record)?;
+    let text = record_text(&record);
+    Ok((record, text))
 }
 
 /// What a batch must know of the runs that are there.
@@ -78,7 +101,9 @@ struct Batch {
     version: i32,
     /// Ids of the batch that are taken, by runs that are there or by others of the batch.
     taken: HashSet<String>,
-    /// Identities that came before in this batch.
+    /// Identities of more than one run of the batch.
+    repeated: HashSet<String>,
+    /// Those of them that came before.
     seen: HashMap<String, RunRecord>,
 }
 
@@ -97,14 +122,18 @@ impl Batch {
         let stored = rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
         let taken = transaction.query("SELECT id FROM kurabe.runs WHERE id = ANY ($1)", &[&ids])?;
         let taken = taken.iter().map(|row| row.get(0)).collect();
-        Ok(Self { stored, version: version as i32, taken, seen: HashMap::new() })
+        let mut first = HashSet::new();
+        let repeated = identities.iter().filter(|identity| !first.insert(**identity));
+        let repeated = repeated.map(|identity| (*identity).to_owned()).collect();
+        Ok(Self { stored, version: version as i32, taken, repeated, seen: HashMap::new() })
     }
 
-    /// Decides about a run, which gets the id and the labels that it has here.
+    /// Decides about a run, which gets the id and the labels that it has here; `text` is its record.
     fn fate(
         &mut self,
         transaction: &mut Transaction<'_>,
         record: &mut RunRecord,
+        text: &mut String,
     ) -> std::result::Result<Fate, DatabaseError> {
         if let Some(before) = self.seen.get(&record.header.identity) {
             let arrival = BroughtRun { id: before.header.id.clone(), is_new: false };
@@ -116,7 +145,7 @@ impl Batch {
                 record.header.id = self.draw(transaction, &record.header.id)?;
                 Fate::Written(BroughtRun { id: record.header.id.clone(), is_new: true })
             }
-            Some((id, hash, version)) if hash == sha256(&record_text(record)) => {
+            Some((id, hash, version)) if hash == sha256(text) => {
                 record.header.id.clone_from(&id);
                 let arrival = BroughtRun { id, is_new: false };
                 if version == self.version || self.version == 0 {
@@ -125,9 +154,15 @@ impl Batch {
                     Fate::Written(arrival)
                 }
             }
-            Some((id, ..)) => merged(transaction, record, id)?,
+            Some((id, ..)) => {
+                let fate = merged(transaction, record, id)?;
+                *text = record_text(record);
+                fate
+            }
         };
-        self.seen.insert(record.header.identity.clone(), record.clone());
+        if self.repeated.contains(&record.header.identity) {
+            self.seen.insert(record.header.identity.clone(), record.clone());
+        }
         Ok(fate)
     }
 
@@ -205,11 +240,14 @@ struct BatchRows {
     records: Vec<String>,
     hashes: Vec<Vec<u8>>,
     digests: Vec<RunDigest>,
+    days: Vec<String>,
+    /// What must be the same in runs that are alike, beside the words of their digests.
+    kinds: Vec<String>,
     version: i32,
 }
 
 impl BatchRows {
-    fn add(&mut self, record: &RunRecord, digest: RunDigest) {
+    fn add(&mut self, record: &RunRecord, text: String, digest: RunDigest) {
         let summary = RunSummary::from(record);
         let start = record.header.started_at.parse::<Timestamp>();
         let title = summary.model.as_ref().map(|title| [title.en.as_str(), title.ja.as_str()]);
@@ -220,7 +258,9 @@ impl BatchRows {
         self.ids.push(record.header.id.clone());
         self.starts_unix_s.push(start.map_or(0.0, |start| start.as_nanosecond() as f64 / 1e9));
         self.summaries.push(json::to_text(&summary));
-        let text = record_text(record);
+        let measured_at = summary.measured_at.as_ref().unwrap_or(&summary.started_at);
+        self.days.push(plain(measured_at.get(..10).unwrap_or_default()));
+        self.kinds.push(json::to_text(&(&summary.target, &summary.labels, summary.model.is_some())));
         self.hashes.push(sha256(&text));
         self.records.push(text);
         self.digests.push(digest);
@@ -236,27 +276,31 @@ impl BatchRows {
         });
         number(transaction, words.chain(self.names.iter().cloned()), numbers)?;
         let place = |word: &String| numbers[&plain(word)];
-        let digest = |digest: &RunDigest| {
+        let digest = |digest: &RunDigest| -> DigestRow {
             let figures = digest.figures.iter();
-            let row: DigestRow = (
+            (
                 digest.facts.iter().map(|word| place(word) as u32).collect(),
                 figures.map(|(word, own)| (place(word) as u32, own.mean, own.deviation, own.count)).collect(),
-            );
-            json::to_text(&row)
+            )
         };
         let names: Vec<i32> = self.names.iter().map(place).collect();
-        let digests: Vec<String> = self.digests.iter().map(digest).collect();
+        let digests: Vec<DigestRow> = self.digests.iter().map(digest).collect();
+        let alike: Vec<String> =
+            digests.iter().zip(&self.kinds).map(|(digest, kind)| alike(digest, kind)).collect();
+        let means = |(_, figures): &DigestRow| {
+            let means: Vec<String> = figures.iter().map(|figure| figure.1.to_string()).collect();
+            format!("{{{}}}", means.join(","))
+        };
+        let means: Vec<String> = digests.iter().map(means).collect();
+        let digests: Vec<String> = digests.iter().map(json::to_text).collect();
+        transaction.execute(
+            "INSERT INTO kurabe.names SELECT word_id, word FROM kurabe.words WHERE word_id = ANY ($1)
+             ON CONFLICT DO NOTHING",
+            &[&names],
+        )?;
         transaction
             .execute(
-                "INSERT INTO kurabe.runs (identity, id, started_unix_s, summary, names_id, schema, record, record_sha256,
-                     digest_version, digest)
-                 SELECT identity, id, started_unix_s, summary, names_id, $9, record, record_sha256, $10, digest
-                 FROM unnest($1::text[], $2::text[], $3::float8[], $4::text[], $5::int[], $6::text[], $7::bytea[],
-                     $8::text[])
-                     AS new (identity, id, started_unix_s, summary, names_id, record, record_sha256, digest)
-                 ON CONFLICT (identity) DO UPDATE SET summary = excluded.summary, names_id = excluded.names_id,
-                     schema = excluded.schema, record = excluded.record, record_sha256 = excluded.record_sha256,
-                     digest_version = excluded.digest_version, digest = excluded.digest",
+                BRING,
                 &[
                     &self.identities,
                     &self.ids,
@@ -268,10 +312,38 @@ impl BatchRows {
                     &digests,
                     &(RECORD_SCHEMA as i32),
                     &self.version,
+                    &self.days,
+                    &alike,
+                    &means,
                 ],
             )
             .map(|_| ())
     }
+}
+
+const BRING: &str = "
+WITH brought AS (
+    INSERT INTO kurabe.runs (identity, id, started_unix_s, summary, names_id, schema, record, record_sha256,
+        digest_version, digest)
+    SELECT identity, id, started_unix_s, summary, names_id, $9, record, record_sha256, $10, digest
+    FROM unnest($1::text[], $2::text[], $3::float8[], $4::text[], $5::int[], $6::text[], $7::bytea[], $8::text[])
+        AS new (identity, id, started_unix_s, summary, names_id, record, record_sha256, digest)
+    ON CONFLICT (identity) DO UPDATE SET summary = excluded.summary, names_id = excluded.names_id,
+        schema = excluded.schema, record = excluded.record, record_sha256 = excluded.record_sha256,
+        digest_version = excluded.digest_version, digest = excluded.digest
+    RETURNING identity, arrival, started_unix_s
+)
+INSERT INTO kurabe.figures
+SELECT arrival, started_unix_s, measured_on, alike::uuid, means::float8[]
+FROM brought JOIN unnest($1::text[], $11::text[], $12::text[], $13::text[])
+    AS own (identity, measured_on, alike, means) USING (identity)
+ON CONFLICT (arrival) DO UPDATE SET measured_on = excluded.measured_on, alike = excluded.alike, means = excluded.means";
+
+/// What is the same in runs that are alike: a hash of their facts, cells, target and labels, in hexadecimal.
+fn alike((facts, figures): &DigestRow, kind: &str) -> String {
+    let cells: Vec<u32> = figures.iter().map(|(cell, ..)| *cell).collect();
+    let hash = sha256(&json::to_text(&(facts, cells, kind)));
+    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Sees to it that words have their numbers.

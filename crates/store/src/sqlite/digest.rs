@@ -104,7 +104,7 @@ pub(crate) fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
         .into_iter()
         .map(|(word, mean, deviation, count)| (word, Summary { mean, deviation, count }))
         .collect();
-    Some(DigestedRun { id: id.to_owned(), facts, figures })
+    Some(DigestedRun { id: id.to_owned(), facts, figures, among: Vec::new() })
 }
 
 /// Writes a digest, in place of the one that may be there.
@@ -176,6 +176,7 @@ impl Vocabulary {
             id: id.to_owned(),
             facts: digest.facts.iter().map(|word| self.place(word)).collect(),
             figures: digest.figures.iter().map(|(word, summary)| (self.place(word), *summary)).collect(),
+            among: Vec::new(),
         }
     }
 }

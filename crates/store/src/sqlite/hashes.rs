@@ -7,8 +7,9 @@ use super::digest::BATCH;
 use super::open::{SqliteStore, is_read_only};
 use super::read::snapshot;
 use super::schema;
-use crate::store::RunHash;
+use crate::store::{RunHash, Runs};
 use kurabe_core::Result;
+use kurabe_core::record::{RunRecord, RunStatus};
 use rusqlite::{Transaction, params};
 use std::collections::HashSet;
 
@@ -33,11 +34,8 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     for ids in missing.chunks(BATCH) {
         match writable {
             true => store.transaction(|transaction| {
-                for hash in ids.iter().filter_map(|id| made(transaction, id)) {
-                    let sql = "INSERT OR REPLACE INTO hashes (run_id, identity, sha256) VALUES (?1, ?2, ?3)";
-                    transaction.execute(sql, params![hash.id, hash.identity, hash.sha256])?;
-                }
-                Ok(())
+                let mut hashes = ids.iter().filter_map(|id| made(transaction, id));
+                hashes.try_for_each(|hash| keep(transaction, &hash))
             })?,
             false => {
                 let snapshot = snapshot(&store.connection).map_err(store.cannot_read())?;
@@ -50,11 +48,35 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     Ok(hashes)
 }
 
+fn keep(transaction: &Transaction<'_>, hash: &RunHash) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO hashes (run_id, identity, sha256) VALUES (?1, ?2, ?3)";
+    transaction.prepare_cached(sql)?.execute(params![hash.id, hash.identity, hash.sha256]).map(|_| ())
+}
+
+/// Runs, whole; their hashes are kept, if anything can be written.
+pub(super) fn load_all(store: &SqliteStore, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
+    if is_read_only(&store.connection) {
+        return Ok(ids.iter().map(|id| store.load(id)).collect());
+    }
+    store.transaction(|transaction| {
+        let load = |id: &String| {
+            let record = store.load_in(transaction, id);
+            if let Ok(record) = &record
+                && record.status != RunStatus::Running
+            {
+                keep(transaction, &RunHash::of(record))?;
+            }
+            Ok(record)
+        };
+        ids.iter().map(load).collect()
+    })
+}
+
 /// Runs that have no hash: id, and identity where that is certain.
 type UnhashedRuns = Vec<(String, Option<String>)>;
 
 /// The hashes that are kept, and the runs that have none.
-fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, UnhashedRuns)> {
+pub(super) fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, UnhashedRuns)> {
     let snapshot = snapshot(&store.connection)?;
     let mut hashes = Vec::new();
     if schema::keeps_hashes(&snapshot)? {
