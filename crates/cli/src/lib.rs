@@ -36,7 +36,7 @@ mod versus;
 mod vm;
 mod wrong_words;
 
-use args::{Cli, Command};
+use args::{Cli, Command, StudyAction};
 use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use kurabe_lab::Communicator;
@@ -92,6 +92,9 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => ranks::run(args, global, command_line, communicator),
+        Command::Study(args) if communicator.is_none() || matches!(args.action, StudyAction::Run(_)) => {
+            study::study(args, global, command_line, communicator)
+        }
         _ if communicator.is_some() => Err(ranks::only_runs()),
         Command::Fio(args) => fio::fio(args, global, command_line),
         Command::Sweep(args) => run::sweep(args, global, command_line),
@@ -116,7 +119,7 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
         Command::Price(args) => price::price(args, global),
         Command::On(args) => on::on(args, global),
         Command::Mark(args) => price::mark(args),
-        Command::Study(args) => study::study(args, global, command_line),
+        Command::Study(args) => study::study(args, global, command_line, communicator),
         Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),

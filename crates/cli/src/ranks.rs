@@ -8,12 +8,15 @@ use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 
 /// What `kurabe-mpi` has no words for.
 pub fn only_runs() -> Error {
-    ErrorKind::Usage.error(text!("kurabe-mpi only runs", "kurabe-mpi で使えるのは run だけです")).remedy(
-        text!(
+    ErrorKind::Usage
+        .error(text!(
+            "kurabe-mpi only runs, and computes studies",
+            "kurabe-mpi で使えるのは run と study run だけです"
+        ))
+        .remedy(text!(
             "`kurabe-mpi run` keeps its runs in the same store; every other command is one of `kurabe`",
             "`kurabe-mpi run` の結果は同じ保存先に入ります。ほかのコマンドは `kurabe` で実行してください"
-        ),
-    )
+        ))
 }
 
 /// `kurabe run`, or `kurabe-mpi run` if there is a communicator.

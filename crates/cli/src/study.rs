@@ -4,20 +4,27 @@ use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::output::{error_style, print, print_json, print_page, progress_mode, style, write};
 use crate::{lang::lang, signals, stored::open_recovered};
 use kurabe_core::{Result, shown::Shown};
-use kurabe_lab::{Stream, StudyRunner, check_paths, run_study};
+use kurabe_lab::{Communicator, Stream, StudyRunner, check_paths, run_study, share_points};
 use kurabe_lab::{assignments, text_of};
 use kurabe_report::{
     SpokenStudy, StudyLine, render_studies, render_study, render_study_file, render_study_markdown,
     study_listener,
 };
 use kurabe_study::catalogue::Catalogue;
-use kurabe_study::{STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_study, study_named};
+use kurabe_study::{
+    PointAnswers, STUDIES, Study, StudyAxis, StudyOptions, StudyResult, load_study, study_named,
+};
 
 /// Runs the command.
 ///
 /// # Errors
 /// When a study, a model or a target is not there, or cannot be measured.
-pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Result<()> {
+pub fn study(
+    args: &StudyArgs,
+    global: &Global,
+    command_line: &[String],
+    communicator: Option<&dyn Communicator>,
+) -> Result<()> {
     let catalogue = Catalogue::built_in();
     match &args.action {
         StudyAction::List => {
@@ -38,7 +45,7 @@ pub fn study(args: &StudyArgs, global: &Global, command_line: &[String]) -> Resu
                 false => print_page(&render_study_file(&study, &style())),
             }
         }
-        StudyAction::Run(args) => run(args, global, catalogue, command_line),
+        StudyAction::Run(args) => run(args, global, catalogue, command_line, communicator),
     }
 }
 
@@ -46,7 +53,13 @@ fn all_studies(catalogue: &Catalogue) -> Result<Vec<Study>> {
     STUDIES.iter().map(|(name, _)| study_named(name, catalogue)).collect()
 }
 
-fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line: &[String]) -> Result<()> {
+fn run(
+    args: &StudyRunArgs,
+    global: &Global,
+    catalogue: &Catalogue,
+    command_line: &[String],
+    communicator: Option<&dyn Communicator>,
+) -> Result<()> {
     let studies = match &args.name {
         Some(name) => vec![load_study(name, catalogue)?],
         None => all_studies(catalogue)?,
@@ -56,20 +69,28 @@ fn run(args: &StudyRunArgs, global: &Global, catalogue: &Catalogue, command_line
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
     check_paths(&options)?;
-    let handle = signals::listen()?;
+    let handle = signals::listen_as(communicator.is_none_or(|communicator| communicator.rank() == 0))?;
     let cpus = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let silent = Stream::default();
+    let runner = StudyRunner {
+        open_store: &|| open_recovered(global),
+        stream: &silent,
+        handle: &handle,
+        command: command_line,
+        threads: args.threads.map_or_else(cpus, usize::from),
+    };
+    let mut before = plans.iter().map(|_| PointAnswers::new()).collect();
+    if let Some(communicator) = communicator {
+        match share_points(&plans, &runner, communicator)? {
+            Some(answers) => before = answers,
+            None => return Ok(()),
+        }
+    }
     let mut failed = None;
-    for (place, planned) in plans.iter().enumerate() {
+    for (place, (planned, before)) in plans.iter().zip(before).enumerate() {
         let stream = Stream::default();
         stream.listen(study_listener(planned, error_style(), progress_mode(global)));
-        let runner = StudyRunner {
-            open_store: &|| open_recovered(global),
-            stream: &stream,
-            handle: &handle,
-            command: command_line,
-            threads: args.threads.map_or_else(cpus, usize::from),
-        };
-        let result = run_study(planned, &runner)?;
+        let result = run_study(planned, before, &StudyRunner { stream: &stream, ..runner })?;
         // The live line goes before anything is printed.
         drop(stream);
         show(&result, args, global, place)?;

@@ -5,6 +5,7 @@ use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::record::{Cell, LatencyRecord, Notice, RunHeader};
 use kurabe_core::{Text, text};
 use kurabe_stats::derived_values;
+use serde::{Deserialize, Serialize};
 
 /// Where a figure is found.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +39,7 @@ pub enum PowerCut {
 }
 
 /// What a point came to.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// What is known of the run besides: the model, or what the system tells of a real target.
     pub header: RunHeader,

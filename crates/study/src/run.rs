@@ -8,8 +8,12 @@ use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
 use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
 use crate::{figure::Measured, question::Question, study::StudyRow, verdict::verdicts};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// How often whoever waits for answers hears that time goes on.
+const TICK: Duration = Duration::from_millis(20);
 
 /// Measures a model.
 pub trait Models: Sync {
@@ -32,17 +36,28 @@ pub trait Paths {
     fn run(&mut self, point: &Point) -> Result<Measured>;
 }
 
-/// Measures every point of a plan, models on so many threads.
+/// What points came to, as far as they were measured.
+pub type PointAnswers = Vec<Option<Result<Measured>>>;
+
+/// Measures every point of a plan that has no answer yet, models on so many threads.
 ///
 /// # Errors
 /// `Interrupted` when the user stops it. Whatever else goes wrong with a point stands in the result.
 pub fn run(
     plan: &StudyPlan,
+    mut answers: PointAnswers,
     models: &impl Models,
     paths: &mut impl Paths,
     threads: usize,
 ) -> Result<StudyResult> {
-    let mut answers = run_models(&plan.points, models, threads);
+    answers.resize_with(plan.points.len(), || None);
+    let rest: Vec<(usize, &Point)> =
+        plan.points.iter().enumerate().filter(|(place, _)| answers[*place].is_none()).collect();
+    compute(&rest, models, threads, &mut |answer| {
+        if let Some((place, answer)) = answer {
+            answers[place] = Some(answer);
+        }
+    });
     for (point, answer) in plan.points.iter().zip(&mut answers) {
         if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
             *answer = Some(paths.run(point));
@@ -82,41 +97,49 @@ fn is_interrupted(answer: &Result<Measured>) -> bool {
     answer.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
 }
 
-/// The answers of the models; `None` where a point is no model.
-fn run_models(points: &[Point], models: &impl Models, threads: usize) -> Vec<Option<Result<Measured>>> {
-    let places: Vec<usize> = (0..points.len())
-        .filter(|place| matches!(points[*place].target, PointTarget::Model { .. }))
-        .collect();
-    let answers: Vec<Mutex<Option<Result<Measured>>>> = points.iter().map(|_| Mutex::new(None)).collect();
-    let next = AtomicUsize::new(0);
-    let stopped = AtomicUsize::new(0);
-    let work = || {
-        while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if stopped.load(Ordering::Relaxed) > 0 {
+/// Computes those of numbered points that are models, on so many threads; tells `each` answer here, and that time goes on.
+pub fn compute(
+    points: &[(usize, &Point)],
+    models: &impl Models,
+    threads: usize,
+    each: &mut dyn FnMut(Option<(usize, Result<Measured>)>),
+) {
+    let points: Vec<&(usize, &Point)> =
+        points.iter().filter(|(_, point)| matches!(point.target, PointTarget::Model { .. })).collect();
+    let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, receiver) = channel();
+    let work = |sender: Sender<_>| {
+        while let Some((place, point)) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if stopped.load(Ordering::Relaxed) {
                 break;
             }
-            let answer = models.run(&points[*place]);
-            if is_interrupted(&answer) {
-                stopped.fetch_add(1, Ordering::Relaxed);
-            }
-            *answers[*place].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(answer);
+            let answer = models.run(point);
+            stopped.fetch_or(is_interrupted(&answer), Ordering::Relaxed);
+            // It is there until all threads have ended.
+            let _ = sender.send((*place, answer));
         }
     };
     std::thread::scope(|scope| {
-        let asked = threads.clamp(1, places.len().max(1));
-        // This thread is one of them, so that there is always one.
-        for number in 1..asked {
-            if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, work) {
-                models.fewer_threads(number, asked, &why);
+        let asked = threads.clamp(1, points.len().max(1));
+        for number in 0..asked {
+            let (own, work) = (sender.clone(), &work);
+            if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, move || work(own)) {
+                models.fewer_threads(number.max(1), asked, &why);
+                if number == 0 {
+                    work(sender.clone());
+                }
                 break;
             }
         }
-        work();
+        drop(sender);
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(answer) => each(Some(answer)),
+                Err(RecvTimeoutError::Timeout) => each(None),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
     });
-    answers
-        .into_iter()
-        .map(|answer| answer.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
-        .collect()
 }
 
 /// Lays out what the points of a plan came to.

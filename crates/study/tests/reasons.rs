@@ -119,7 +119,8 @@ impl Paths for Disk {
 
 fn asked(source: &str, options: &StudyOptions, is_mixture: bool) -> QuestionResult {
     let study = Study::parse("links.toml", source, &Catalogue::load().unwrap()).unwrap();
-    let result = run(&plan(&study, options).unwrap(), &Drive { is_mixture }, &mut Disk, 2).unwrap();
+    let result =
+        run(&plan(&study, options).unwrap(), Vec::new(), &Drive { is_mixture }, &mut Disk, 2).unwrap();
     result.verdicts.into_iter().next().unwrap()
 }
 

@@ -122,7 +122,7 @@ impl Paths for Disk {
 
 fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
     let study = Study::parse("small.toml", source, &Catalogue::load().unwrap()).unwrap();
-    run(&plan(&study, options).unwrap(), &Inventor, disk, 3).unwrap()
+    run(&plan(&study, options).unwrap(), Vec::new(), &Inventor, disk, 3).unwrap()
 }
 
 fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {

@@ -92,7 +92,7 @@ fn computed(name: &str, shared: &App) -> Result<StudyResult> {
         command: &[],
         threads: 1,
     };
-    let result = run_study(&plan, &runner)?;
+    let result = run_study(&plan, Vec::new(), &runner)?;
     kept.push(result.clone());
     Ok(result)
 }
