@@ -13,8 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const HELP: &str =
-    "flags: --seconds N (1)  --runs N (20)  --rounds N (3)  --target DIRECTORY (a temporary one)";
+const HELP: &str = "flags: --seconds N (1)  --runs N (20)  --rounds N (3)  --target DIRECTORY (a temporary one)  --store DIRECTORY (the same)";
 /// Ranks that are tried.
 const COUNTS: [usize; 3] = [1, 2, 4];
 
@@ -31,6 +30,8 @@ pub struct Options {
     pub program: PathBuf,
     /// Where it measures.
     pub directory: PathBuf,
+    /// Where the stores of all ranks are.
+    pub store: PathBuf,
 }
 
 /// Reads the flags and runs.
@@ -38,12 +39,14 @@ pub struct Options {
 /// # Errors
 /// When a flag is wrong, or the bench fails.
 pub fn main(out: &mut dyn Write) -> Result<()> {
-    let flags = Flags::from_environment(&["seconds", "runs", "rounds", "target"], &[], HELP)?;
+    let flags = Flags::from_environment(&["seconds", "runs", "rounds", "target", "store"], &[], HELP)?;
     let directory = tempfile::tempdir()?;
     let mut target = directory.path().display().to_string();
     flags.set("target", &mut target)?;
-    let mut options =
-        Options { seconds: 1.0, runs: 20, rounds: 3, program: program()?, directory: target.into() };
+    let mut store = target.clone();
+    flags.set("store", &mut store)?;
+    let (directory, store) = (target.into(), store.into());
+    let mut options = Options { seconds: 1.0, runs: 20, rounds: 3, program: program()?, directory, store };
     flags.set("seconds", &mut options.seconds)?;
     flags.set("runs", &mut options.runs)?;
     flags.set("rounds", &mut options.rounds)?;
@@ -115,7 +118,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
 
 /// The repetitions of a run with so many ranks.
 fn measured(options: &Options, count: usize) -> Result<Vec<Repetition>> {
-    let Options { seconds, runs, program, directory, .. } = options;
+    let Options { seconds, runs, program, directory, store, .. } = options;
     let mut command = Command::new("mpirun");
     command.args(["--allow-run-as-root", "--oversubscribe", "-n", &count.to_string()]).arg(program);
     command
@@ -130,7 +133,7 @@ fn measured(options: &Options, count: usize) -> Result<Vec<Repetition>> {
         "--runs",
         &runs.to_string(),
     ]);
-    command.env("KURABE_DB", directory.join("kurabe.db"));
+    command.env("KURABE_DB", store.join("kurabe.db"));
     let ended = child::run(&mut command)?;
     let last = ended.stdout.lines().last().ok_or("kurabe-mpi printed nothing")?;
     let mut line: serde_json::Value = serde_json::from_str(last)?;

@@ -35,6 +35,7 @@ fn ranks_run() -> Result<()> {
         rounds: 1,
         program: program.into(),
         directory: directory.path().to_owned(),
+        store: directory.path().to_owned(),
     };
     let mut out = Vec::new();
     ranks::run(&options, &mut out)?;

@@ -1,7 +1,8 @@
 //! The real clock, and what it costs.
 
 use kurabe_core::record::Instrument;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Monotonic time in ns. `CLOCK_MONOTONIC` is read in user space on every common Linux, without a system call.
@@ -11,11 +12,13 @@ pub fn monotonic_ns() -> u64 {
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
-/// Sleeps until the clock reaches `until_ns`.
+/// Sleeps until the clock reaches `until_ns`, told as a time: whatever holds this thread up before it sleeps is not added.
 pub fn sleep_until(until_ns: u64) {
-    let now = monotonic_ns();
-    if until_ns > now {
-        std::thread::sleep(std::time::Duration::from_nanos(until_ns - now));
+    let until =
+        Timespec { tv_sec: (until_ns / 1_000_000_000) as i64, tv_nsec: (until_ns % 1_000_000_000) as i64 };
+    while monotonic_ns() < until_ns {
+        // A signal wakes it before.
+        let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
     }
 }
 

@@ -5,6 +5,7 @@
 //! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together, those of
 //! several workloads that run at once, too.
 
+use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::IntervalListener;
 use crate::drive::content::Content;
 use crate::drive::device_threads::ThreadsDevice;
@@ -13,7 +14,7 @@ use crate::drive::driver::{Plan, ThreadOutcome, drive, filled_buffers};
 use crate::drive::every_operation::{MOST_OPERATIONS, Noting, Room, ThreadNotes};
 use crate::drive::recorder::Recorder;
 use crate::drive::source::{Generator, Source};
-use crate::{clock::monotonic_ns, drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
+use crate::{drive::buffer::Pages, drive::gate::Gate, platform, target::Opened};
 use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
@@ -424,11 +425,11 @@ impl SharedByLanes<'_> {
     fn wait_for_start(&self, gate_ns: u64) {
         let begins_ns = monotonic_ns().max(gate_ns).saturating_add(self.setup.start_delay_ns);
         while !self.stop.is_asked() {
-            let left_ns = begins_ns.saturating_sub(monotonic_ns());
-            if left_ns == 0 {
+            let now_ns = monotonic_ns();
+            if now_ns >= begins_ns {
                 return;
             }
-            std::thread::sleep(TICK.min(Duration::from_nanos(left_ns)));
+            sleep_until(begins_ns.min(now_ns + TICK.as_nanos() as u64));
         }
     }
 }
