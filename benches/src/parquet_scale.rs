@@ -11,7 +11,7 @@ use crate::store_scale::{Options, copy, measured};
 use crate::table::{figure, layout};
 use crate::tools::build_kurabe;
 use kurabe_core::random::Random;
-use kurabe_core::record::Series;
+use kurabe_core::record::{LatencyRecord, Series};
 use kurabe_interop::ParquetTables;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -107,7 +107,12 @@ fn write(options: &Options, cells: usize, folder: &Path) -> Result<()> {
     for cell in &mut template.cells {
         // The tables of cells and runs are asked: of the others there is as little as can be.
         cell.repetitions.truncate(1);
-        cell.repetitions.iter_mut().for_each(|repetition| repetition.series = Series::default());
+        for repetition in &mut cell.repetitions {
+            repetition.series = Series::default();
+            for side in [&mut repetition.read, &mut repetition.write, &mut repetition.sync] {
+                side.latency = LatencyRecord::default();
+            }
+        }
     }
     let create = |name: &str| File::create_new(folder.join(format!("{name}.parquet"))).map(BufWriter::new);
     let mut tables = ParquetTables::begin(create)?;
