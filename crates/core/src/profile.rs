@@ -114,6 +114,9 @@ pub struct Derived {
     pub formula: Formula,
     /// What it tells, in a sentence.
     pub meaning: Option<Text>,
+    /// What each of its cells that makes something must take at least, for it to be valid, in ns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_write_ns: Option<u64>,
 }
 
 /// What the steady state of a device is told by.

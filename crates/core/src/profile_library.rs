@@ -64,6 +64,7 @@ pub const PROFILES: &[(&str, &str)] = library![
     "ior-hard",
     "mdtest-easy",
     "mdtest-hard",
+    "io500",
 ];
 
 /// Tools by their full names, and how the names of their profiles begin.

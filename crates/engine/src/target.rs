@@ -52,8 +52,10 @@ pub struct TargetOptions {
     pub whole_device: bool,
     /// Name of the test file, if the target is a directory.
     pub test_file_name: String,
-    /// Make no test file: the profile's programs make their own, in a folder of that name.
+    /// Make no test file: the profile's steps make their own.
     pub no_test_file: bool,
+    /// Make a folder of that name for the steps that make files of their own; the test file, if there is one, is in it.
+    pub work_folder: bool,
     /// Who hears of what is made in a directory, before it is made.
     pub scratches: Scratches,
     /// What it bears.
@@ -79,7 +81,7 @@ pub struct Target {
     /// What was made in a directory.
     scratch: Option<Arc<Scratch>>,
     test_file: Option<TestFile>,
-    /// Where programs may work, if the target is a directory and has no test file.
+    /// Where steps make files of their own, if the target is a directory. It holds the test file, and goes after it.
     container: Option<Container>,
     /// What is written, if that is verified.
     ledger: Option<Arc<Ledger>>,
@@ -123,12 +125,18 @@ impl Target {
                 target.scratch.insert(Arc::new(Scratch::in_folder(folder, options.mark.clone()))).clone();
             options.scratches.add(&scratch);
             target.facts.writable = true;
-            if options.no_test_file {
-                target.container = Some(Container::create(&scratch, OsStr::new(&options.test_file_name))?);
-                target.facts.direct = false;
-                return Ok(target);
+            let mut scratch = scratch;
+            if options.work_folder {
+                let container = Container::create(&scratch, OsStr::new(&options.test_file_name))?;
+                let inside = container.folder.try_clone().map_err(|error| cannot_use(given, &error))?;
+                scratch = Arc::new(Scratch::in_folder(inside, options.mark.clone()));
+                target.container = Some(container);
             }
             match &options.others {
+                _ if options.no_test_file => {
+                    target.facts.direct = false;
+                    return Ok(target);
+                }
                 Some(others) => target.take_part(&path, others, options)?,
                 None => target.make_test_file(&scratch, options)?,
             }
@@ -192,9 +200,9 @@ impl Target {
     /// # Errors
     /// The operating system's.
     pub fn made(&self) -> Result<Option<MadeFacts>> {
-        let status = match (&self.test_file, &self.container) {
-            (Some(file), _) => rustix::fs::fstat(file.file()),
-            (None, Some(container)) => rustix::fs::fstat(&container.folder),
+        let status = match (&self.container, &self.test_file) {
+            (Some(container), _) => rustix::fs::fstat(&container.folder),
+            (None, Some(file)) => rustix::fs::fstat(file.file()),
             (None, None) => return Ok(None),
         };
         let status = status.map_err(|error| cannot_open(&self.path, &error.into()))?;

@@ -38,6 +38,7 @@ fn run_profile(dir: &Path, profile: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
         size_bytes: 1 << 20,
         test_file_name: test_file_name("commandtest", 1),
         no_test_file: true,
+        work_folder: true,
         ..TargetOptions::default()
     };
     run(dir, &options, profile, hear)

@@ -27,6 +27,7 @@ fn run_step_among(
         size_bytes: 1 << 20,
         test_file_name: test_file_name("metadatatest", 1),
         no_test_file: true,
+        work_folder: true,
         ..TargetOptions::default()
     };
     run_among(company, dir, &options, &profile, hear)
@@ -41,6 +42,7 @@ fn every_part_does_every_file_once_and_nothing_is_left() {
     // A part, and the reads and writes that it counts with their bytes.
     let done = [
         ("create", 0, 0, 60, 60 * 3901),
+        ("find", 60, 0, 0, 0),
         ("stat", 60, 0, 0, 0),
         ("read", 60, 60 * 3901, 0, 0),
         ("rename", 0, 0, 60, 0),

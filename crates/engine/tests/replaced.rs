@@ -251,7 +251,7 @@ cleanup = [["rm -rf {work}/thesis"]]
 /// Programs that remove and write below a work folder, a part of whose path is swapped for a link after the first run.
 fn programs_with(part: &str) -> (Workplace, Ran) {
     let place = Workplace::new();
-    let options = TargetOptions { no_test_file: true, ..options() };
+    let options = TargetOptions { no_test_file: true, work_folder: true, ..options() };
     let (container, work) = (place.test_file(), place.victim.join("0/work"));
     std::fs::create_dir_all(&work).unwrap();
     std::fs::write(work.join("thesis"), content()).unwrap();

@@ -283,7 +283,7 @@ const TABLE: &[(&str, &[Figure])] = &[
     ("lab/io500.txt", &[
         (0, WRITE, Rate, Mean, "2.105432", "GiB/s", 2_260_690_395.987_968),
         (1, WRITE, Iops, Mean, "12.345678", "kIOPS", 12_345.678),
-        (4, None, Iops, Mean, "512.500000", "kIOPS", 512_500.0),
+        (4, READ, Iops, Mean, "512.500000", "kIOPS", 512_500.0),
     ]),
     ("lab/mdtest.txt", &[
         (0, None, Iops, Mean, "7031.553", "ops/s", 7031.553),

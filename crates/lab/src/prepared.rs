@@ -12,7 +12,7 @@ use crate::served::observed;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
-use kurabe_core::profile::{Profile, Work};
+use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{RunHeader, VersusRecord};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{
@@ -306,6 +306,7 @@ impl Prepared {
             whole_device: profile.rules.whole_device,
             test_file_name: String::new(),
             no_test_file: !profile.needs_span(),
+            work_folder: profile.steps.iter().any(Step::has_own_files),
             parts: self.parts.0,
             others: self.parts.1.clone(),
             ..TargetOptions::default()

@@ -5,7 +5,7 @@
 
 use crate::{cell_figure, cell_iops, figure::figure};
 use kurabe_core::Text;
-use kurabe_core::profile::{Formula, FormulaUnit, Profile, Statistic, Step};
+use kurabe_core::profile::{Derived, Formula, FormulaUnit, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 
 /// A figure that a profile makes of its cells' figures.
@@ -18,24 +18,62 @@ pub struct DerivedFigure {
     pub value: f64,
     /// What it means, in a sentence below it; several alike go without.
     pub meaning: Option<Text>,
+    /// What makes it invalid by the rules of its tool.
+    pub fault: Option<DerivedFault>,
 }
+
+/// Why a score is not valid, with the cell at fault as step and part.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DerivedFault {
+    /// The cell was not measured.
+    Missing(String),
+    /// It took less time than it must, both in ns.
+    Short(String, u64, u64),
+}
+
+/// What IO500 writes behind such a score.
+const INVALID: &str = "[INVALID]";
+/// Parts that make what the others need.
+const MAKING: [&str; 2] = ["write", "create"];
 
 /// The scores and ratios of a run, as far as their cells were measured; a formula that divides by nothing gives no number.
 pub fn derived_figures(record: &RunRecord) -> Vec<DerivedFigure> {
     let Some(profile) = &record.header.profile else { return Vec::new() };
     let mut figures = Vec::new();
     for derived in &profile.derived {
-        let values = derived_values(profile, &derived.formula, &record.cells);
+        let fault =
+            derived.least_write_ns.and_then(|least_ns| fault(profile, derived, least_ns, &record.cells));
+        let mut values = derived_values(profile, &derived.formula, &record.cells);
+        if values.is_empty() && fault.is_some() {
+            values.push((0, f64::NAN));
+        }
         let several = values.len() > 1;
         figures.extend(values.into_iter().map(|(step, value)| {
             let name = match profile.steps.get(step).filter(|_| several).map(Step::label) {
                 Some(step) => derived.label.map(|label| format!("{label} ({step})")),
+                None if fault.is_some() => derived.label.map(|label| format!("{label} {INVALID}")),
                 None => derived.label.clone(),
             };
-            DerivedFigure { name, step, value, meaning: derived.meaning.clone().filter(|_| !several) }
+            let meaning = derived.meaning.clone().filter(|_| !several);
+            DerivedFigure { name, step, value, meaning, fault: fault.clone() }
         }));
     }
     figures
+}
+
+fn fault(profile: &Profile, derived: &Derived, least_ns: u64, cells: &[Cell]) -> Option<DerivedFault> {
+    derived.formula.names().into_iter().find_map(|name| {
+        let of_step = |cell: &&Cell| {
+            profile.steps.get(cell.step_index as usize).is_some_and(|step| step.id() == Some(&name.step))
+        };
+        let label = format!("{} {}", name.step, name.part);
+        let Some(cell) = cells.iter().filter(of_step).find(|cell| cell.part == name.part) else {
+            return Some(DerivedFault::Missing(label));
+        };
+        let shortest_ns = cell.counted().map(|repetition| repetition.elapsed_ns).min()?;
+        let is_short = MAKING.contains(&cell.part.as_str()) && shortest_ns < least_ns;
+        is_short.then_some(DerivedFault::Short(label, shortest_ns, least_ns))
+    })
 }
 
 /// The values of a formula: one, or one for each of several steps of the same id, with the place of the (first) step.

@@ -40,7 +40,7 @@ pub use change::{
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use demerit::{Demerit, MeasuredLatencies, demerit};
-pub use derived::{DerivedFigure, derived_figures, derived_values, figure_in};
+pub use derived::{DerivedFault, DerivedFigure, derived_figures, derived_values, figure_in};
 pub use figure::{MeanInterval, figure, mean_at_least, mean_interval};
 pub use firm::draw_log_mean;
 pub use groups::{TwoGroups, two_groups};

@@ -45,7 +45,8 @@ fn mpirun(lab: &Lab, groups: &[(&str, &[&str])]) -> Option<Command> {
         command.env(name, value.unwrap_or_default());
     }
     for (place, (count, words)) in groups.iter().enumerate() {
-        command.args((place > 0).then_some(":")).args(["-n", count, program, "run"]).args(*words);
+        command.args((place > 0).then_some(":")).args(["-n", count, program]);
+        command.args((!words.starts_with(&["study"])).then_some("run")).args(*words);
     }
     Some(command)
 }
@@ -86,6 +87,20 @@ fn ranks_are_one_run_and_leave_nothing() {
         assert_eq!(names(&target), [] as [&str; 0]);
         let stores = names(lab.store().parent().unwrap());
         assert!(!stores.iter().any(|name| name.contains("rank")), "{stores:?}");
+    }
+}
+
+#[test]
+fn ranks_share_the_models_of_a_study_and_the_result_is_that_of_one() {
+    for words in [&["study", "run", "sata-usb"][..], &["study", "run", "sata-usb", "--json", "--seed", "7"]] {
+        let lab = Lab::new();
+        let alone = lab.kurabe(words).ok().out;
+        for count in ["1", "2", "4"] {
+            let Some(command) = mpirun(&lab, &[(count, words)]) else { return };
+            assert!(Live::start(command).end().ok().out == alone, "{count} ranks");
+        }
+        // Points of one that is killed are computed by rank 0, and only what is computed is ever said.
+        assert_eq!(lab.list().len(), 0);
     }
 }
 
@@ -263,4 +278,21 @@ fn ranks_work_on_each_others_names_in_one_folder() {
         }
         assert_eq!(names(&target), [] as [&str; 0]);
     }
+}
+
+#[test]
+fn all_of_io500_is_one_run_whose_score_says_why_it_is_not_valid() {
+    let lab = Lab::new();
+    let target = lab.target();
+    let words = [text(&target), "--profile", "io500", "--files", "20", "--size", "4m", "--reorder"];
+    let Some(command) = mpirun(&lab, &[("2", &words)]) else { return };
+    let ended = Live::start(command).end().ok();
+    for what in ["IO500 score [INVALID]", "ior-easy write took", "must take 5 min"] {
+        assert!(ended.out.contains(what), "{what}: {}", ended.out);
+    }
+    let record = only_record(&lab);
+    let find = list_of(&record["cells"]).iter().find(|cell| cell["label"] == "find").unwrap();
+    assert_eq!(number(&find["repetitions"][0]["read"]["latency"]["count"]), 2 * 4 * 20);
+    assert_eq!(list_of(&record["cells"]).len(), 12);
+    assert_eq!(names(&target), [] as [&str; 0]);
 }

@@ -1,6 +1,6 @@
 //! A formula that makes one figure of the figures of a profile's cells: AS SSD's score, the delay ratio.
 //!
-//! The model: numbers, names, `+ - * /` and parentheses. A name is `STEP.PART.UNIT`: the `id` of a step, the part of it
+//! The model: numbers, names, `+ - * /`, parentheses and `geomean(…, …)`. A name is `STEP.PART.UNIT`: the `id` of a step, the part of it
 //! (a direction, or a part of a copy), and the unit in which its figure is taken. A formula whose cell is missing, or
 //! that divides by zero, has no value.
 
@@ -50,7 +50,10 @@ enum Term {
     Number(f64),
     Name(Name),
     Pair(char, Box<Term>, Box<Term>),
+    GeometricMean(Vec<Term>),
 }
+
+const GEOMEAN: &str = "geomean(";
 
 /// A formula, parsed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -104,6 +107,7 @@ impl Formula {
                     collect(left, names);
                     collect(right, names);
                 }
+                Term::GeometricMean(terms) => terms.iter().for_each(|term| collect(term, names)),
             }
         }
         let mut names = Vec::new();
@@ -125,6 +129,11 @@ impl Formula {
                         '*' => left * right,
                         _ => left / right,
                     }
+                }
+                Term::GeometricMean(terms) => {
+                    let logarithms = terms.iter().map(|term| Some(value(term, figure)?.ln()));
+                    let sum: f64 = logarithms.sum::<Option<f64>>()?;
+                    (sum / terms.len() as f64).exp()
                 }
             })
         }
@@ -192,13 +201,25 @@ impl<'a> Parser<'a> {
         Ok(left)
     }
 
+    fn nested(&mut self, depth: u32) -> Result<Term, Text> {
+        match depth >= DEEPEST {
+            true => Err(text!("the formula nests too deep", "式の括弧が深すぎます")),
+            false => self.sum(depth + 1),
+        }
+    }
+
     fn atom(&mut self, depth: u32) -> Result<Term, Text> {
         if self.take(&['(']).is_some() {
-            if depth >= DEEPEST {
-                return Err(text!("the formula nests too deep", "式の括弧が深すぎます"));
-            }
-            let inner = self.sum(depth + 1)?;
+            let inner = self.nested(depth)?;
             return self.take(&[')']).map(|_| inner).ok_or_else(|| self.unexpected());
+        }
+        if self.peek().is_some() && self.rest.starts_with(GEOMEAN) {
+            self.rest = &self.rest[GEOMEAN.len()..];
+            let mut terms = vec![self.nested(depth)?];
+            while self.take(&[',']).is_some() {
+                terms.push(self.nested(depth)?);
+            }
+            return self.take(&[')']).map(|_| Term::GeometricMean(terms)).ok_or_else(|| self.unexpected());
         }
         match self.peek() {
             Some(c) if c.is_ascii_digit() => {
@@ -252,12 +273,14 @@ mod tests {
         assert_eq!(value("10 - 3 - 2"), Some(5.0));
         assert_eq!(value("(1 + 2) * 3"), Some(9.0));
         assert_eq!(value("seq.read.MB_per_s * 0.1"), Some(50.0));
+        assert_eq!(value("geomean(2, 16, 1 + 1)").map(|value| (value * 1e9).round() / 1e9), Some(4.0));
     }
 
     #[test]
     fn a_missing_figure_or_a_division_by_zero_has_no_value() {
         assert_eq!(value("seq.write.s"), None);
         assert_eq!(value("1 / zero.read.s"), None);
+        assert_eq!(value("geomean(2, seq.write.s)"), None);
     }
 
     #[test]
@@ -265,6 +288,8 @@ mod tests {
         for (source, cause) in [
             ("1 +", "too early"),
             ("(1", "too early"),
+            ("geomean(1", "too early"),
+            ("geomean()", "from `)`"),
             ("1 2", "from `2`"),
             ("seq.read", "STEP.PART.UNIT"),
             ("seq.read.parsec", "MiB_per_s"),

@@ -39,6 +39,8 @@ pub struct MetadataStep {
 pub enum MetadataPart {
     /// Made, written, closed.
     Create,
+    /// All files are walked through, each by one thread, and those looked at whose names fit (`*01*`), as IO500's `find` does it.
+    Find,
     /// Its facts are asked for.
     Stat,
     /// Opened, read whole, closed.
@@ -53,6 +55,7 @@ pub enum MetadataPart {
 impl Keyword for MetadataPart {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("create", Self::Create),
+        ("find", Self::Find),
         ("stat", Self::Stat),
         ("read", Self::Read),
         ("rename", Self::Rename),
@@ -64,7 +67,7 @@ impl MetadataPart {
     /// What it does to the target.
     pub fn direction(self) -> Direction {
         match self {
-            Self::Stat | Self::Read => Direction::Read,
+            Self::Find | Self::Stat | Self::Read => Direction::Read,
             Self::Create | Self::Rename | Self::Unlink => Direction::Write,
         }
     }

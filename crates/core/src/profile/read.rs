@@ -93,7 +93,10 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
         if let Some(key) = value.any_table()?.get("beside").filter(|_| made.iter().any(Step::is_beside)) {
             check_beside(&key, steps.last(), &made)?;
         }
-        with_files.push((made.iter().any(Step::has_own_files), value.clone()));
+        // Steps of names go with both.
+        if !made.iter().any(|step| matches!(step, Step::Metadata(_))) {
+            with_files.push((made.iter().any(Step::has_own_files), value.clone()));
+        }
         let id = value.any_table()?.get("id");
         if let Some(id) = id {
             check_id(&id, &ids)?;
@@ -109,8 +112,8 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
         None => Ok(steps),
         Some((_, other)) => Err(other
             .error(&text!(
-                "steps with files of their own (command, metadata) stand beside steps that need a test file",
-                "専用のファイルを使うステップ(command、metadata)と、テストファイルを使うステップが混ざっています"
+                "steps with files of their own (command) stand beside steps that need a test file",
+                "専用のファイルを使うステップ(command)と、テストファイルを使うステップが混ざっています"
             ))
             .remedy(text!("make two profiles of it", "2 つのプロファイルに分けてください"))),
     }

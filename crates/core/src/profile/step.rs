@@ -3,7 +3,7 @@
 //! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
 //! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
 
-use crate::profile::{MetadataStep, Rules, Task, TaskCell, Work};
+use crate::profile::{MetadataPart, MetadataStep, Rules, Task, TaskCell, Work};
 use crate::workload::{
     AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, FioPlaces, Flow, LatencyTarget, OpenLoop,
     Pattern, Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
@@ -404,7 +404,11 @@ impl Step {
                 step.parts
                     .iter()
                     .map(|part| TaskCell {
-                        label: format!("{label} {}", part.word()),
+                        label: match part {
+                            // So IO500 calls it, of all files.
+                            MetadataPart::Find => part.word().to_owned(),
+                            part => format!("{label} {}", part.word()),
+                        },
                         ..cell(part.word(), Some(part.direction()), Measure::Operations)
                     })
                     .collect(),

@@ -30,6 +30,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::mpsc::channel;
 use std::sync::{OnceLock, RwLock};
@@ -37,6 +38,8 @@ use std::thread::ScopedJoinHandle;
 
 /// The folder of a repetition.
 const FOLDER: &str = "metadata";
+/// What is in the names of files that are looked for, as IO500 does.
+const FOUND: &[u8] = b"01";
 
 impl Real<'_> {
     /// Does all parts once.
@@ -243,6 +246,9 @@ impl Files {
             MetadataPart::Create | MetadataPart::Read => step.write_bytes,
             _ => 0,
         };
+        if part == MetadataPart::Find {
+            return self.find(step, start_ns, recorder, stop);
+        }
         for number in 0..step.files {
             stop.check()?;
             let name = self.name(number, self.renamed);
@@ -256,6 +262,30 @@ impl Files {
         Ok(())
     }
 
+    /// Walks through the files, of one folder for all threads through its part of them, and looks at those whose names fit.
+    fn find(&self, step: &MetadataStep, start_ns: u64, recorder: &mut Recorder, stop: &Stop) -> Result<()> {
+        let cannot = |name: &OsStr, error: &io::Error| refused(MetadataPart::Find, name, error);
+        let folder = self.folder.path().as_os_str();
+        let names = self.folder.entries().map_err(|error| cannot(folder, &error))?;
+        let (first, walkers) = if step.shared { (self.row.start, self.row.end) } else { (0, 1) };
+        if names.len() as u64 != u64::from(walkers) * u64::from(step.files) {
+            return Err(cannot(folder, &io::ErrorKind::NotFound.into()));
+        }
+        for (name, _) in names.iter().skip(first as usize).step_by(walkers as usize) {
+            stop.check()?;
+            let from_ns = monotonic_ns();
+            recorder.submitted(OpKind::Read);
+            if name.as_bytes().windows(FOUND.len()).any(|letters| letters == FOUND) {
+                let facts = self.folder.facts(name).map_err(|error| cannot(name, &error))?;
+                if facts.is_none_or(|facts| facts.st_size != i64::from(step.write_bytes)) {
+                    return Err(cannot(name, &io::ErrorKind::NotFound.into()));
+                }
+            }
+            recorder.completed(OpKind::Read, 0, 0, from_ns - start_ns, monotonic_ns() - start_ns);
+        }
+        Ok(())
+    }
+
     fn once(&mut self, part: MetadataPart, sync: bool, name: &OsStr, next: &OsStr) -> io::Result<()> {
         match part {
             MetadataPart::Create => {
@@ -264,7 +294,7 @@ impl Files {
                 file.write_all(&self.bytes)?;
                 if sync { file.sync_all() } else { Ok(()) }
             }
-            MetadataPart::Stat => {
+            MetadataPart::Find | MetadataPart::Stat => {
                 self.folder.facts(name)?.map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
             }
             MetadataPart::Read => {
@@ -336,7 +366,9 @@ mod tests {
         };
         let of = |place| Files::of_thread(&root, place..3, &step, Content::new(Data::Zero, 1, 0)).unwrap();
         let mut files = [0, 1, 2].map(of);
-        for (part, makers) in step.parts.iter().zip([[0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2], [0, 1, 2]]) {
+        for (part, makers) in
+            step.parts.iter().zip([[0, 1, 2], [0, 1, 2], [1, 2, 0], [2, 0, 1], [0, 1, 2], [0, 1, 2]])
+        {
             for (files, maker) in files.iter_mut().zip(makers) {
                 files.turn_to(*part, &step).unwrap();
                 assert!(files.folder.path().ends_with(maker.to_string()), "{part:?}: {:?}", files.folder);

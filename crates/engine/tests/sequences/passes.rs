@@ -17,6 +17,7 @@ pub(super) const PLAYED: &[&str] = &[
     "hdparm-t",
     "ior-easy",
     "ior-hard",
+    "io500",
 ];
 
 /// A test: sequential or a shuffled order, block, operations in flight.
@@ -200,9 +201,11 @@ fn hdparm_reads_two_mebibytes_again_and_again_and_then_on_from_the_start() {
 /// `-t 2m` or `-t 47008`, in order, written with `-e` and read.
 #[test]
 fn ior_writes_its_file_in_order_with_one_fsync_and_reads_it() {
-    for (name, block_bytes) in [("ior-easy", 2 * MIB), ("ior-hard", 47_008)] {
+    for (name, place, block_bytes) in
+        [("ior-easy", 0, 2 * MIB), ("ior-hard", 0, 47_008), ("io500", 0, 2 * MIB), ("io500", 2, 47_008)]
+    {
         let size_bytes = 32 * block_bytes;
-        let played = workloads(name, size_bytes);
+        let played: Vec<_> = workloads(name, size_bytes).into_iter().skip(place).take(2).collect();
         let directions: Vec<Direction> = played.iter().map(|(direction, _)| *direction).collect();
         assert_eq!(directions, [Direction::Write, Direction::Read], "{name}");
         for (direction, workload) in &played {

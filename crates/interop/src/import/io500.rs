@@ -62,6 +62,11 @@ fn phase_cell([_, name, score, time, _]: [&str; 5], setting: &ImportedCell) -> O
     let direction =
         [Direction::Write, Direction::Read].into_iter().find(|direction| direction.word() == word);
     Some(match (unit.quantity, part(word).filter(|_| step.starts_with("mdtest"))) {
+        (_, None) if name == MetadataPart::Find.word() => Cell {
+            part: name.to_owned(),
+            measure: Measure::Operations,
+            ..cell(repeated(name), Some(Direction::Read), imported)
+        },
         (Quantity::Rate, _) => cell(repeated(step), direction, imported),
         (_, Some(part)) => Cell {
             part: part.word().to_owned(),
@@ -96,6 +101,8 @@ fn score_cell([mode, bandwidth, _, iops, total]: [&str; 5]) -> Option<Cell> {
 mod tests {
     use super::super::units::test::*;
     use super::*;
+    use kurabe_core::profile::{FormulaUnit, Name, Profile, Step};
+    use kurabe_core::profile_library::profile_named;
 
     #[test]
     fn phases_have_the_names_of_profiles_and_what_is_invalid_is_told() {
@@ -112,7 +119,7 @@ mod tests {
                 ("mdtest-easy create", "create"),
                 ("ior-hard", "write"),
                 ("mdtest-hard create", "create"),
-                ("find", ""),
+                ("find", "find"),
             ]
         );
         assert_figure(&of(&run.cells[0]).figures[0], "2.105432", "GiB/s", 2.105432 * 1_073_741_824.0);
@@ -121,9 +128,39 @@ mod tests {
         assert_eq!((stat.measure, stat.direction), (Measure::Operations, Some(Direction::Read)));
         assert_figure(&of(stat).figures[0], "35.812345", "kIOPS", 35_812.345);
         let score = of(find(run, "IO500 score"));
-        assert_figure(&score.figures[0], "5.036321", "", 5.036321);
-        assert_figure(&score.figures[2], "22.114477", "kIOPS", 22_114.477);
+        assert_figure(&score.figures[0], "4.960119", "", 4.960119);
+        assert_figure(&score.figures[2], "21.453122", "kIOPS", 21_453.122);
         assert_eq!(run.cells.len(), 13);
         assert!(run.notices[0].text.en.ends_with(": mdtest-hard unlink, IO500 score"), "{:?}", run.notices);
+    }
+    #[test]
+    fn the_score_is_that_of_the_profile_s_formula() {
+        let run = &imported("lab/io500.txt")[0];
+        let profile = profile_named("io500").unwrap();
+        let figure = |name: &Name| {
+            // Its one find is of all files.
+            let label = if name.part == "find" { "find".to_owned() } else { profile_label(&profile, name) };
+            let cell = run.cells.iter().find(|cell| cell.label == label && cell.part == name.part)?;
+            let value = of(cell).figures[0].value;
+            Some(if name.unit == FormulaUnit::Iops { value } else { value / 1_048_576.0 })
+        };
+        let score = of(find(run, "IO500 score"));
+        let printed = [&score.figures[1].printed, &score.figures[2].printed, &score.figures[0].printed];
+        for (derived, printed) in profile.derived.iter().zip(printed) {
+            assert_eq!(format!("{:.6}", derived.formula.value(&figure).unwrap()), *printed);
+            assert_eq!(
+                derived.formula.value(&|name| figure(name).filter(|_| name.part != "create")).is_none(),
+                derived.formula.names().iter().any(|name| name.part == "create")
+            );
+        }
+    }
+
+    /// What a cell is called whose step has its id for a label.
+    fn profile_label(profile: &Profile, name: &Name) -> String {
+        let step = profile.steps.iter().find(|step| step.id() == Some(&name.step)).unwrap();
+        match step {
+            Step::Metadata(_) => format!("{} {}", step.label(), name.part),
+            _ => step.label(),
+        }
     }
 }

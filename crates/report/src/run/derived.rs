@@ -2,9 +2,10 @@
 
 use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
 use crate::run::table::{TableKind, kinds};
+use kurabe_core::number::long_time;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Text, quantity::format_bytes, record::RunRecord, shown, text};
-use kurabe_stats::{DerivedFigure, derived_figures, derived_values};
+use kurabe_stats::{DerivedFault, DerivedFigure, derived_figures, derived_values};
 use std::collections::BTreeSet;
 
 /// Up to so many derived figures are listed one by one.
@@ -12,8 +13,34 @@ const FEW: usize = 3;
 
 /// All derived figures of a run, as far as their cells were measured.
 pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
-    let shown = |figure: DerivedFigure| DerivedFigure { name: figure.name.map(shown::line), ..figure };
+    let shown = |figure: DerivedFigure| {
+        let fault = figure.fault.as_ref().map(fault_words);
+        let meaning = match (figure.meaning.clone(), fault) {
+            (Some(meaning), Some(fault)) => Some(Text::join([meaning, fault], ["; ", "。"])),
+            (meaning, fault) => meaning.or(fault),
+        };
+        DerivedFigure { name: figure.name.map(shown::line), meaning, ..figure }
+    };
     derived_figures(record).into_iter().map(shown).collect()
+}
+
+/// Why a score is not valid.
+fn fault_words(fault: &DerivedFault) -> Text {
+    match fault {
+        DerivedFault::Missing(cell) => {
+            text!(
+                "not a valid score: {cell} was not measured",
+                "有効なスコアではありません: {cell} を測っていません"
+            )
+        }
+        DerivedFault::Short(cell, elapsed_ns, least_ns) => {
+            let (elapsed, least) = (long_time(*elapsed_ns), long_time(*least_ns));
+            text!(
+                "not a valid score: {cell} took {elapsed}, and must take {least} at least",
+                "有効なスコアではありません: {cell} は {elapsed} で終わりましたが、{least} 以上必要です"
+            )
+        }
+    }
 }
 
 /// The derived figures of a run that no table holds.
@@ -133,4 +160,41 @@ pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> 
     };
     let common = Text::of(labels(|label| &label.en)?, labels(|label| &label.ja)?);
     (!twice && !common.is_empty()).then_some((common, values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kurabe_core::profile::{Derived, Formula};
+    use kurabe_testkit::ssd;
+
+    #[test]
+    fn a_score_says_what_it_lacks() {
+        let scored = |change: &dyn Fn(&mut RunRecord), least_ns: u64| {
+            let mut record = ssd::run();
+            let profile = record.header.profile.as_mut().unwrap();
+            *profile = profile.clone().with_step_names();
+            profile.derived = vec![Derived {
+                label: Text::same("score"),
+                formula: Formula::parse("geomean(step1.write.MB_per_s, step1.read.MB_per_s)").unwrap(),
+                meaning: None,
+                least_write_ns: Some(least_ns),
+            }];
+            change(&mut record);
+            all(&record).remove(0)
+        };
+        let valid = scored(&|_| {}, 1);
+        assert_eq!((valid.name.en.as_str(), valid.fault), ("score", None));
+        let short = scored(&|_| {}, u64::MAX);
+        assert!(
+            matches!(&short.fault, Some(DerivedFault::Short(cell, ..)) if cell == "step1 write"),
+            "{:?}",
+            short.fault
+        );
+        assert_eq!((short.name.en.as_str(), short.value), ("score [INVALID]", valid.value));
+        assert!(short.meaning.unwrap().en.contains("must take"));
+        let missing = scored(&|record| record.cells.retain(|cell| cell.part != "read"), 1);
+        assert_eq!(missing.fault, Some(DerivedFault::Missing("step1 read".to_owned())));
+        assert!(missing.value.is_nan());
+    }
 }

@@ -1,6 +1,6 @@
 //! The keys about figures: the tool's unit, rounds until a device is steady, and formulas.
 
-use super::{MOST_REPETITIONS, read_direction};
+use super::{MOST_REPETITIONS, positive_duration, read_direction};
 use crate::data_file::{Value, nearest};
 use crate::profile::{Derived, Formula, Name, PrintedUnit, Rounds, Rules, Step, Tracked, TrackedCell};
 use crate::{error::Result, text};
@@ -11,7 +11,7 @@ pub(super) fn read_printed_unit(value: &Value<'_>) -> Result<PrintedUnit> {
 }
 
 pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> Result<Derived> {
-    let table = value.table(&["label", "formula", "meaning"])?;
+    let table = value.table(&["label", "formula", "meaning", "least_write_time"])?;
     let words = table.require("formula")?;
     let formula = words.parsed(Formula::parse)?;
     for name in formula.names() {
@@ -21,6 +21,7 @@ pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> 
         label: table.require("label")?.text()?,
         formula,
         meaning: table.read("meaning", Value::text)?,
+        least_write_ns: table.read("least_write_time", positive_duration)?,
     })
 }
 

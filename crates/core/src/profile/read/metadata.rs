@@ -23,8 +23,8 @@ pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
         return Err(at
             .error(&text!("these parts cannot follow each other", "この並びでは実行できません"))
             .remedy(text!(
-                "begin with \"create\", and keep the order create, stat, read, rename, unlink",
-                "\"create\" で始め、create、stat、read、rename、unlink の順に書いてください"
+                "begin with \"create\", and keep the order create, find, stat, read, rename, unlink",
+                "\"create\" で始め、create、find、stat、read、rename、unlink の順に書いてください"
             )));
     }
     Ok(MetadataStep {
