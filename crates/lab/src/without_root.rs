@@ -7,6 +7,7 @@
 use crate::system_tool::{POINT, cannot_fill, cannot_run};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::system_program;
+use kurabe_program::die_with_starter;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -36,16 +37,15 @@ pub fn without_root() -> Result<Option<Command>> {
     }
     let remedy = || {
         text!(
-            "use sudo; without root it takes fuse2fs, setpriv and unshare (on Debian the packages fuse2fs and util-linux) and a kernel that \
+            "use sudo; without root it takes fuse2fs and unshare (on Debian the packages fuse2fs and util-linux) and a kernel that \
              gives users name spaces",
-            "sudo を使ってください。root なしで行うには、fuse2fs、setpriv、unshare(Debian では fuse2fs と util-linux パッケージ)と、ユーザー名前空間を\
+            "sudo を使ってください。root なしで行うには、fuse2fs と unshare(Debian では fuse2fs と util-linux パッケージ)と、ユーザー名前空間を\
              許すカーネルが必要です"
         )
     };
-    for name in [FUSE2FS, "setpriv"] {
-        system_program(name, &[]).map_err(|error| cannot_run(name, name, &error).remedy(remedy()))?;
-    }
-    const SPACES: [&str; 5] = ["--user", "--map-root-user", "--mount", "--", "sh"];
+    system_program(FUSE2FS, &[]).map_err(|error| cannot_run(FUSE2FS, FUSE2FS, &error).remedy(remedy()))?;
+    // Of users and of mounts, where the user counts as root.
+    const SPACES: [&str; 5] = ["-U", "-r", "-m", "--", "sh"];
     // Its folder of running things is its own, and empty.
     const BEGIN: &str = "mount -t tmpfs tmpfs /run && exec \"$@\"";
     let start =
@@ -77,10 +77,11 @@ impl FileSystemProgram {
     pub(crate) fn mount(device: &Path) -> Result<Self> {
         std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
         let before = std::fs::metadata(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?.dev();
-        // Whatever ends this process ends it, too.
-        let words = ["--pdeathsig", "TERM", "--", FUSE2FS, "-f", &device.to_string_lossy(), POINT];
-        let begun = system_program("setpriv", &words)
-            .and_then(|mut command| command.stdout(Stdio::null()).stderr(Stdio::null()).spawn());
+        let begun =
+            system_program(FUSE2FS, &["-f", &device.to_string_lossy(), POINT]).and_then(|mut command| {
+                die_with_starter(&mut command);
+                command.stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+            });
         let mut program = Self(begun.map_err(|error| cannot_run(FUSE2FS, FUSE2FS, &error))?);
         let is_mounted = || Ok(std::fs::metadata(POINT)?.dev() != before);
         let has_ended =

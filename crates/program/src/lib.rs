@@ -22,6 +22,7 @@ mod worker;
 
 pub use folder::{FileIdentity, Folder};
 pub use foreground::{Foreground, ForegroundEnd};
+pub use platform::die_with_starter;
 pub use programs::{Coming, Listed, Programs, Tell, Workplace};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};

@@ -52,7 +52,7 @@ pub(crate) fn user_id() -> u32 {
 /// Has the program killed when the thread that starts it ends, however that comes: so it must be started by the thread
 /// that waits for it. Source: prctl(2), PR_SET_PDEATHSIG; it is forgotten by what the program itself starts, and by a
 /// program with the set-user-ID bit.
-pub(crate) fn die_with_starter(command: &mut Command) {
+pub fn die_with_starter(command: &mut Command) {
     let starter = std::process::id();
     let bind = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
