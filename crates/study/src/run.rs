@@ -9,7 +9,7 @@ use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult
 use crate::{figure::Measured, question::Question, study::StudyRow, verdict::verdicts};
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// How often whoever waits for answers hears that time goes on.
@@ -107,31 +107,33 @@ pub fn compute(
     let points: Vec<&(usize, &Point)> =
         points.iter().filter(|(_, point)| matches!(point.target, PointTarget::Model { .. })).collect();
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let (sender, receiver) = channel();
-    let work = |sender: Sender<_>| {
-        while let Some((place, point)) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if stopped.load(Ordering::Relaxed) {
-                break;
-            }
-            let answer = models.run(point);
-            stopped.fetch_or(is_interrupted(&answer), Ordering::Relaxed);
-            // It is there until all threads have ended.
-            let _ = sender.send((*place, answer));
+    let compute_next = || {
+        let (place, point) = points.get(next.fetch_add(1, Ordering::Relaxed))?;
+        if stopped.load(Ordering::Relaxed) {
+            return None;
         }
+        let answer = models.run(point);
+        stopped.fetch_or(is_interrupted(&answer), Ordering::Relaxed);
+        Some((*place, answer))
     };
+    let (sender, receiver) = channel();
     std::thread::scope(|scope| {
         let asked = threads.clamp(1, points.len().max(1));
-        for number in 0..asked {
-            let (own, work) = (sender.clone(), &work);
-            if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, move || work(own)) {
-                models.fewer_threads(number.max(1), asked, &why);
-                if number == 0 {
-                    work(sender.clone());
-                }
+        // This thread is one of them, so that there is always one.
+        for number in 1..asked {
+            let (own, compute_next) = (sender.clone(), &compute_next);
+            // Who receives is there until all threads have ended.
+            let work = move || std::iter::from_fn(compute_next).for_each(|answer| _ = own.send(answer));
+            if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, work) {
+                models.fewer_threads(number, asked, &why);
                 break;
             }
         }
         drop(sender);
+        while let Some(answer) = compute_next() {
+            each(Some(answer));
+            receiver.try_iter().for_each(|answer| each(Some(answer)));
+        }
         loop {
             match receiver.recv_timeout(TICK) {
                 Ok(answer) => each(Some(answer)),

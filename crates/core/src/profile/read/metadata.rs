@@ -15,7 +15,9 @@ pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
         value.table(&keys("kind id label files threads shared neighbours write_size sync cold parts"))?;
     let mut parts = table.each("parts", |part| part.choice(MetadataPart::WORDS))?;
     if parts.is_empty() {
-        parts = MetadataPart::WORDS.iter().map(|(_, part)| *part).collect();
+        // What IO500 alone does must be asked for.
+        let usual = MetadataPart::WORDS.iter().map(|(_, part)| *part);
+        parts = usual.filter(|part| *part != MetadataPart::Find).collect();
     }
     let in_order = parts.windows(2).all(|pair| pair[0] < pair[1]);
     if let Some(at) = table.get("parts").filter(|_| !in_order || parts.first() != Some(&MetadataPart::Create))
