@@ -200,8 +200,8 @@ pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
     bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
 }
 
-/// The random places that fio goes to: those of blocks of one size, each as likely as any other. fio has no other generator where
-/// nothing is said than the one of `randrepeat`, which begins alike in every run.
+/// The random places that fio goes to: those of blocks of one size, each as likely as any other. Where neither `randrepeat` nor a seed
+/// holds, fio takes numbers of the system's, and kurabe its own.
 pub(super) fn fio_places(
     reader: &OptionReader<'_>,
     step: &IoStep,

@@ -2,7 +2,7 @@
 //!
 //! The model: fio looks every second at the rate of the last `ss_dur`, and ends the job where none of its samples is farther from
 //! their mean than the limit, or where the line through them is flatter. Here `ss_dur` is a window of as many rounds as the SNIA's
-//! test has, which both of fio's limits are told of; the figures are those of the window.
+//! test has, of which fio's limit becomes one; the figures are those of the window.
 
 use super::notes::Notes;
 use super::options::OptionReader;
