@@ -52,7 +52,8 @@ fn every_part_does_every_file_once_and_nothing_is_left() {
         ["shared = true\nneighbours = true", "neighbours = true", "shared = false\ncold = true\nsync = true"]
     {
         let dir = tempfile::tempdir().unwrap();
-        let step = format!("files = 20\nthreads = 3\nwrite_size = \"3901\"\n{place}");
+        let parts = done.map(|(part, ..)| format!("{part:?}")).join(", ");
+        let step = format!("files = 20\nthreads = 3\nwrite_size = \"3901\"\nparts = [{parts}]\n{place}");
         let ran = run_step(dir.path(), &step, &|_, _| {});
         ran.result.as_ref().unwrap();
         let cells = ran.cells();
