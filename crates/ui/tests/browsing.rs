@@ -388,14 +388,16 @@ fn two_runs_are_ticked_and_compared() {
     assert_eq!(reader.words("document.querySelector('#part-use select').value"), chosen);
     let shares = browser
         .run("return [...document.querySelectorAll('.sliders input')].map((part) => Number(part.value))");
-    assert_eq!(shares, serde_json::json!([82, 15, 3]), "as uses/swap.toml says");
-    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "82 %");
+    assert_eq!(shares, serde_json::json!([81, 0, 18, 1]), "as uses/swap.toml says");
+    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "81 %");
     browser.tab_to(".sliders input");
     browser.type_keys(keys::RIGHT);
-    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "83 %");
+    assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "82 %");
     // Parts of nothing are no use.
-    let nothing =
-        format!("/compare?run={}&run={}&use=swap&of=swap&share0=0&share1=0&share2=0", ids[0], ids[1]);
+    let nothing = format!(
+        "/compare?run={}&run={}&use=swap&of=swap&share0=0&share1=0&share2=0&share3=0",
+        ids[0], ids[1]
+    );
     reader.go(&nothing);
     reader.wait_for("#part-use .notice.warn");
     reader.console_is_clean(&[DOOR]);
