@@ -394,10 +394,8 @@ fn two_runs_are_ticked_and_compared() {
     browser.type_keys(keys::RIGHT);
     assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "82 %");
     // Parts of nothing are no use.
-    let nothing = format!(
-        "/compare?run={}&run={}&use=swap&of=swap&share0=0&share1=0&share2=0&share3=0",
-        ids[0], ids[1]
-    );
+    let none: String = (0..4).map(|part| format!("&share{part}=0")).collect();
+    let nothing = format!("/compare?run={}&run={}&use=swap&of=swap{none}", ids[0], ids[1]);
     reader.go(&nothing);
     reader.wait_for("#part-use .notice.warn");
     reader.console_is_clean(&[DOOR]);
