@@ -92,7 +92,7 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => ranks::run(args, global, command_line, communicator),
-        Command::Study(args) if communicator.is_none() || matches!(args.action, StudyAction::Run(_)) => {
+        Command::Study(args) if matches!(args.action, StudyAction::Run(_)) => {
             study::study(args, global, command_line, communicator)
         }
         _ if communicator.is_some() => Err(ranks::only_runs()),
@@ -119,7 +119,7 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
         Command::Price(args) => price::price(args, global),
         Command::On(args) => on::on(args, global),
         Command::Mark(args) => price::mark(args),
-        Command::Study(args) => study::study(args, global, command_line, communicator),
+        Command::Study(args) => study::study(args, global, command_line, None),
         Command::Catalogue(args) => catalogue::catalogue(args, global),
         Command::Profiles(args) => profiles::profiles(args, global),
         Command::Models(args) => models::models(args, global),

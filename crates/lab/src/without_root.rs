@@ -57,15 +57,12 @@ pub fn without_root() -> Result<Option<Command>> {
     }
     let own = std::env::current_exe().map_err(|error| cannot_run("kurabe", "kurabe", &error))?;
     let mut command = start(&[]).map_err(|error| cannot_run("unshare", "util-linux", &error))?;
-    command
-        .arg(own)
-        .args(std::env::args_os().skip(1))
-        .env(ALONE, "1")
-        .env_remove("LC_ALL")
-        .stdin(Stdio::inherit());
-    if let Some(language) = std::env::var_os("LC_ALL") {
-        command.env("LC_ALL", language);
-    }
+    command.arg(own).args(std::env::args_os().skip(1)).env(ALONE, "1").stdin(Stdio::inherit());
+    // Programs of the system answer in C's language; kurabe answers in the user's.
+    match std::env::var_os("LC_ALL") {
+        Some(language) => command.env("LC_ALL", language),
+        None => command.env_remove("LC_ALL"),
+    };
     Ok(Some(command))
 }
 
