@@ -92,12 +92,12 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     let global = &cli.global;
     match &cli.command {
         Command::Run(args) => ranks::run(args, global, command_line, communicator),
+        Command::Sweep(args) => run::sweep(args, global, command_line, communicator),
         Command::Study(args) if matches!(args.action, StudyAction::Run(_)) => {
             study::study(args, global, command_line, communicator)
         }
         _ if communicator.is_some() => Err(ranks::only_runs()),
         Command::Fio(args) => fio::fio(args, global, command_line),
-        Command::Sweep(args) => run::sweep(args, global, command_line),
         Command::List(args) => stored::list(args, global),
         Command::Show(args) => stored::show(args, global),
         Command::Why(args) => stored::why(args, global, command_line),

@@ -10,8 +10,8 @@ use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 pub fn only_runs() -> Error {
     ErrorKind::Usage
         .error(text!(
-            "kurabe-mpi only runs, and computes studies",
-            "kurabe-mpi で使えるのは run と study run だけです"
+            "kurabe-mpi only runs, sweeps models and computes studies",
+            "kurabe-mpi で使えるのは run、モデルの sweep、study run だけです"
         ))
         .remedy(text!(
             "`kurabe-mpi run` keeps its runs in the same store; every other command is one of `kurabe`",

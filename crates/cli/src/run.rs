@@ -10,7 +10,9 @@ use crate::{signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
-use kurabe_lab::{Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream};
+use kurabe_lab::{
+    Communicator, Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream,
+};
 use kurabe_report::{
     Progress, ScriptLine, headline, image_error, image_lines, render_foreseen, render_rescued, render_result,
     render_run, render_sweep_result, render_sweep_run,
@@ -90,14 +92,28 @@ fn list_writes(args: &RunArgs, done: &Done, global: &Global) -> Result<()> {
     Ok(())
 }
 
-/// `kurabe sweep`
+/// `kurabe sweep`; with a communicator, of a model, the points of several ranks.
 ///
 /// # Errors
 /// As `kurabe run`; and when nothing would be swept.
-pub fn sweep(args: &SweepArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    let Some(done) = measured(args.request()?, None, args.planned.dry_run, global, command_line)? else {
+pub fn sweep(
+    args: &SweepArgs,
+    global: &Global,
+    command_line: &[String],
+    communicator: Option<&dyn Communicator>,
+) -> Result<()> {
+    let leads = communicator.is_none_or(|communicator| communicator.rank() == 0);
+    let handle = signals::listen_as(leads)?;
+    let mut prepared = Prepared::new(args.request()?)?;
+    if args.planned.dry_run {
+        return if leads { print_page(&render_foreseen(&prepared, &style())?) } else { Ok(()) };
+    }
+    if let Some(communicator) = communicator
+        && !prepared.share_sweep(communicator, &handle)?
+    {
         return Ok(());
-    };
+    }
+    let done = measured_with(prepared, None, &handle, None, global, command_line)?;
     if let Some(record) = &done.record {
         if global.json {
             print_record(record)?;

@@ -29,7 +29,7 @@ pub use kurabe_program::Stop;
 pub use modelled::{measure_model, model_target, unfilled_notice};
 pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
-pub use session::{FollowUp, Session, Settling, SettlingTime};
+pub use session::{FollowUp, Session, Settling, SettlingTime, add_steps};
 pub use steps::choose::EngineChoice;
 pub use target::common::OthersFile;
 pub use target::mark::RunMark;

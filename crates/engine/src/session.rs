@@ -16,7 +16,7 @@ use crate::{disturbance::NoiseSum, ground::Ground, steps::precondition::precondi
 use kurabe_core::company::Company;
 use kurabe_core::profile::{FurtherSteps, Profile, Rounds, Task};
 use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::{Cell, NoticeKind, TargetKind};
+use kurabe_core::record::{Cell, NoticeKind, TargetKind, TargetRecord};
 use kurabe_core::{Result, Text, event::Event, listed::OperationList, text, trace::Trace};
 use kurabe_program::Stop;
 use std::sync::Arc;
@@ -30,6 +30,8 @@ pub struct Session<'a, G> {
     follow_up: Option<FollowUp<'a>>,
     /// The cells so far, if somebody is going to look at them.
     kept: Option<Vec<Cell>>,
+    /// The one step that is measured, if not all are.
+    only_step: Option<usize>,
 }
 
 /// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
@@ -40,7 +42,14 @@ impl<'a, G: Ground> Session<'a, G> {
     /// A run of a profile on a ground. `emit` hears of every event; an error of its own ends the run.
     pub(crate) fn on(ground: G, profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>) -> Self {
         let context = Context::new(profile, interrupt, emit, ground.now_ns());
-        Self { ground, context, disturbance: NoiseSum::default(), follow_up: None, kept: None }
+        Self {
+            ground,
+            context,
+            disturbance: NoiseSum::default(),
+            follow_up: None,
+            kept: None,
+            only_step: None,
+        }
     }
 
     /// Has further steps measured after those of the profile, as the cells call for it, if anybody is to be asked.
@@ -49,6 +58,13 @@ impl<'a, G: Ground> Session<'a, G> {
     pub fn with_follow_up(mut self, follow_up: Option<FollowUp<'a>>) -> Self {
         self.kept = follow_up.is_some().then(Vec::new);
         self.follow_up = follow_up;
+        self
+    }
+
+    /// Measures one step of the profile alone; its cells have the places and the seeds that they have among all.
+    #[must_use]
+    pub fn of_step(mut self, step_index: usize) -> Self {
+        self.only_step = Some(step_index);
         self
     }
 
@@ -81,13 +97,15 @@ impl<'a, G: Ground> Session<'a, G> {
     pub fn run(mut self) -> Result<()> {
         self.begin()?;
         // The ground may have become smaller, so the spans are taken again.
-        let ongoing = self.take_up(self.plan()?)?;
+        let mut ongoing = self.take_up(self.plan()?)?;
+        if let Some(step_index) = self.only_step {
+            ongoing.retain(|one| one.task.step_index == step_index);
+        }
         match &self.context.profile.rounds {
             None => {
-                let cell_count = ongoing.iter().map(|one| one.task.cells.len() as u32).sum();
                 self.one_by_one(ongoing)?;
                 if let Some(follow_up) = self.follow_up.take() {
-                    self.follow(follow_up, cell_count)?;
+                    self.follow(follow_up)?;
                 }
             }
             Some(rounds) => self.in_rounds(rounds, ongoing)?,
@@ -110,7 +128,7 @@ impl<'a, G: Ground> Session<'a, G> {
     /// Brings the target into the state that the profile wants before these tasks, which begin with it.
     pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
         precondition(&mut self.ground, &mut self.context)?;
-        Ok(numbered(tasks, 0))
+        Ok(numbered(tasks))
     }
 
     /// Says what holds for the whole run.
@@ -123,22 +141,17 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 
     /// Measures further steps as long as the cells call for any.
-    fn follow(&mut self, mut follow_up: FollowUp<'a>, mut cell_count: u32) -> Result<()> {
+    fn follow(&mut self, mut follow_up: FollowUp<'a>) -> Result<()> {
         let mut profile = self.context.profile.clone();
         loop {
-            let FurtherSteps { steps, why } = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
-            if steps.is_empty() {
-                return Ok(());
-            }
+            let further = follow_up(&profile, self.kept.as_deref().unwrap_or_default());
             let before = profile.steps.len();
-            profile.steps.extend(steps.iter().cloned());
-            let mut tasks = plan_tasks(&profile, &self.ground.facts())?;
-            tasks.retain(|task| task.step_index >= before);
-            let first_cell = cell_count;
-            cell_count += tasks.iter().map(|task| task.cells.len() as u32).sum::<u32>();
-            let planned_ns = planned_time_ns(&profile, &tasks);
-            self.context.emit(Event::StepsAdded { steps, why, cell_count, planned_ns })?;
-            self.one_by_one(numbered(tasks, first_cell))?;
+            let facts = self.ground.facts();
+            let Some(added) = add_steps(&mut profile, further, &facts)? else { return Ok(()) };
+            self.context.emit(added)?;
+            let mut ongoing = numbered(plan_tasks(&profile, &facts)?);
+            ongoing.retain(|one| one.task.step_index >= before);
+            self.one_by_one(ongoing)?;
         }
     }
 
@@ -261,9 +274,31 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 }
 
+/// Adds further steps to a profile that is measured on a target, and says so; nothing if there are none.
+///
+/// # Errors
+/// When the target takes none of the steps.
+pub fn add_steps(
+    profile: &mut Profile,
+    further: FurtherSteps,
+    facts: &TargetRecord,
+) -> Result<Option<Event>> {
+    let FurtherSteps { steps, why } = further;
+    if steps.is_empty() {
+        return Ok(None);
+    }
+    let before = profile.steps.len();
+    profile.steps.extend(steps.iter().cloned());
+    let mut tasks = plan_tasks(profile, facts)?;
+    let cell_count = tasks.iter().map(|task| task.cells.len() as u32).sum();
+    tasks.retain(|task| task.step_index >= before);
+    let planned_ns = planned_time_ns(profile, &tasks);
+    Ok(Some(Event::StepsAdded { steps, why, cell_count, planned_ns }))
+}
+
 /// Tasks with the places of their cells, counted from the first.
-fn numbered<P: Default>(tasks: Vec<Task>, mut first_cell: u32) -> Vec<Ongoing<P>> {
-    let mut ongoing = Vec::new();
+fn numbered<P: Default>(tasks: Vec<Task>) -> Vec<Ongoing<P>> {
+    let (mut ongoing, mut first_cell) = (Vec::new(), 0);
     for task in tasks {
         let cells = task.cells.len() as u32;
         ongoing.push(Ongoing::new(task, first_cell));

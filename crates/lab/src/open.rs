@@ -6,6 +6,7 @@ use crate::image::ImageReport;
 use crate::journal::{Journal, rescued};
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
+use crate::swept::{Swept, SweptSteps};
 use kurabe_core::Result;
 use kurabe_core::company::Company;
 use kurabe_core::event::Event;
@@ -39,6 +40,8 @@ pub struct Open<'a> {
     /// What is written, if that is verified.
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) reads_back: bool,
+    /// Of a sweep of a model: what other ranks computed of its steps.
+    pub(crate) swept: Option<SweptSteps>,
     /// Other processes that do the same run at the same time.
     pub(crate) party: Option<&'a Party<'a>>,
 }
@@ -108,6 +111,7 @@ impl Open<'_> {
             follow_up,
             ledger,
             reads_back,
+            swept,
             party,
         } = self;
         let handle = journal.lab.handle.clone();
@@ -118,15 +122,21 @@ impl Open<'_> {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell_among(party, event);
             let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
-            match &mut ground {
-                OpenTarget::Real(target) => Session::new(target, profile, settings, &noise, stop, &mut emit)
-                    .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
-                    .with_kernel_trace(traced_devices)
-                    .with_company(party.map(|party| party as &dyn Company))
-                    .with_traces(traces)
-                    .with_follow_up(follow_up)
-                    .run(),
-                OpenTarget::Model(name, model) => {
+            match (&mut ground, swept) {
+                (OpenTarget::Real(target), _) => {
+                    Session::new(target, profile, settings, &noise, stop, &mut emit)
+                        .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
+                        .with_kernel_trace(traced_devices)
+                        .with_company(party.map(|party| party as &dyn Company))
+                        .with_traces(traces)
+                        .with_follow_up(follow_up)
+                        .run()
+                }
+                (OpenTarget::Model(name, model), Some(steps)) => {
+                    Swept { name, device: model.spec(), profile, fills, handle: &handle }
+                        .run(steps, &mut emit)
+                }
+                (OpenTarget::Model(name, model), None) => {
                     Session::on_model(&mut **model, name, profile, stop, &mut emit)
                         .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                         .with_fill(fills)
@@ -138,14 +148,11 @@ impl Open<'_> {
         });
         let served = journal.tell_served(&served);
         let outcome = outcome.and(served);
-        let read_back = match (&outcome, &ledger, ground.real()) {
-            (Ok(()), Some(ledger), Some(target)) if reads_back => Some(target.read_back(ledger)),
-            _ => None,
-        };
-        let (read_back, outcome) = match read_back.transpose() {
-            Ok(check) => (check, outcome),
-            Err(error) => (None, Err(error)),
-        };
+        let read_back = outcome.and_then(|()| match (&ledger, ground.real()) {
+            (Some(ledger), Some(target)) if reads_back => target.read_back(ledger).map(Some),
+            _ => Ok(None),
+        });
+        let (read_back, outcome) = read_back.map_or_else(|error| (None, Err(error)), |check| (check, Ok(())));
         let kept =
             read_back.as_ref().map_or(Ok(()), |check| journal.tell(Event::Notice { notice: check.notice() }));
         let (outcome, is_part) = journal.end_among(party, outcome);

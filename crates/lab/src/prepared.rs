@@ -2,6 +2,7 @@
 
 use crate::clock::{now, random_word};
 use crate::foreseen::{Extent, Foreseen};
+use crate::handle::RunHandle;
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
 use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
@@ -9,6 +10,7 @@ use crate::open::{Open, OpenTarget};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use crate::served::observed;
+use crate::swept::{Swept, SweptSteps};
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
@@ -20,6 +22,7 @@ use kurabe_engine::{
 };
 use kurabe_explain::{PROBE, further_steps, probe_steps};
 use kurabe_host::{ObserveOptions, devices_under};
+use kurabe_ranks::Communicator;
 use kurabe_sim::ModelTarget;
 use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
@@ -32,6 +35,8 @@ pub struct Prepared {
     target: Unopened,
     /// Processes with a part of the test file, and who made it, if that is another one.
     pub(crate) parts: (u32, Option<OthersFile>),
+    /// What other ranks computed of a sweep of a model.
+    swept: SweptSteps,
 }
 
 /// A target that is not open.
@@ -73,7 +78,30 @@ impl Prepared {
                     .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
             }
         };
-        Ok(Self { request, plan, target, parts: (1, None) })
+        Ok(Self { request, plan, target, parts: (1, None), swept: SweptSteps::new() })
+    }
+
+    fn sweeps_model(&self) -> bool {
+        self.is_modelled() && matches!(self.request.procedure, Procedure::Sweep(_))
+    }
+
+    /// Computes the points of a sweep of a model together with other ranks, as long as they do not hang on each other's figures.
+    /// Whether this is rank 0, which goes on.
+    ///
+    /// # Errors
+    /// When messages cannot be sent or received; for other targets, on which points follow each other.
+    pub fn share_sweep(&mut self, communicator: &dyn Communicator, handle: &RunHandle) -> Result<bool> {
+        let Unopened::Model(name, model) = &self.target else {
+            return Err(ErrorKind::Unsupported.error(text!(
+                "several ranks sweep models only: real storage has one state, which goes on from point to point",
+                "複数ランクでスイープできるのはモデルだけです。実際のストレージでは、前の点の状態が次の点に引き継がれます"
+            )));
+        };
+        let (profile, fills) = (&self.plan.profile, !self.request.no_fill);
+        let swept = Swept { name, device: model.spec(), profile, fills, handle }.share(communicator)?;
+        let of_rank_0 = swept.is_some();
+        self.swept = swept.unwrap_or_default();
+        Ok(of_rank_0)
     }
 
     /// What is going to be done.
@@ -212,12 +240,13 @@ impl Prepared {
     /// Opens a run under this header; with `turns` as one of several in turns, on the target of another of them if that
     /// is the same.
     pub(crate) fn open_as<'a>(
-        self,
+        mut self,
         lab: &Lab<'a>,
         header: RunHeader,
         turns: Option<(VersusRecord, Option<&Target>)>,
     ) -> Result<Open<'a>> {
         let mut journal = Journal::begin(*lab, header)?;
+        let swept = self.sweeps_model().then(|| std::mem::take(&mut self.swept));
         let opened = self.open_target(&mut journal, turns);
         match opened {
             Ok((mut ground, plan, request)) => {
@@ -245,6 +274,7 @@ impl Prepared {
                     follow_up,
                     ledger,
                     reads_back: request.reads_back,
+                    swept,
                     party: None,
                 })
             }

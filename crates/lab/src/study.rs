@@ -4,6 +4,7 @@ use crate::handle::RunHandle;
 use crate::journal::Lab;
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
+use crate::shared_points::share;
 use crate::stream::{PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
@@ -17,8 +18,6 @@ use kurabe_store::Store;
 use kurabe_study::{
     Measured, Models, Paths, Point, PointAnswers, PointTarget, StudyOptions, StudyPlan, StudyResult,
 };
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
 
 /// What a study is run with.
 pub struct StudyRunner<'a> {
@@ -68,17 +67,6 @@ pub fn run_study(plan: &StudyPlan, before: PointAnswers, runner: &StudyRunner<'_
     kurabe_study::run(plan, before, &models, &mut RealPoints(runner), runner.threads)
 }
 
-/// What a rank tells rank 0 of the points that it computes.
-#[derive(Serialize, Deserialize)]
-enum PointMessage {
-    /// It is at work.
-    Alive,
-    /// A point by its number came to this. One that failed is not told: rank 0 sees for itself.
-    Answer(usize, Box<Measured>),
-    /// It has none any more.
-    Over,
-}
-
 /// Computes the models of several studies together with other ranks, each every n-th point. Rank 0 is given what they came to, study by
 /// study, and computes itself what it is not told: the result is that of one process. Nothing for the other ranks.
 ///
@@ -89,111 +77,15 @@ pub fn share_points(
     runner: &StudyRunner<'_>,
     communicator: &dyn Communicator,
 ) -> Result<Option<Vec<PointAnswers>>> {
-    let points: Vec<(usize, &Point)> = plans.iter().flat_map(|plan| &plan.points).enumerate().collect();
-    let (rank, size) = (communicator.rank() as usize, communicator.size() as usize);
-    let own: Vec<(usize, &Point)> =
-        points.iter().copied().filter(|(place, _)| place % size == rank).collect();
+    let points: Vec<Point> = plans.iter().flat_map(|plan| &plan.points).cloned().collect();
     let models = ModelPoints { stream: runner.stream, handle: runner.handle };
-    let mut gathering = Gathering {
-        communicator,
-        answers: points.iter().map(|_| None).collect(),
-        heard_ns: vec![communicator.now_ns(); size],
-        is_over: vec![false; size],
-        sent_ns: 0,
-    };
-    let mut outcome = Ok(());
-    kurabe_study::compute(&own, &models, runner.threads, &mut |answer| {
-        if outcome.is_ok() {
-            outcome = if rank == 0 { gathering.take(answer) } else { gathering.tell(answer) };
-        }
-    });
-    outcome?;
-    if rank > 0 {
-        gathering.send(&PointMessage::Over)?;
-        return Ok(None);
-    }
-    gathering.is_over[0] = true;
-    while !runner.handle.is_stopped() && gathering.awaits_any() {
-        gathering.listen(TICK)?;
-    }
-    let mut answers = gathering.answers.into_iter();
-    Ok(Some(plans.iter().map(|plan| answers.by_ref().take(plan.points.len()).collect()).collect()))
-}
-
-/// How long a rank may give no sign until rank 0 computes its points.
-const PATIENCE: Duration = Duration::from_secs(60);
-/// Time between two signs, and between two looks whether it is to end.
-const SIGN: Duration = Duration::from_secs(5);
-const TICK: Duration = Duration::from_millis(20);
-
-/// Answers on their way to rank 0.
-struct Gathering<'a> {
-    communicator: &'a dyn Communicator,
-    answers: PointAnswers,
-    /// When each rank was last heard of.
-    heard_ns: Vec<u64>,
-    is_over: Vec<bool>,
-    /// When this one gave a sign.
-    sent_ns: u64,
-}
-
-impl Gathering<'_> {
-    fn send(&mut self, message: &PointMessage) -> Result<()> {
-        self.sent_ns = self.communicator.now_ns();
-        let bytes = serde_json::to_vec(message).map_err(|error| {
-            ErrorKind::Internal.error(text!("cannot write a message", "通知を書けません")).because(error)
-        })?;
-        self.communicator.send(0, bytes)
-    }
-
-    /// Tells rank 0 an answer, or from time to time that this one is at work.
-    fn tell(&mut self, answer: Option<(usize, Result<Measured>)>) -> Result<()> {
-        match answer {
-            Some((place, Ok(measured))) => self.send(&PointMessage::Answer(place, Box::new(measured))),
-            _ if self.communicator.now_ns() - self.sent_ns < SIGN.as_nanos() as u64 => Ok(()),
-            _ => self.send(&PointMessage::Alive),
-        }
-    }
-
-    /// Takes an answer of this rank, and what others have sent meanwhile.
-    fn take(&mut self, answer: Option<(usize, Result<Measured>)>) -> Result<()> {
-        if let Some((place, answer)) = answer {
-            self.answers[place] = Some(answer);
-        }
-        while self.listen(Duration::ZERO)? {}
-        Ok(())
-    }
-
-    /// Takes a message, if there is one.
-    fn listen(&mut self, limit: Duration) -> Result<bool> {
-        let Some((from, bytes)) = self.communicator.receive(limit)? else { return Ok(false) };
-        let from = from as usize;
-        self.heard_ns[from] = self.communicator.now_ns();
-        match serde_json::from_slice(&bytes) {
-            Ok(PointMessage::Answer(place, measured)) => {
-                if let Some(answer) = self.answers.get_mut(place) {
-                    *answer = Some(Ok(*measured));
-                }
-            }
-            Ok(PointMessage::Over) => self.is_over[from] = true,
-            // What cannot be read is computed here.
-            Ok(PointMessage::Alive) | Err(_) => {}
-        }
-        Ok(true)
-    }
-
-    /// Whether some rank is still at work. Of one that gives no sign nothing is awaited, the end of all neither.
-    fn awaits_any(&mut self) -> bool {
-        let now_ns = self.communicator.now_ns();
-        let silent = |heard_ns: &u64| now_ns.saturating_sub(*heard_ns) >= PATIENCE.as_nanos() as u64;
-        for (is_over, heard_ns) in self.is_over.iter_mut().zip(&self.heard_ns) {
-            if !*is_over && silent(heard_ns) {
-                *is_over = true;
-                self.communicator.give_up();
-            }
-        }
-        self.is_over.contains(&false)
-    }
+    let answers = share(points.len(), communicator, runner.handle, |own, each| {
+        kurabe_study::compute_models(&points, own, &models, runner.threads, each)
+    })?;
+    let mut answers = answers.into_iter().flatten();
+    let of_rank_0 = communicator.rank() == 0;
+    let answers = plans.iter().map(|plan| answers.by_ref().take(plan.points.len()).collect());
+    Ok(of_rank_0.then(|| answers.collect()))
 }
 
 /// Computes models in virtual time.

@@ -36,6 +36,11 @@ impl ModelTarget {
         Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
+    /// The device.
+    pub fn spec(&self) -> &DeviceSpec {
+        &self.spec
+    }
+
     /// How much a power cut at this moment would take, and spare, by layer.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         self.stack.volatile()

@@ -37,7 +37,10 @@ pub trait Paths {
 }
 
 /// What points came to, as far as they were measured.
-pub type PointAnswers = Vec<Option<Result<Measured>>>;
+pub type PointAnswers<T = Measured> = Vec<Option<Result<T>>>;
+
+/// Hears of each answer, by the place of its point, and that time goes on. Its error ends the computing.
+pub type AnswerListener<'a, T> = &'a mut dyn FnMut(Option<(usize, Result<T>)>) -> Result<()>;
 
 /// Measures every point of a plan that has no answer yet, models on so many threads.
 ///
@@ -51,13 +54,13 @@ pub fn run(
     threads: usize,
 ) -> Result<StudyResult> {
     answers.resize_with(plan.points.len(), || None);
-    let rest: Vec<(usize, &Point)> =
-        plan.points.iter().enumerate().filter(|(place, _)| answers[*place].is_none()).collect();
-    compute(&rest, models, threads, &mut |answer| {
+    let rest: Vec<usize> = (0..plan.points.len()).filter(|place| answers[*place].is_none()).collect();
+    compute_models(&plan.points, &rest, models, threads, &mut |answer| {
         if let Some((place, answer)) = answer {
             answers[place] = Some(answer);
         }
-    });
+        Ok(())
+    })?;
     for (point, answer) in plan.points.iter().zip(&mut answers) {
         if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
             *answer = Some(paths.run(point));
@@ -93,55 +96,76 @@ pub fn run(
     })
 }
 
-fn is_interrupted(answer: &Result<Measured>) -> bool {
+fn is_interrupted<T>(answer: &Result<T>) -> bool {
     answer.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
 }
 
-/// Computes those of numbered points that are models, on so many threads; tells `each` answer here, and that time goes on.
-pub fn compute(
-    points: &[(usize, &Point)],
+/// Computes those of the points at these places that are models, on so many threads; `each` hears of them here.
+///
+/// # Errors
+/// Those of `each`.
+pub fn compute_models(
+    points: &[Point],
+    places: &[usize],
     models: &impl Models,
     threads: usize,
-    each: &mut dyn FnMut(Option<(usize, Result<Measured>)>),
-) {
-    let points: Vec<&(usize, &Point)> =
-        points.iter().filter(|(_, point)| matches!(point.target, PointTarget::Model { .. })).collect();
+    each: AnswerListener<'_, Measured>,
+) -> Result<()> {
+    let is_model = |place: &usize| matches!(points[*place].target, PointTarget::Model { .. });
+    let places: Vec<usize> = places.iter().copied().filter(is_model).collect();
+    let fewer = |threads, asked, why: &std::io::Error| models.fewer_threads(threads, asked, why);
+    compute(&places, &|place| models.run(&points[place]), threads, &fewer, each)
+}
+
+/// Computes what is at each of these places, on so many threads; `each` hears of them here. `fewer` hears how many of those that were
+/// asked for the machine gives, if it gives fewer.
+///
+/// # Errors
+/// Those of `each`; what else goes wrong is an answer.
+pub fn compute<T: Send>(
+    places: &[usize],
+    work: &(dyn Fn(usize) -> Result<T> + Sync),
+    threads: usize,
+    fewer: &dyn Fn(usize, usize, &std::io::Error),
+    each: AnswerListener<'_, T>,
+) -> Result<()> {
     let (next, stopped) = (AtomicUsize::new(0), AtomicBool::new(false));
     let compute_next = || {
-        let (place, point) = points.get(next.fetch_add(1, Ordering::Relaxed))?;
+        let place = *places.get(next.fetch_add(1, Ordering::Relaxed))?;
         if stopped.load(Ordering::Relaxed) {
             return None;
         }
-        let answer = models.run(point);
+        let answer = work(place);
         stopped.fetch_or(is_interrupted(&answer), Ordering::Relaxed);
-        Some((*place, answer))
+        Some((place, answer))
     };
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
-        let asked = threads.clamp(1, points.len().max(1));
+        let asked = threads.clamp(1, places.len().max(1));
         // This thread is one of them, so that there is always one.
         for number in 1..asked {
             let (own, compute_next) = (sender.clone(), &compute_next);
-            // Who receives is there until all threads have ended.
+            // Who receives is there until all threads have ended, or wants no more.
             let work = move || std::iter::from_fn(compute_next).for_each(|answer| _ = own.send(answer));
             if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, work) {
-                models.fewer_threads(number, asked, &why);
+                fewer(number, asked, &why);
                 break;
             }
         }
         drop(sender);
+        let mut hear = |answer| each(answer).inspect_err(|_| stopped.store(true, Ordering::Relaxed));
         while let Some(answer) = compute_next() {
-            each(Some(answer));
-            receiver.try_iter().for_each(|answer| each(Some(answer)));
+            hear(Some(answer))?;
+            receiver.try_iter().try_for_each(|answer| hear(Some(answer)))?;
         }
         loop {
             match receiver.recv_timeout(TICK) {
-                Ok(answer) => each(Some(answer)),
-                Err(RecvTimeoutError::Timeout) => each(None),
-                Err(RecvTimeoutError::Disconnected) => break,
+                Ok(answer) => hear(Some(answer))?,
+                Err(RecvTimeoutError::Timeout) => hear(None)?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
-    });
+    })
 }
 
 /// Lays out what the points of a plan came to.

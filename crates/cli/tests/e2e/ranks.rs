@@ -46,7 +46,7 @@ fn mpirun(lab: &Lab, groups: &[(&str, &[&str])]) -> Option<Command> {
     }
     for (place, (count, words)) in groups.iter().enumerate() {
         command.args((place > 0).then_some(":")).args(["-n", count, program]);
-        command.args((!words.starts_with(&["study"])).then_some("run")).args(*words);
+        command.args((!matches!(words[0], "study" | "sweep")).then_some("run")).args(*words);
     }
     Some(command)
 }
@@ -102,6 +102,30 @@ fn ranks_share_the_models_of_a_study_and_the_result_is_that_of_one() {
         // Points of one that is killed are computed by rank 0, and only what is computed is ever said.
         assert_eq!(lab.list().len(), 0);
     }
+}
+
+#[test]
+fn ranks_share_the_steps_of_a_sweep_and_the_record_is_that_of_one() {
+    let words = ["sweep", "model:samsung-980", "--max", "32MiB", "--time", "5ms", "--json"];
+    let cells = |out: &str| -> Vec<Value> {
+        let lines = out.lines().map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"));
+        lines.filter(|line| line["event"] == "record").map(|line| line["run"]["cells"].clone()).collect()
+    };
+    let alone = cells(&Lab::new().kurabe(&words).ok().out);
+    assert!(list_of(&alone[0]).len() > 80, "{}", list_of(&alone[0]).len());
+    for count in ["2", "4"] {
+        let lab = Lab::new();
+        let Some(command) = mpirun(&lab, &[(count, &words)]) else { return };
+        assert!(cells(&Live::start(command).end().ok().out) == alone, "{count} ranks");
+        assert_eq!(lab.list().len(), 1);
+    }
+    // Real storage has one state, which goes on from point to point.
+    let lab = Lab::new();
+    let target = lab.target();
+    let Some(command) = mpirun(&lab, &[("2", &["sweep", text(&target), "--max", "1MiB"])]) else { return };
+    let refused = Live::start(command).end();
+    assert!(refused.err.contains("several ranks sweep models only"), "{}", refused.err);
+    assert_eq!(names(&target), [] as [&str; 0]);
 }
 
 #[test]

@@ -42,6 +42,17 @@ fn a_change_is_marked_named_and_refined() {
 }
 
 #[test]
+fn what_a_drives_memory_holds_is_none_of_its_speed_in_the_first_line() {
+    let lab = Lab::new();
+    let words =
+        ["sweep", "model:hdd-7200", "--over", "size", "--time", "20ms", "--runs", "1", "--direction", "read"];
+    let page = lab.kurabe(&words).ok().out;
+    let (_, figure) = page.split_once("random reads (").expect("a sentence with a figure");
+    let rate = figure.split_once(" MB/s").expect("a rate").0.parse::<f64>().expect("a number");
+    assert!(rate < 2.0, "{page}");
+}
+
+#[test]
 fn a_sweep_is_a_run_like_any_other() {
     let lab = Lab::new();
     lab.kurabe(&MAPPING).ok();

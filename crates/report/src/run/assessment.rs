@@ -1,7 +1,7 @@
 //! A run in one sentence: what this storage is like, what it is not fit for, what held it back, how steady and how sure.
 //!
 //! The model: every clause is of all cells together. The kind is what `kurabe_study` holds the run against, without cells that
-//! memory answered, because they say nothing of a device; uses are those of `kurabe_compare`, each asked of the run alone; what
+//! memory answered, and without points of a sweep whose working set a drive's memory may hold: they say nothing of a device; uses are those of `kurabe_compare`, each asked of the run alone; what
 //! held it back is the limit that most cells of a pattern have. A clause that nothing is known for is left out.
 
 use crate::words::stutter::{longest_operation, smooth_words, stutter_words};
@@ -9,7 +9,7 @@ use crate::{compare::recommend::COVERED_ENOUGH, words};
 use kurabe_compare::{BrokenLimit, Out, Use, fitness};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, number, shown, text, workload::Direction};
-use kurabe_explain::{CellLimit, LimitKind, limits};
+use kurabe_explain::{CellLimit, LimitKind, SweepAxis, limits, swept_axis};
 use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};
 use kurabe_study::{CellLikeness, Likeness, likeness};
@@ -51,15 +51,28 @@ impl Assessment {
     /// What a run comes to; `None` if nothing of it was measured, or nothing can be said.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let limits = limits(record);
+        let span = |cell: &Cell| cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
+        let largest = record.cells.iter().map(span).max().unwrap_or(0);
+        let is_of_storage =
+            |cell: &Cell| span(cell) == largest || swept_axis(record, cell) != Some(SweepAxis::WorkingSet);
+        if record.cells.iter().all(is_of_storage) {
+            return Self::by(record, &limits);
+        }
+        let cells = record.cells.iter().cloned().zip(limits).filter(|(cell, _)| is_of_storage(cell));
+        let (cells, limits): (Vec<_>, Vec<_>) = cells.unzip();
+        Self::by(&RunRecord { cells, ..record.clone() }, &limits)
+    }
+
+    fn by(record: &RunRecord, limits: &[CellLimit]) -> Option<Self> {
         let is_memory = |cell: usize| limits[cell].limit.kind == LimitKind::HostMemory;
         let likeness = likeness(record, Catalogue::built_in(), is_memory);
         let (fit, unfit) = uses(record);
         let clauses = [
             likeness.as_ref().map(like_words).or_else(|| figures(record)),
             use_words(record, &fit, &unfit),
-            limit_words(record, &limits),
+            limit_words(record, limits),
             steadiness(record),
-            certainty(record, &limits),
+            certainty(record, limits),
         ];
         let is_told = clauses[0].is_some();
         let clauses: Vec<Text> = clauses.into_iter().flatten().collect();

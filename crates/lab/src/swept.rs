@@ -1,0 +1,140 @@
+//! A sweep of a model: each of its steps on a device of its own, as it was delivered.
+//!
+//! The model: a point of a curve does not hang on what was measured before it, so points are computed at the same time, on all
+//! processors and by all ranks, and what they come to does not depend on that. Real storage has one state, which goes on from
+//! point to point; there the session measures them one after the other.
+
+use crate::handle::RunHandle;
+use crate::shared_points::share;
+use kurabe_core::Result;
+use kurabe_core::event::Event;
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{NoticeKind, RunHeader, RunRecord};
+use kurabe_engine::{Session, add_steps, model_target};
+use kurabe_explain::further_steps;
+use kurabe_ranks::Communicator;
+use kurabe_sim::{DeviceSpec, ModelTarget};
+use kurabe_study::{PointAnswers, compute};
+use std::num::NonZero;
+use std::thread::available_parallelism;
+
+/// What the steps of a sweep came to, as far as they are computed: the events of each.
+pub(crate) type SweptSteps = PointAnswers<Vec<Event>>;
+
+/// A sweep of a model.
+pub(crate) struct Swept<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) device: &'a DeviceSpec,
+    pub(crate) profile: &'a Profile,
+    /// Whether the model gets a test file.
+    pub(crate) fills: bool,
+    pub(crate) handle: &'a RunHandle,
+}
+
+impl Swept<'_> {
+    /// Computes the steps together with other ranks. Nothing for ranks but rank 0.
+    ///
+    /// # Errors
+    /// When messages cannot be sent or received.
+    pub(crate) fn share(&self, communicator: &dyn Communicator) -> Result<Option<SweptSteps>> {
+        share(self.profile.steps.len(), communicator, self.handle, |own, each| {
+            compute(own, &|place| self.step(self.profile, place), threads(), &|_, _, _| {}, each)
+        })
+    }
+
+    /// Computes the steps that are not computed yet, and further ones as the cells call for it; tells all in their order.
+    ///
+    /// # Errors
+    /// Of the first step that fails, after all that was before it; `Interrupted` when the user stops it.
+    pub(crate) fn run(&self, mut steps: SweptSteps, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
+        let mut profile = self.profile.clone();
+        let facts = model_target(self.name, &self.model()?, &profile);
+        let mut telling = Telling { emit, record: RunRecord::begun(RunHeader::default()), next: 0 };
+        loop {
+            steps.resize_with(profile.steps.len(), || None);
+            telling.tell(&mut steps)?;
+            let is_missing = |place: &usize| steps[*place].is_none();
+            let missing: Vec<usize> = (telling.next..steps.len()).filter(is_missing).collect();
+            compute(
+                &missing,
+                &|place| self.step(&profile, place),
+                threads(),
+                &|_, _, _| {},
+                &mut |answer| {
+                    if let Some((place, answer)) = answer {
+                        steps[place] = Some(answer);
+                    }
+                    telling.tell(&mut steps)
+                },
+            )?;
+            let further = further_steps(&profile, &telling.record.cells);
+            match add_steps(&mut profile, further, &facts)? {
+                Some(added) => (telling.emit)(added)?,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn model(&self) -> Result<ModelTarget> {
+        ModelTarget::new(self.device, self.profile.rules.seed)
+    }
+
+    /// The events of one step; how a repetition goes on is told by nobody when it is over.
+    fn step(&self, profile: &Profile, step_index: usize) -> Result<Vec<Event>> {
+        let mut model = self.model()?;
+        let mut events = Vec::new();
+        let mut emit = |event: Event| {
+            if !matches!(event, Event::Progress { .. } | Event::FillProgress { .. }) {
+                events.push(event);
+            }
+            Ok(())
+        };
+        Session::on_model(&mut model, self.name, profile, self.handle.engine_stop(), &mut emit)
+            .with_fill(self.fills)
+            .of_step(step_index)
+            .run()?;
+        Ok(events)
+    }
+}
+
+/// Threads that compute.
+fn threads() -> usize {
+    available_parallelism().map_or(1, NonZero::get)
+}
+
+/// Steps on their way to whoever hears of the run.
+struct Telling<'e> {
+    emit: &'e mut dyn FnMut(Event) -> Result<()>,
+    /// What was told.
+    record: RunRecord,
+    /// The first step that was not.
+    next: usize,
+}
+
+impl Telling<'_> {
+    /// Tells all steps up to the first that is not computed yet.
+    fn tell(&mut self, steps: &mut SweptSteps) -> Result<()> {
+        while let Some(events) = steps.get_mut(self.next).and_then(Option::take) {
+            self.next += 1;
+            events?.into_iter().try_for_each(|event| {
+                if self.repeats(&event) {
+                    return Ok(());
+                }
+                self.record.apply(&event);
+                (self.emit)(event)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether it holds for each of the devices, and was told of one.
+    fn repeats(&self, event: &Event) -> bool {
+        match event {
+            Event::FillDone { .. } => self.next > 1,
+            Event::Notice { notice } => self.record.notices.iter().any(|before| {
+                before.kind == notice.kind && (notice.kind != NoticeKind::Other || before.text == notice.text)
+            }),
+            _ => false,
+        }
+    }
+}
