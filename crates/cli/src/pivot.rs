@@ -38,14 +38,8 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
     // A script is told which runs stand at a place: none of them can stand for others.
     let alike = request.day_chars().filter(|_| named.is_empty() && !global.json);
-    let (runs, digests) = match alike {
-        Some(day_chars) => telling(global, |tell| store.pooled(day_chars, DIGEST_VERSION, &digest, tell))?,
-        None => {
-            let mut runs = store.list()?;
-            runs.retain(|run| named.is_empty() || named.contains(&run.id));
-            (runs, telling(global, |tell| store.digests(DIGEST_VERSION, &digest, tell))?)
-        }
-    };
+    let (mut runs, digests) = telling(global, |tell| store.pooled(alike, DIGEST_VERSION, &digest, tell))?;
+    runs.retain(|run| named.is_empty() || named.contains(&run.id));
     let pivot = kurabe_compare::pivot(&runs, &digests, &request, &PIVOT_WORDS)?;
     if global.json {
         return print_json(&ScriptLine::Pivot { answer: pivot_answer(&pivot), pivot: &pivot });

@@ -168,12 +168,12 @@ impl Runs for PostgresStore {
 
     fn pooled(
         &self,
-        day_chars: usize,
+        day_chars: Option<usize>,
         version: u32,
         make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<(Vec<RunSummary>, Digests)> {
-        match read::pooled(self, day_chars, version)? {
+        match day_chars.map_or(Ok(None), |chars| read::pooled(self, chars, version))? {
             Some(pooled) => Ok(pooled),
             None => Ok((self.list()?, self.digests(version, make, progress)?)),
         }

@@ -208,14 +208,14 @@ pub trait Runs {
     }
 
     /// [`list`](Self::list) and [`digests`](Self::digests), for who adds runs up. Where that is quicker, runs that have facts, cells,
-    /// labels and target in common, and so many letters of the day of measuring, are one of them, with what is
+    /// labels and target in common, and so many letters of the day of measuring, if that many decide, are one of them, with what is
     /// [`among`](kurabe_core::digest::DigestedRun::among) them.
     ///
     /// # Errors
     /// When the store cannot be read or written.
     fn pooled(
         &self,
-        _day_chars: usize,
+        _day_chars: Option<usize>,
         version: u32,
         make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),

@@ -54,7 +54,7 @@ pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
     assert!(arrivals.iter().all(Result::is_ok));
     let (all, digests) = (store.list().unwrap(), store.digests(1, &digest, &mut |_, _| {}).unwrap());
     for day_chars in [0, 7, 10] {
-        let (runs, pooled) = store.pooled(day_chars, 1, &digest, &mut |_, _| {}).unwrap();
+        let (runs, pooled) = store.pooled(Some(day_chars), 1, &digest, &mut |_, _| {}).unwrap();
         let (got, expected) = (sums_of(&runs, &pooled, day_chars), sums_of(&all, &digests, day_chars));
         assert_eq!(got.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
         for (key, sums) in &expected {
@@ -63,7 +63,9 @@ pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
             }
         }
     }
+    let (runs, _) = store.pooled(None, 1, &digest, &mut |_, _| {}).unwrap();
+    assert_eq!(runs.len(), 40, "each for itself");
     // Of another version every digest is made, of each run alone.
-    let (runs, pooled) = store.pooled(0, 2, &digest, &mut |_, _| {}).unwrap();
+    let (runs, pooled) = store.pooled(Some(0), 2, &digest, &mut |_, _| {}).unwrap();
     assert!(runs.len() == 40 && pooled.runs.iter().all(|run| run.among.is_empty()));
 }

@@ -106,6 +106,33 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
 }
 
 #[test]
+fn tables_of_version_1_are_made_new_by_who_brings_runs() {
+    let Some(server) = server() else { return };
+    let store = opened(&server, SharedAccess::Write).unwrap();
+    assert!(store.take(runs(0, 20), 1, &digest).unwrap().iter().all(Result::is_ok));
+    let before = store.list().unwrap();
+    // What the second step made, taken back.
+    server
+        .sql(
+            "lab",
+            "DROP TABLE kurabe.names, kurabe.figures; ALTER TABLE kurabe.runs DROP CONSTRAINT runs_arrival_key;
+             DROP INDEX kurabe.runs_by_digest_version; UPDATE kurabe.meta SET version = 1",
+        )
+        .unwrap();
+    let error = opened(&server, SharedAccess::Read).err().unwrap();
+    assert!(error.remedy_text().unwrap().en.contains("push"), "{error}");
+    let store = opened(&server, SharedAccess::Write).unwrap();
+    assert!(store.take(runs(1, 20), 1, &digest).unwrap().iter().all(Result::is_ok));
+    let store = opened(&server, SharedAccess::Read).unwrap();
+    let after = store.list().unwrap();
+    assert!(after.len() == 40 && before.iter().all(|run| after.contains(run)));
+    let (runs, digests) = store.pooled(Some(0), 1, &digest, &mut |_, _| {}).unwrap();
+    assert_eq!(runs.len(), 21, "those that the new tables know are one");
+    let counts = digests.runs.iter().map(|run| run.among.first().map_or(1, |among| among.count));
+    assert_eq!(counts.sum::<u32>(), 40);
+}
+
+#[test]
 fn a_role_does_what_its_rights_allow() {
     let Some(server) = server() else { return };
     opened(&server, SharedAccess::Write).unwrap().take(runs(0, 2), 1, &digest).unwrap();

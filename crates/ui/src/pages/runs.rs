@@ -161,9 +161,6 @@ impl Default for MatrixQuery {
 /// `GET /matrix`
 pub(crate) fn matrix(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>) -> Result<Made> {
     let store = shared.runs()?;
-    let runs = store.list()?;
-    let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
-    let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
     let request = PivotRequest {
         by: vec![asked.by.clone()],
         baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
@@ -172,6 +169,8 @@ pub(crate) fn matrix(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>)
         filters: Vec::new(),
         margin: MARGIN,
     };
+    let (runs, digests) = store.pooled(request.day_chars(), DIGEST_VERSION, &digest, &mut |_, _| {})?;
+    let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
     let first = if asked.by == "run" { runs.len().saturating_sub(MOST_ROWS) } else { 0 };
     let (count, most) = (runs.len(), MOST_ROWS);
     let newest = text!(
