@@ -361,17 +361,20 @@ struct Nearest<'r> {
 
 /// The cells, one of each run, that are most like a part and alike among themselves.
 fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &UseWork) -> Option<Nearest<'r>> {
-    let in_all = |key: &CellKey| {
-        let of_run = |run: &Keyed<'r>| {
-            let (_, cell) = run.rates.iter().find(|(other, _)| other == key)?;
-            Some((*cell, run.distance(key, cell, work)?))
-        };
-        let of_runs = runs.iter().map(of_run).collect::<Option<Vec<(&Cell, f64)>>>()?;
-        let distance = of_runs.iter().map(|(_, distance)| *distance).fold(0.0, f64::max);
-        let cells = of_runs.into_iter().map(|(cell, _)| cell).collect();
-        (distance <= FARTHEST).then(|| Nearest { key: key.clone(), cells, distance })
+    let (first, others) = runs.split_first()?;
+    let near = |run: &Keyed<'r>, key: &CellKey, cell| {
+        run.distance(key, cell, work).filter(|distance| *distance <= FARTHEST)
     };
-    let candidates = runs.first()?.rates.iter().filter_map(|(key, _)| in_all(key));
+    let in_all = |(key, cell): &(CellKey, &'r Cell)| {
+        let (mut distance, mut cells) = (near(first, key, cell)?, vec![*cell]);
+        for run in others {
+            let (_, cell) = run.rates.iter().find(|(other, _)| other == key)?;
+            distance = distance.max(near(run, key, cell)?);
+            cells.push(cell);
+        }
+        Some(Nearest { key: key.clone(), cells, distance })
+    };
+    let candidates = first.rates.iter().filter_map(in_all);
     // What is equally far is taken by its key, not by its place in the run that happens to be named first.
     candidates.min_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.key.cmp(&b.key)))
 }
