@@ -388,11 +388,16 @@ fn two_runs_are_ticked_and_compared() {
     assert_eq!(reader.words("document.querySelector('#part-use select').value"), chosen);
     let shares = browser
         .run("return [...document.querySelectorAll('.sliders input')].map((part) => Number(part.value))");
-    assert_eq!(shares, serde_json::json!([81, 0, 18, 1]), "as uses/swap.toml says");
+    assert_eq!(shares, serde_json::json!([81, 0.5, 18, 0.6]), "as uses/swap.toml says");
     assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "81 %");
     browser.tab_to(".sliders input");
     browser.type_keys(keys::RIGHT);
     assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "82 %");
+    browser.tab_to(".sliders input[name=share1]");
+    browser.type_keys(keys::RIGHT);
+    let small =
+        reader.words("document.querySelector('.sliders input[name=share1]').nextElementSibling.textContent");
+    assert_eq!(small, "0.6 %");
     // Parts of nothing are no use.
     let none: String = (0..4).map(|part| format!("&share{part}=0")).collect();
     let nothing = format!("/compare?run={}&run={}&use=swap&of=swap{none}", ids[0], ids[1]);
