@@ -388,7 +388,7 @@ fn two_runs_are_ticked_and_compared() {
     assert_eq!(reader.words("document.querySelector('#part-use select').value"), chosen);
     let shares = browser
         .run("return [...document.querySelectorAll('.sliders input')].map((part) => Number(part.value))");
-    assert_eq!(shares, serde_json::json!([81, 0.5, 18, 0.6]), "as uses/swap.toml says");
+    assert_eq!(shares, json!([81, 0.5, 18, 0.6]), "as uses/swap.toml says");
     assert_eq!(reader.words("document.querySelector('.sliders output').textContent"), "81 %");
     browser.tab_to(".sliders input");
     browser.type_keys(keys::RIGHT);
