@@ -6,7 +6,7 @@ pub(crate) mod pictures;
 mod report_format;
 
 pub use card::card;
-pub use page::{Embedded, MOST_PAGE_BYTES, Page, Report, page_script, page_style};
+pub use page::{Embedded, MOST_PAGE_BYTES, PAGE_SCRIPT, Page, Report, page_style};
 pub use pictures::{
     PICTURE_NAMES, Picture, charts_of, forests, further_charts, pictures, png, render_pictures,
 };

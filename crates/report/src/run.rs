@@ -27,7 +27,7 @@ pub use assessment::{Assessment, Unfit, usual_words};
 pub use details::render_details;
 pub use figures::Tile;
 pub use foreseen::{foreseen_doc, foreseen_versus_doc, render_foreseen, render_foreseen_versus};
-pub use list::render_list;
+pub use list::{render_list, runs_table};
 pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};

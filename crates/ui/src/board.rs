@@ -4,14 +4,12 @@
 //! Whatever changes the shape of the board (a cell is over, a notice came) is told as "fetch it again", because its markup is
 //! made in one place; what moves many times a second is a few words and numbers.
 //!
-//! What the cells that are measured now have sampled so far: curves over the target that grow.
-//!
-//! The model: samples are told ten times a second while a repetition runs, and all of them again when it is over; a cell that is over
-//! is in the record, and is forgotten here.
+//! Samples, of which curves over the target grow, are told ten times a second while a repetition runs, and all of them again when it
+//! is over; a cell that is over is in the record, and is forgotten beside it.
 
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Task, Work};
-use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus, Sample};
+use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
 use kurabe_lab::{Happening, TurnsEvent, plan_tasks};
@@ -21,12 +19,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// What is known of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Board {
     /// As it is so far.
     pub(crate) record: RunRecord,
-    /// What is going to be measured.
-    pub(crate) tasks: Vec<Task>,
+    /// The cells that are going to be measured, without figures.
+    pub(crate) planned: Vec<Cell>,
+    /// Whether places of the target are sampled: there is a curve over it then.
+    pub(crate) samples: bool,
     /// The cell that is measured now.
     pub(crate) now: Option<u32>,
     /// What else goes on.
@@ -35,8 +35,8 @@ pub(crate) struct Board {
     pub(crate) left_ns: Option<u64>,
     /// The programs that it runs, each told before it first runs.
     pub(crate) programs: Vec<Text>,
-    /// What the cells that are measured now have sampled.
-    pub(crate) sampling: Sampling,
+    /// The cells that are measured now, with what they have sampled; the last repetition of each is the one that runs.
+    sampling: BTreeMap<u32, Cell>,
     /// The runs that take turns with it.
     pub(crate) others: Vec<String>,
     /// Why it ended before its end.
@@ -52,21 +52,16 @@ impl Board {
                 first.others.push(header.id.clone());
                 return;
             }
-            let tasks = header
-                .profile
-                .as_ref()
-                .zip(header.target.as_ref())
-                .and_then(|(profile, target)| plan_tasks(profile, target).ok());
+            let plan = header.profile.as_ref().zip(header.target.as_ref());
+            let tasks =
+                plan.and_then(|(profile, target)| plan_tasks(profile, target).ok()).unwrap_or_default();
+            let samples = |task: &Task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_));
             *board = Some(Self {
                 record: RunRecord::begun((**header).clone()),
-                tasks: tasks.unwrap_or_default(),
-                now: None,
-                phase: None,
+                planned: planned(&tasks),
+                samples: tasks.iter().any(samples),
                 left_ns: *planned_ns,
-                error: None,
-                programs: Vec::new(),
-                sampling: Sampling::default(),
-                others: Vec::new(),
+                ..Self::default()
             });
         }
         if let Some(board) = board.as_mut().filter(|board| board.record.header.id == run) {
@@ -75,7 +70,6 @@ impl Board {
     }
 
     fn take(&mut self, event: &Event) {
-        self.sampling.take(event);
         // Until a cell is over, its place and what it samples are shown, and no figure.
         if !matches!(event, Event::CellBegun { .. }) {
             self.record.apply(event);
@@ -89,14 +83,35 @@ impl Board {
                 self.left_ns = self.left_ns.zip(*planned_ns).map(|(left, more)| left.saturating_add(more));
             }
             Event::RepetitionStarted { cell_index, .. } => (self.now, self.phase) = (Some(*cell_index), None),
-            Event::RepetitionDone { repetition, .. } => {
-                self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
+            Event::Sampled { cell_index, samples } => {
+                let running = self.sampled_in(*cell_index).last_mut();
+                running.into_iter().for_each(|running| running.samples.extend_from_slice(samples));
             }
-            Event::CellDone { .. } => self.now = None,
+            Event::RepetitionDone { cell_index, repetition } => {
+                self.left_ns = self.left_ns.map(|left| left.saturating_sub(repetition.elapsed_ns));
+                if !repetition.samples.is_empty() {
+                    let (samples, discarded) = (repetition.samples.clone(), repetition.discarded);
+                    let over = Repetition { samples, discarded, ..Repetition::default() };
+                    let repetitions = self.sampled_in(*cell_index);
+                    repetitions.pop();
+                    repetitions.extend([over, Repetition::default()]);
+                }
+            }
+            Event::CellDone { cell } => {
+                self.now = None;
+                self.sampling.remove(&cell.index);
+            }
             Event::RunDone { .. } => (self.now, self.phase, self.left_ns) = (None, None, None),
             Event::Programs { .. } => self.programs.extend(program_lines(event)),
             _ => {}
         }
+    }
+
+    /// The repetitions of a cell that samples, of which there is one from the beginning.
+    fn sampled_in(&mut self, index: u32) -> &mut Vec<Repetition> {
+        let planned = || self.planned.get(index as usize).cloned().unwrap_or_default();
+        let new = || Cell { repetitions: vec![Repetition::default()], ..planned() };
+        &mut self.sampling.entry(index).or_insert_with(new).repetitions
     }
 
     /// It ended by an error.
@@ -107,15 +122,10 @@ impl Board {
         self.error = Some(Arc::new(error));
     }
 
-    /// Whether places of the target are sampled: there is a curve over it then.
-    pub(crate) fn samples(&self) -> bool {
-        self.tasks.iter().any(|task| matches!(task.work, Work::Positional(_) | Work::AccessTime(_)))
-    }
-
     /// The run with what was sampled until now.
     pub(crate) fn sampled(&self) -> RunRecord {
         let mut record = self.record.clone();
-        record.cells.extend(self.sampling.cells(&self.tasks));
+        record.cells.extend(self.sampling.values().cloned());
         record
     }
 
@@ -123,6 +133,23 @@ impl Board {
     pub(crate) fn goes_on(&self) -> bool {
         self.record.status == RunStatus::Running
     }
+}
+
+/// The cells of tasks, without figures.
+fn planned(tasks: &[Task]) -> Vec<Cell> {
+    let cells = tasks.iter().flat_map(|task| {
+        // Steps that run at once are told apart; else all cells of a step bear its name.
+        let are_steps = task.workloads().len() > 1;
+        task.cells.iter().enumerate().map(move |(place, cell)| Cell {
+            step_index: (task.step_index + if are_steps { place } else { 0 }) as u32,
+            part: cell.part.clone(),
+            label: if are_steps { &cell.label } else { &task.label }.clone(),
+            direction: cell.direction,
+            measure: cell.measure,
+            ..Cell::default()
+        })
+    });
+    (0..).zip(cells).map(|(index, cell)| Cell { index, ..cell }).collect()
 }
 
 /// What goes on beside the measuring of cells, if the event tells of such a thing.
@@ -223,88 +250,35 @@ pub(crate) fn column(direction: Option<Direction>) -> usize {
     }
 }
 
-/// Samples of cells by their numbers in the run.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sampling(BTreeMap<u32, Sampled>);
-
-#[derive(Clone, Debug, Default)]
-struct Sampled {
-    /// Repetitions that are over.
-    over: Vec<Repetition>,
-    /// What is known of the one that runs.
-    running: Vec<Sample>,
-}
-
-impl Sampling {
-    /// Keeps what an event tells of samples.
-    pub(crate) fn take(&mut self, event: &Event) {
-        match event {
-            Event::Sampled { cell_index, samples } => {
-                self.0.entry(*cell_index).or_default().running.extend_from_slice(samples);
-            }
-            Event::RepetitionDone { cell_index, repetition } if !repetition.samples.is_empty() => {
-                let sampled = self.0.entry(*cell_index).or_default();
-                let (samples, discarded) = (repetition.samples.clone(), repetition.discarded);
-                sampled.over.push(Repetition { samples, discarded, ..Repetition::default() });
-                sampled.running.clear();
-            }
-            Event::CellDone { cell } => drop(self.0.remove(&cell.index)),
-            _ => {}
-        }
-    }
-
-    /// The cells as far as they are sampled.
-    pub(crate) fn cells(&self, tasks: &[Task]) -> Vec<Cell> {
-        let planned = tasks.iter().flat_map(|task| task.cells.iter().map(move |cell| (task, cell)));
-        let sampled =
-            (0..).zip(planned).filter_map(|(index, planned)| Some((index, planned, self.0.get(&index)?)));
-        sampled
-            .map(|(index, (task, cell), sampled)| {
-                let running = Repetition { samples: sampled.running.clone(), ..Repetition::default() };
-                Cell {
-                    index,
-                    step_index: u32::try_from(task.step_index).unwrap_or(u32::MAX),
-                    part: cell.part.clone(),
-                    label: cell.label.clone(),
-                    direction: cell.direction,
-                    measure: cell.measure,
-                    workload: None,
-                    engine: None,
-                    repetitions: sampled.over.iter().cloned().chain([running]).collect(),
-                    imported: None,
-                }
-            })
-            .collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use kurabe_core::profile_library::profile_named;
+    use kurabe_core::record::Sample;
 
     fn samples(count: u64) -> Vec<Sample> {
         (0..count).map(|place| Sample { offset_bytes: place << 20, bytes: 4096, elapsed_ns: 1000 }).collect()
     }
 
-    fn counts(sampling: &Sampling, tasks: &[Task]) -> Vec<(u32, Vec<usize>)> {
+    fn counts(board: &Board) -> Vec<(u32, Vec<usize>)> {
         let lengths =
             |cell: &Cell| cell.repetitions.iter().map(|repetition| repetition.samples.len()).collect();
-        sampling.cells(tasks).iter().map(|cell| (cell.index, lengths(cell))).collect()
+        board.sampling.values().map(|cell| (cell.index, lengths(cell))).collect()
     }
 
     #[test]
     fn a_repetition_that_is_over_replaces_what_was_told_of_it() {
         let tasks = profile_named("gnome-disks").unwrap().tasks(1 << 30);
-        let mut sampling = Sampling::default();
-        sampling.take(&Event::Sampled { cell_index: 1, samples: samples(3) });
-        sampling.take(&Event::Sampled { cell_index: 1, samples: samples(2) });
-        assert_eq!(counts(&sampling, &tasks), [(1, vec![5])]);
+        let mut board = Board { planned: planned(&tasks), ..Board::default() };
+        board.take(&Event::Sampled { cell_index: 1, samples: samples(3) });
+        board.take(&Event::Sampled { cell_index: 1, samples: samples(2) });
+        assert_eq!(counts(&board), [(1, vec![5])]);
         let repetition = Box::new(Repetition { samples: samples(7), ..Repetition::default() });
-        sampling.take(&Event::RepetitionDone { cell_index: 1, repetition });
-        assert_eq!(counts(&sampling, &tasks), [(1, vec![7, 0])]);
-        let cell = Box::new(sampling.cells(&tasks).remove(0));
-        sampling.take(&Event::CellDone { cell });
-        assert!(counts(&sampling, &tasks).is_empty());
+        board.take(&Event::RepetitionDone { cell_index: 1, repetition });
+        assert_eq!(counts(&board), [(1, vec![7, 0])]);
+        let cell = Box::new(board.sampled().cells.remove(0));
+        assert_eq!(cell.label, tasks[0].label);
+        board.take(&Event::CellDone { cell });
+        assert!(counts(&board).is_empty());
     }
 }

@@ -5,12 +5,12 @@
 //! asks for what came after the last number that it saw. What goes on is also kept as a [`Board`], for who opens a window late.
 
 use crate::board::Board;
-use crate::shared::Site;
+use crate::shared::{Site, locked};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::watch;
 
@@ -126,7 +126,7 @@ impl Desk {
         handle: &RunHandle,
         opened: &RunAnswer,
     ) -> Result<Result<()>> {
-        let store = shared.open_store()?;
+        let store = shared.store.open()?;
         kurabe_lab::recover(&*store)?;
         let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
         // Nobody listens any more if the window was closed meanwhile; the run goes on.
@@ -191,8 +191,4 @@ fn busy() -> Error {
             "測定中です。同時に 2 つ測ると、どちらの値にも影響します"
         ))
         .remedy(text!("wait for it, or stop it", "終わるのを待つか、停止してください"))
-}
-
-fn locked(state: &Mutex<OnDesk>) -> MutexGuard<'_, OnDesk> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -9,28 +9,22 @@ use axum::extract::Query;
 use axum::http::HeaderMap;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::{Stream, StreamExt, stream};
-use serde::Deserialize;
+use std::collections::HashMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
 /// Comments in between, so that a connection that is gone is noticed.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-#[derive(Deserialize)]
-pub(crate) struct EventsQuery {
-    /// The number from which on events are wanted.
-    #[serde(default)]
-    from: u64,
-}
-
-/// `GET /events`
+/// `GET /events?from=NUMBER`
 pub(crate) async fn events(
     Visit { shared, reader, .. }: Visit,
-    Query(EventsQuery { from }): Query<EventsQuery>,
+    Query(asked): Query<HashMap<String, u64>>,
     headers: HeaderMap,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
-    let first = last.map_or(from, |last| last.saturating_add(1));
+    let from = || asked.get("from").copied().unwrap_or_default();
+    let first = last.map_or_else(from, |last| last.saturating_add(1));
     let (news, closing) = (shared.desk.news(), shared.closing.subscribe());
     let silent_changes = news.borrow().silent_changes;
     let steps = stream::unfold(

@@ -3,7 +3,7 @@
 //! The model: what an error mentions of the command line is named as the page names it, with a link to it, where the page
 //! has the same thing. A remedy that mentions more is said to be of the command line.
 
-use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN};
+use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN, VARY};
 use kurabe_core::{Error, ErrorKind, Lang, Text, text};
 
 /// What somebody asked for makes no sense, and what would.
@@ -23,7 +23,7 @@ pub(crate) struct Message {
 
 /// What the page has of the command line: the quotation mark around it, the page's names for it, and where it is; nowhere
 /// if it is on the same page.
-const NAMES: [(&str, Mention, &str, &str, Option<&str>); 8] = [
+const NAMES: [(&str, Mention, &str, &str, Option<&str>); 9] = [
     ("`", LIST, "the list of runs", "結果の一覧", Some("/runs")),
     ("`", MODELS, "the list of models", "モデルの一覧", Some("/models")),
     ("`", CATALOGUE, "the list of published figures", "公表値の一覧", Some("/catalogue")),
@@ -32,6 +32,7 @@ const NAMES: [(&str, Mention, &str, &str, Option<&str>); 8] = [
     ("`", RUN, "the first page", "最初のページ", Some("/")),
     ("", BASELINE, "against", "基準", None),
     ("", BY, "by", "並べるもの", None),
+    ("", VARY, "the list of other settings", "条件の指定", None),
 ];
 
 impl Message {

@@ -6,6 +6,7 @@ pub(crate) mod compare;
 pub(crate) mod drive;
 pub(crate) mod frame;
 pub(crate) mod job;
+mod kit;
 pub(crate) mod measure;
 pub(crate) mod models;
 pub(crate) mod run;
@@ -18,18 +19,14 @@ mod tiles;
 pub(crate) mod turns;
 
 use crate::gate::{NOT_IN, OTHER_HOST, OTHER_KIND, OTHER_PAGE};
-use crate::message::{Message, usage};
-use crate::shared::{App, Reader, aside};
-use axum::Json;
+use crate::shared::{Reader, aside};
 use axum::extract::{FromRequest, FromRequestParts};
 use axum::handler::Handler;
 use axum::http::request::Parts;
 use axum::http::{Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
-use frame::Frame;
-use kurabe_core::{Error, ErrorKind, Lang, Result, Text, text};
-use maud::{Markup, html};
-use serde_json::{Value, json};
+use kit::*;
+use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -38,6 +35,7 @@ pub(crate) struct Visit {
     pub(crate) shared: App,
     pub(crate) reader: Reader,
     method: Method,
+    /// The page's own address, to which the choices of language and theme come back.
     uri: Uri,
 }
 
@@ -93,13 +91,9 @@ impl Visit {
         match made {
             Made::Page(title, content) => {
                 let content = html! { h1 { (title.line(self.reader.lang)) } (content) };
-                self.answer(Made::Headed(title, content))
+                self.page(&title, &content).into_response()
             }
-            Made::Headed(title, content) => {
-                let address = self.uri.path_and_query().map_or("/", |address| address.as_str());
-                frame::answer(Frame { reader: self.reader, address, title: &title }.around(&content))
-                    .into_response()
-            }
+            Made::Headed(title, content) => self.page(&title, &content).into_response(),
             Made::Piece(markup) => frame::answer(markup).into_response(),
             Made::Data(value) => Json(value).into_response(),
             Made::File(kind, name, bytes) => {
@@ -121,8 +115,7 @@ impl Visit {
             Json(json!({ "error": { "what": line(&message.what), "cause": cause, "remedy": remedy } }))
                 .into_response()
         } else {
-            let frame = Frame { reader: self.reader, address: self.uri.path(), title: &message.what };
-            frame::answer(frame.around(&error_content(&message, lang))).into_response()
+            self.page(&message.what, &error_content(&message, lang)).into_response()
         };
         let mut answer = (status, body).into_response();
         answer.extensions_mut().insert(InWords);

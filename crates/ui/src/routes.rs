@@ -85,7 +85,7 @@ async fn guard(State((shared, patience)): State<(App, Patience)>, request: Reque
         Ok(is_in) => in_words(answered((parts, body), next, patience, is_in).await, &visit),
         // Who comes without a session is shown where to get one.
         Err(NOT_IN) if parts.method == Method::GET => {
-            (NOT_IN, frame::answer(pages::session::door(visit.reader.lang))).into_response()
+            (NOT_IN, frame::answer(pages::session::door(visit.reader))).into_response()
         }
         Err(status) => visit.failed(status, &pages::unworded(status)),
     };

@@ -4,7 +4,8 @@
 //! too long themselves: for a request, for its body, or until they have read an answer. Who is being answered stays, and so does a
 //! browser that was let in.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use crate::shared::locked;
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
@@ -83,8 +84,4 @@ impl Guest {
     pub(crate) async fn leaves(&self) {
         self.leave.notified().await;
     }
-}
-
-fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
-    state.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -4,9 +4,10 @@
 //! gets a cookie for it; the word is worth nothing afterwards. Words are 256 random bits, as Jupyter and others have them, and are
 //! compared in constant time.
 
+use crate::shared::locked;
 use kurabe_core::Result;
 use kurabe_host::random_bytes;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 /// Random bytes of a word.
 const WORD_BYTES: usize = 32;
@@ -34,14 +35,14 @@ impl Sessions {
     /// A word that lets one browser in.
     pub(crate) fn launch(&self) -> Result<String> {
         let word = word()?;
-        add(&mut self.words().launches, word.clone(), MOST_LAUNCHES);
+        add(&mut locked(&self.0).launches, word.clone(), MOST_LAUNCHES);
         Ok(word)
     }
 
     /// The cookie for such a word, which is used up; `None` if it is none.
     pub(crate) fn enter(&self, launch: &str) -> Result<Option<String>> {
         let cookie = word()?;
-        let mut words = self.words();
+        let mut words = locked(&self.0);
         let Some(place) = words.launches.iter().position(|word| is_same(word, launch)) else {
             return Ok(None);
         };
@@ -52,11 +53,7 @@ impl Sessions {
 
     /// Whether a browser was let in with this cookie.
     pub(crate) fn is_in(&self, cookie: &str) -> bool {
-        self.words().browsers.iter().any(|word| is_same(word, cookie))
-    }
-
-    fn words(&self) -> MutexGuard<'_, AccessWords> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0).browsers.iter().any(|word| is_same(word, cookie))
     }
 }
 

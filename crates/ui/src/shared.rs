@@ -7,13 +7,13 @@ use axum::http::HeaderMap;
 use kurabe_chart::Theme;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_lab::StorePlace;
-use kurabe_store::{Runs, Store};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
 /// What all requests have in common.
 pub(crate) struct Site {
+    /// Where the runs are; what measures has it made if it is not there.
     pub(crate) store: StorePlace,
     /// Names under which this server is asked for, each with its port: `127.0.0.1:4321`.
     pub(crate) names: Vec<String>,
@@ -33,16 +33,9 @@ pub(crate) struct Site {
 /// What a handler is given.
 pub(crate) type App = Arc<Site>;
 
-impl Site {
-    /// The store, made if it is not there.
-    pub(crate) fn open_store(&self) -> Result<Box<dyn Store>> {
-        self.store.open()
-    }
-
-    /// The runs, wherever they are.
-    pub(crate) fn runs(&self) -> Result<Box<dyn Runs>> {
-        self.store.runs()
-    }
+/// What is behind a lock, also after a panic of who had it.
+pub(crate) fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Does what may take its time beside the thread that serves.

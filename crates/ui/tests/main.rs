@@ -12,6 +12,7 @@ mod drive;
 mod foreign;
 mod letters;
 mod line;
+mod model;
 mod only_read;
 mod pictures;
 mod served;

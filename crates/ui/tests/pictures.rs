@@ -81,7 +81,7 @@ fn of_the_manual(
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/ui");
     measuring(reader, &folder, ending, size);
     let pages = [
-        ("runs", "/runs".to_owned(), "table.list"),
+        ("runs", "/runs".to_owned(), "main table"),
         ("run", format!("/runs/{one}"), ".tabs"),
         ("compare", format!("/compare?run={other}&run={one}"), ".answer"),
         ("matrix", "/matrix".to_owned(), "main table"),

@@ -20,7 +20,14 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
     let mut doc = Doc::new();
     doc.heading(1, format!("{COMPARE} {BY} {}", keys.join(",")));
-    doc.and(pivot_doc(pivot)).terminal(style)
+    let mut doc = doc.and(pivot_doc(pivot));
+    if pivot.baseline.is_none() && pivot.places.len() > 1 {
+        doc.say(text!(
+            "With a baseline ({BASELINE} VALUE) all others are held against one value.",
+            "基準({BASELINE} 値)を選ぶと、ほかをその値と比べます。"
+        ));
+    }
+    doc.terminal(style)
 }
 
 /// The same without its heading, as a document.
@@ -264,12 +271,6 @@ fn legend(pivot: &Pivot) -> Text {
         sentences.push(text!(
             "Where a side is one run against several, or one repetition, nothing is known of its spread: measure it again.",
             "片方だけが 1 件の場合や、1 回しか測っていない場合は、ばらつきが分からないため判定できません。もう一度測ってください。"
-        ));
-    }
-    if pivot.baseline.is_none() && pivot.places.len() > 1 {
-        sentences.push(text!(
-            "With a baseline ({BASELINE} VALUE) all others are held against one value.",
-            "基準({BASELINE} 値)を選ぶと、ほかをその値と比べます。"
         ));
     }
     Text::sentences(sentences)

@@ -178,7 +178,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
             (None, _) => text!("(not measured)", "(未測定)"),
         };
         let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let share = format!("{:.0} %", part.share * 100.0);
+        let share = number::percent(part.share);
         let mut row: Vec<Entry> = vec![Text::join([direction, label], [" "; 2]).into(), share.into()];
         row.extend(part.rates_bytes_per_s.iter().map(|rate| {
             let role = if *rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };

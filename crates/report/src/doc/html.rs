@@ -56,7 +56,7 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
         // Their figures stand in tables and charts.
         Block::Gap | Block::Curve(_) | Block::Grid(_) | Block::Bars(_) => {}
         Block::Drawing { wide, .. } => {
-            html.open("pre", &[]);
+            html.open("pre", &[("tabindex", "0")]);
             for line in wide.get(lang).lines() {
                 html.words(line).raw("\n");
             }
@@ -217,6 +217,11 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
         ("data-l", title.map_or("", |column| column.title.get(lang))),
     ];
     html.open(tag, &attributes);
+    if !entry.tick.is_empty() {
+        let run = &entry.tick;
+        let label = text!("compare {run}", "{run} を比べる").take(lang);
+        html.open("input", &[("type", "checkbox"), ("name", "run"), ("value", run), ("aria-label", &label)]);
+    }
     match &entry.shown {
         EntryBody::Words(words) if entry.link.is_empty() => html.words(words.get(lang)),
         EntryBody::Words(words) => html.element("a", &[("href", &entry.link)], words.get(lang)),

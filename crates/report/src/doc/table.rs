@@ -82,13 +82,13 @@ impl Table {
         Self { caption: caption.clone(), form, ..self }
     }
 
-    /// Without the columns from a place on that hold no value.
-    pub(crate) fn with_values_from(mut self, first: usize) -> Self {
-        let has_value = |index: usize| {
-            self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| entry.value.is_some()))
+    /// Without the columns from a place on in which nothing stands.
+    pub(crate) fn without_blanks_from(mut self, first: usize) -> Self {
+        let is_filled = |index: usize| {
+            self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| !entry.is_blank()))
         };
         let kept: Vec<bool> =
-            (0..self.columns.len()).map(|index| index < first || has_value(index)).collect();
+            (0..self.columns.len()).map(|index| index < first || is_filled(index)).collect();
         let mut places = kept.iter();
         self.columns.retain(|_| places.next().copied().unwrap_or_default());
         for row in &mut self.rows {
@@ -254,6 +254,8 @@ pub(crate) struct Entry {
     pub(crate) hint: Text,
     /// Where it leads on a page.
     pub(crate) link: String,
+    /// The run that can be ticked there, to be compared.
+    pub(crate) tick: String,
 }
 
 /// Words or a drawing in them.

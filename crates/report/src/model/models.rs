@@ -46,6 +46,11 @@ impl Provenance {
         }
     }
 
+    /// The sign of a value that no document tells.
+    pub fn sign(self) -> &'static str {
+        self.mark().0
+    }
+
     fn mark(self) -> (&'static str, Role) {
         match self {
             Self::Sourced | Self::Derived => ("", Role::Plain),

@@ -28,21 +28,16 @@ use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
 use kurabe_core::{Lang, Text, mention::IMPORT, text};
 use kurabe_study::Likeness;
-use rows::{CellRow, rows};
 use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("page/page.css");
 const VERSION: &str = concat!("kurabe ", env!("CARGO_PKG_VERSION"));
-const SCRIPT: &str = include_str!("page/page.js");
+/// What makes tables sort and marks of charts tell their values, as JavaScript.
+pub const PAGE_SCRIPT: &str = include_str!("page/page.js");
 
 /// How a page of kurabe looks, its drawings included, as CSS.
 pub fn page_style() -> String {
     format!("{STYLE}{}", style_sheet())
-}
-
-/// What makes tables sort and marks of charts tell their values, as JavaScript.
-pub fn page_script() -> &'static str {
-    SCRIPT
 }
 
 /// The records that a page holds.
@@ -98,10 +93,6 @@ impl<'a> Report<'a> {
         Self { runs, names, pairs, fastest: None, title: None, summary: None, ..self.clone() }
     }
 
-    fn rows(&self) -> Vec<CellRow<'_>> {
-        rows(&self.runs, &self.pairs)
-    }
-
     /// Its heading: what the user called it, or what was measured.
     pub fn title(&self) -> Text {
         if let Some(title) = &self.title {
@@ -123,14 +114,9 @@ impl<'a> Report<'a> {
 
     /// The report as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
     pub fn markdown(&self) -> String {
-        let mut doc = self.top();
+        let mut doc = self.head_doc();
         doc.append(self.body(&[]));
         format!("{}\n{VERSION}\n", doc.markdown(self.lang))
-    }
-
-    /// Heading and answer, for a page that is more than this report.
-    pub fn head_doc(&self) -> Doc {
-        self.top()
     }
 
     /// The kind of device that the one run is held against.
@@ -158,7 +144,7 @@ impl<'a> Report<'a> {
         let mut html = Html::new();
         self.head(&mut html, theme);
         html.raw("<body><main>\n<header>");
-        self.top().write_html(&mut html, self.lang, theme);
+        self.head_doc().write_html(&mut html, self.lang, theme);
         html.raw("</header>\n");
         self.body(pictures).write_html(&mut html, self.lang, theme);
         html
@@ -172,7 +158,7 @@ impl<'a> Report<'a> {
         let policy = format!(
             "default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{}'; img-src data:; base-uri 'none'; \
              form-action 'none'",
-            sha256_base64(SCRIPT)
+            sha256_base64(PAGE_SCRIPT)
         );
         html.open("meta", &[("http-equiv", "Content-Security-Policy"), ("content", &policy)]);
         html.raw("\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
@@ -205,7 +191,7 @@ impl<'a> Report<'a> {
         if !records.is_empty() {
             html.made(&kurabe_interop::embed_in_page(records));
         }
-        html.raw("<script>").raw(SCRIPT).raw("</script>\n</body></html>\n");
+        html.raw("<script>").raw(PAGE_SCRIPT).raw("</script>\n</body></html>\n");
     }
 }
 

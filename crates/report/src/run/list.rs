@@ -2,10 +2,10 @@
 //!
 //! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
 
-use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{compare::facts::cell_name, words};
-use kurabe_compare::{FirstFigure, ListedRun};
-use kurabe_core::{Text, mention::RUN, number, number::Figure, text};
+use kurabe_compare::{FirstFigure, ListedRun, NAME_LABEL};
+use kurabe_core::{Text, mention::RUN, number, number::Figure, shown, text};
 
 /// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
 /// some 25 characters each should be seen.
@@ -28,7 +28,7 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
     } else if style.width < columns_needed(runs) {
         doc.push_all(runs.iter().flat_map(stacked));
     } else {
-        doc.push(table(runs));
+        doc.push(table(runs, |listed| Entry::new(Role::Strong, listed.run.id.clone())));
     }
     doc.terminal(style)
 }
@@ -38,10 +38,22 @@ fn columns_needed(runs: &[ListedRun]) -> usize {
     ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
 }
 
-fn table(runs: &[ListedRun]) -> Table {
-    let rate = |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| number::rate(rate).into());
+/// Runs as a page lists them: each can be ticked, and leads to its own address below one.
+pub fn runs_table(runs: &[ListedRun], address: &str) -> Doc {
+    let run = |listed: &ListedRun| {
+        let (id, name) = (&listed.run.id, listed.run.labels.get(NAME_LABEL));
+        let link = format!("{address}/{}", shown::address(id.as_bytes(), &[]));
+        let under = name.map(|_| Text::same(id)).unwrap_or_default();
+        Entry { link, tick: id.clone(), under, ..Entry::plain(Text::same(name.unwrap_or(id))) }
+    };
+    Doc::of(table(runs, run).without_blanks_from(1).on_page(&text!("runs", "測定"), TableForm::Cards))
+}
+
+fn table(runs: &[ListedRun], run: impl Fn(&ListedRun) -> Entry) -> Table {
+    let rate =
+        |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| Entry::number(number::rate(rate), rate));
     Table::of(runs)
-        .left(text!("run", "測定"), |listed| Entry::new(Role::Strong, listed.run.id.clone()))
+        .left(text!("run", "測定"), |listed| run(listed))
         .left(text!("when", "日時"), |listed| when(listed))
         .left(text!("status", "状態"), |listed| {
             let (status, role) = status(listed);

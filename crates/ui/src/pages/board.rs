@@ -1,14 +1,11 @@
 //! What goes on, or went on last: how far it is, the answer, the tiles, and where to go from there.
 
+use super::kit::*;
+use super::run::files;
+use super::tiles;
 use crate::board::Board;
-use crate::message::Message;
-use crate::pages::frame::{compare_address, ways_to, written};
-use crate::pages::run::files;
-use crate::pages::tiles;
 use kurabe_core::record::RunStatus;
-use kurabe_core::{Lang, Result, number, shown, text};
 use kurabe_report::{Assessment, headline, notices_doc, positions_doc};
-use maud::{Markup, html};
 
 /// What stands in the place of results.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
@@ -27,7 +24,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
         @if let Some(summary) = &summary { p.summary { (summary.sentence.get(lang)) } }
         @for words in &board.programs { p.notice { (words.line(lang)) } }
         (tiles::of_board(board, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
-        @if board.samples() { div #plot { (plot_piece(Some(board), lang)) } }
+        @if board.samples { div #plot { (plot_piece(Some(board), lang)) } }
         @if count > 0 {
             details {
                 summary #remarks { (text!("remarks: {count}", "注記: {count} 件").get(lang)) }
@@ -76,7 +73,7 @@ fn now(board: &Board, lang: Lang) -> Markup {
             @if let Some(time) = board.left_ns.map(number::long_time) {
                 p.quiet { (text!("about {time} of measuring left", "残りの測定時間 約 {time}").get(lang)) }
             }
-            @if !board.samples() {
+            @if !board.samples {
                 div.curve {
                     svg #curve viewBox="0 0 600 120" preserveAspectRatio="none" role="img"
                         aria-label=(label.get(lang)) { path #course d="" {} }

@@ -1,14 +1,8 @@
 //! Published figures in one table: searched, page by page, and each entry at an address of its own.
 
-use crate::pages::Made;
-use crate::pages::frame::{encoded, ways_to, written};
-use crate::pages::search::Search;
-use crate::shared::App;
-use axum::extract::{Path, Query};
-use kurabe_core::{Lang, Result, Text, text};
+use super::kit::*;
 use kurabe_report::{catalogue_table, entry_doc};
 use kurabe_study::catalogue::Catalogue;
-use maud::html;
 
 /// Entries on a page.
 const ON_A_PAGE: usize = 50;

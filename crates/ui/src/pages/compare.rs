@@ -1,20 +1,12 @@
 //! Runs or models side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
 
-use crate::message::usage;
-use crate::pages::Made;
-use crate::pages::frame::{Tab, address_of, choice, report_tabs, tabs, written};
-use crate::pages::models::own_model;
-use crate::pages::run::{MARGIN, load};
-use crate::shared::App;
-use axum::extract::Query;
+use super::frame::{Tab, address_of, report_tabs, tabs};
+use super::kit::*;
+use super::models::own_model;
+use super::run::load;
 use kurabe_compare::{USES, Use, UseWork, recommend};
-use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Result, Text, number, text};
 use kurabe_lab::{in_parallel, sides_of, what_if};
-use kurabe_report::{Report, directed, recommendation_doc, side_by_side_doc};
-use maud::{Markup, html};
+use kurabe_report::{directed, recommendation_doc, side_by_side_doc};
 
 /// More runs than this make no page that can be read.
 const MOST_RUNS: usize = 50;
@@ -23,10 +15,11 @@ const MOST_MODELS: usize = 6;
 /// What models are held against each other by.
 const MODELS_PROFILE: &str = "quick";
 
-/// What is compared: the address, and the word in it before each side.
+/// What is compared: the address, the word in it before each side, and all that is asked there.
 struct TickedSides<'a> {
     path: &'static str,
     key: &'static str,
+    asked: &'a [(String, String)],
     names: Vec<&'a str>,
 }
 
@@ -34,7 +27,7 @@ struct TickedSides<'a> {
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
     let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
-    side_by_side(&sides, &runs, &asked, lang, Vec::new())
+    side_by_side(&sides, &runs, lang, Vec::new())
 }
 
 /// `GET /models/compare?model=A&model=B…`
@@ -49,7 +42,7 @@ pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, 
     let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
     let worth = || Ok(written(&side_by_side_doc(&sides_of(&sides.names, &[])?), lang));
     let tab: Tab<'_> = ("worth", text!("Capacity and safety", "容量と安全性"), Box::new(worth));
-    side_by_side(&sides, &runs, &asked, lang, vec![tab])
+    side_by_side(&sides, &runs, lang, vec![tab])
 }
 
 impl<'a> TickedSides<'a> {
@@ -72,25 +65,23 @@ impl<'a> TickedSides<'a> {
                 text!("tick them in the list", "一覧で選んでください"),
             ));
         }
-        Ok(Self { path, key, names })
+        Ok(Self { path, key, asked, names })
+    }
+
+    /// What is asked by a word.
+    fn word(&self, key: &str) -> Option<&'a str> {
+        self.asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
 }
 
-fn side_by_side(
-    sides: &TickedSides<'_>,
-    runs: &[RunRecord],
-    asked: &[(String, String)],
-    lang: Lang,
-    more: Vec<Tab<'_>>,
-) -> Result<Made> {
+fn side_by_side(sides: &TickedSides<'_>, runs: &[RunRecord], lang: Lang, more: Vec<Tab<'_>>) -> Result<Made> {
     let list: Vec<&RunRecord> = runs.iter().collect();
     let report = Report::new(list.clone(), MARGIN, &[], None, lang);
     let mut parts = report_tabs(&report, lang);
     parts.extend(more);
-    parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, asked, lang))));
-    let word = |key: &str| asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str());
+    parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, lang))));
     // Who weighs a use wants to see it.
-    let tab = word("tab").or(word("use").map(|_| "use"));
+    let tab = sides.word("tab").or(sides.word("use").map(|_| "use"));
     let address = address_of(sides.path, sides.key, sides.names.iter().copied());
     let page = html! {
         header.report { (written(&report.head_doc(), lang)) }
@@ -100,19 +91,13 @@ fn side_by_side(
 }
 
 /// Which run is the better one for a use, whose parts the reader weighs.
-fn purpose(
-    sides: &TickedSides<'_>,
-    runs: &[&RunRecord],
-    asked: &[(String, String)],
-    lang: Lang,
-) -> Result<Markup> {
-    let value = |name: &str| asked.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let chosen = value("use").filter(|name| USES.iter().any(|(own, _)| own == name));
+fn purpose(sides: &TickedSides<'_>, runs: &[&RunRecord], lang: Lang) -> Result<Markup> {
+    let chosen = sides.word("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     let mut uses = vec![("", Text::same("–"))];
     for (name, _) in USES {
         uses.push((name, Use::load(name)?.title));
     }
-    let weighed = chosen.map(|name| weighed_use(name, value)).transpose()?;
+    let weighed = chosen.map(|name| weighed_use(name, sides)).transpose()?;
     Ok(html! {
         div #weigh {
             form method="get" action=(sides.path) {
@@ -134,14 +119,14 @@ fn purpose(
 }
 
 /// A use with the shares that the reader gave its parts.
-fn weighed_use<'a>(name: &str, value: impl Fn(&str) -> Option<&'a str>) -> Result<Use> {
+fn weighed_use(name: &str, sides: &TickedSides<'_>) -> Result<Use> {
     let mut weighed = Use::load(name)?;
-    let same_use = value("of") == Some(name);
+    let same_use = sides.word("of") == Some(name);
     // A use gives parts of any sum; here they are of a hundred.
     let whole: f64 = weighed.work.iter().map(|work| work.share).sum();
     for (place, work) in weighed.work.iter_mut().enumerate() {
         // Shares that were set for another use say nothing of this one.
-        let share = value(&format!("share{place}")).filter(|_| same_use);
+        let share = sides.word(&format!("share{place}")).filter(|_| same_use);
         let share = share.and_then(|share| share.parse().ok()).filter(|share| (0.0..=100.0).contains(share));
         work.share = share.unwrap_or(work.share / whole * 100.0);
     }
@@ -153,11 +138,13 @@ fn slider(place: usize, work: &UseWork, lang: Lang) -> Markup {
     let order = if work.sequential { "SEQ" } else { "RND" };
     let block = format_bytes(work.block_bytes);
     let label = directed(Some(work.direction), &Text::same(format!("{order} {block} Q{}", work.iodepth)));
-    let share = number::fixed(work.share, 0);
+    // A small share keeps one digit that says something: none that counts looks like nothing.
+    let places = if work.share > 0.0 { (-work.share.log10()).ceil().clamp(0.0, 9.0) } else { 0.0 };
+    let (share, step) = (number::fixed(work.share, places as usize), 10f64.powf(-places));
     html! {
         label {
             span { (label.get(lang)) }
-            input type="range" min="0" max="100" name={ "share" (place) } value=(share);
+            input type="range" min="0" max="100" step=(step) name={ "share" (place) } value=(share);
             output { (share) " %" }
         }
     }

@@ -3,20 +3,16 @@
 //! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by name, model and size. Only runs on the
 //! drive itself have places that mean the same, so those in its directories are not laid over each other.
 
-use crate::pages::Made;
-use crate::pages::frame::{compare_address, dated_runs, encoded, ways_to, written};
-use crate::pages::measure::{board_section, measure_form};
+use super::frame::dated_runs;
+use super::kit::*;
+use super::measure::{board_section, measure_form};
 use crate::places::{drives, holder};
-use crate::shared::App;
-use axum::extract::Query;
-use kurabe_compare::{NAME_LABEL, device_identity};
+use kurabe_compare::device_identity;
 use kurabe_core::environment::Environment;
-use kurabe_core::record::{Cell, RunRecord, RunStatus, RunSummary, TargetKind};
-use kurabe_core::{Error, ErrorKind, Lang, Result, number, shown, text};
+use kurabe_core::record::{Cell, RunStatus, RunSummary, TargetKind};
 use kurabe_host::{ObserveOptions, observe};
 use kurabe_report::positions_doc;
 use kurabe_store::Runs;
-use maud::{Markup, html};
 use std::path::Path;
 
 /// The profile that a drive is first offered: reads spread over all of it.
@@ -45,7 +41,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, St
             p.notice.warn { (limit.get(lang)) }
         }
         (board_section(shared, lang)?)
-        (past(&*shared.runs()?, &target, &ticked, lang)?)
+        (past(&*shared.store.runs()?, &target, &ticked, lang)?)
     };
     Ok(Made::Page(text!("Drive {name}", "ドライブ {name}"), page))
 }

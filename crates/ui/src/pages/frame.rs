@@ -2,26 +2,18 @@
 //!
 //! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
 
+use super::Visit;
+use super::kit::*;
 use crate::assets::links;
 use crate::shared::{LANG_COOKIE, Reader, THEME_COOKIE};
-use axum::extract::{Path, Query};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use kurabe_chart::Theme;
-use kurabe_core::profile_library::{PROFILES, profile_named};
-use kurabe_core::shown::{self, Shown};
-use kurabe_core::{Lang, Result, Text, number, text};
-use kurabe_report::{Doc, Report};
-use maud::{DOCTYPE, Markup, PreEscaped, Render, html};
-use serde::Deserialize;
-
-/// What a page is framed with.
-pub(crate) struct Frame<'a> {
-    pub(crate) reader: Reader,
-    /// Its own address, to which the choices of language and theme come back.
-    pub(crate) address: &'a str,
-    pub(crate) title: &'a Text,
-}
+use kurabe_core::profile_library::PROFILES;
+use kurabe_core::shown::Shown;
+use kurabe_report::Doc;
+use maud::{DOCTYPE, PreEscaped, Render};
+use std::collections::HashMap;
 
 /// The pages that one gets to from everywhere, each with its key.
 fn ways() -> [(&'static str, &'static str, Text); 6] {
@@ -35,15 +27,20 @@ fn ways() -> [(&'static str, &'static str, Text); 6] {
     ]
 }
 
-/// The head of every page.
-pub(crate) fn head(title: &str) -> Markup {
+/// A whole page: its head, and the body that it is given.
+pub(crate) fn whole(Reader { lang, theme }: Reader, title: &str, body: &Markup) -> Markup {
+    let forced = Some(theme.word()).filter(|_| theme != Theme::Auto);
     html! {
-        head {
-            meta charset="utf-8";
-            meta name="viewport" content="width=device-width, initial-scale=1";
-            meta name="color-scheme" content="light dark";
-            title { (title) }
-            (links())
+        (DOCTYPE)
+        html lang=(lang.pick("en", "ja")) data-theme=[forced] {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) }
+                (links())
+            }
+            (body)
         }
     }
 }
@@ -67,47 +64,42 @@ fn keys(lang: Lang) -> Markup {
     }
 }
 
-impl Frame<'_> {
+impl Visit {
     /// The whole page.
-    pub(crate) fn around(&self, content: &Markup) -> Markup {
-        let Reader { lang, theme } = self.reader;
-        let forced = Some(theme.word()).filter(|_| theme != Theme::Auto);
+    pub(crate) fn page(&self, title: &Text, content: &Markup) -> Html<String> {
+        let lang = self.reader.lang;
         let picture = text!("save this table as a picture", "この表を画像で保存");
         let computed = text!("computed by a model, not measured", "モデルの計算値(実測ではありません)");
         let note = self.is_modelled().then(|| computed.get(lang));
-        html! {
-            (DOCTYPE)
-            html lang=(lang.pick("en", "ja")) data-theme=[forced] {
-                (head(&format!("{} · kurabe", self.title.line(lang))))
-                body data-picture=(picture.get(lang)) data-note=[note] {
-                    a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
-                    header.bar {
-                        a.brand href="/" { b { "kurabe" } " " span lang="ja" { "比べ" } }
-                        nav aria-label=(text!("pages", "ページ").get(lang)) {
-                            @for (address, key, name) in ways() {
-                                @let current = self.is_in(address).then_some("page");
-                                a href=(address) aria-keyshortcuts=(key) aria-current=[current] { (name.get(lang)) }
-                            }
+        let body = html! {
+            body data-picture=(picture.get(lang)) data-note=[note] {
+                a.skip href="#main" { (text!("to the content", "本文へ").get(lang)) }
+                header.bar {
+                    a.brand href="/" { b { "kurabe" } " " span lang="ja" { "比べ" } }
+                    nav aria-label=(text!("pages", "ページ").get(lang)) {
+                        @for (address, key, name) in ways() {
+                            @let current = self.is_in(address).then_some("page");
+                            a href=(address) aria-keyshortcuts=(key) aria-current=[current] { (name.get(lang)) }
                         }
-                        (self.choices())
                     }
-                    main #main { (content) }
-                    div.unseen #say role="status" aria-live="polite" {}
-                    div #tip role="status" hidden {}
+                    (self.choices())
                 }
+                main #main { (content) }
+                div.unseen #say role="status" aria-live="polite" {}
+                div #tip role="status" hidden {}
             }
-        }
+        };
+        answer(whole(self.reader, &format!("{} · kurabe", title.line(lang)), &body))
     }
 
     /// Whether the tables of the page were computed by models: a picture of one is seen without its page.
     fn is_modelled(&self) -> bool {
-        ["/models/", "/studies/"].iter().any(|folder| self.address.starts_with(folder))
+        ["/models/", "/studies/"].iter().any(|folder| self.uri.path().starts_with(folder))
     }
 
     /// Whether the page is the one of this address, or below it.
     fn is_in(&self, address: &str) -> bool {
-        let own = self.address.split('?').next().unwrap_or_default();
-        let above = match own {
+        let above = match self.uri.path() {
             "/compare" | "/matrix" | "/history" => "/runs",
             "/drive" => "/",
             own => own,
@@ -127,17 +119,15 @@ impl Frame<'_> {
             Theme::Light => (Theme::Auto, text!("as the system", "システムに合わせる")),
         };
         let title = text!("theme: {words}", "テーマ: {words}"; words);
+        let back = encoded(self.uri.path_and_query().map_or("/", |address| address.as_str()));
+        let choice = |what: &str, word: &str| format!("/choose/{what}/{word}?back={back}");
         html! {
             div.choices {
-                a href=(self.choice("lang", word)) lang=(word) hreflang=(word) { (name) }
-                a href=(self.choice("theme", next.word())) { (title.get(lang)) }
+                a href=(choice("lang", word)) lang=(word) hreflang=(word) { (name) }
+                a href=(choice("theme", next.word())) { (title.get(lang)) }
                 (keys(lang))
             }
         }
-    }
-
-    fn choice(&self, what: &str, word: &str) -> String {
-        format!("/choose/{what}/{word}?back={}", encoded(self.address))
     }
 }
 
@@ -278,16 +268,10 @@ pub(crate) fn without_script(words: &Text, lang: Lang) -> Markup {
     html! { noscript { p.notice.warn { (words.get(lang)) } } }
 }
 
-#[derive(Deserialize)]
-pub(crate) struct WayBack {
-    #[serde(default)]
-    back: String,
-}
-
 /// `GET /choose/WHAT/WORD`
 pub(crate) async fn choose(
     Path((what, word)): Path<(String, String)>,
-    Query(WayBack { back }): Query<WayBack>,
+    Query(asked): Query<HashMap<String, String>>,
 ) -> Response {
     let choice = match (what.as_str(), word.as_str()) {
         ("lang", "ja" | "en") => Some((LANG_COOKIE, word.as_str())),
@@ -296,7 +280,8 @@ pub(crate) async fn choose(
     };
     let Some((name, word)) = choice else { return StatusCode::NOT_FOUND.into_response() };
     let cookie = format!("{name}={word}; Path=/; Max-Age=31536000; SameSite=Strict");
-    ([(header::SET_COOKIE, cookie)], Redirect::to(own_page(&back))).into_response()
+    ([(header::SET_COOKIE, cookie)], Redirect::to(own_page(asked.get("back").map_or("/", String::as_str))))
+        .into_response()
 }
 
 /// The page to come back to: one of this server, or the first.

@@ -3,20 +3,14 @@
 //! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
 //! comes back as fields and as a command line.
 
-use crate::pages::Made;
-use crate::shared::App;
-use axum::extract::Json;
+use super::kit::*;
 use kurabe_core::profile::{IoStep, Profile, Step};
-use kurabe_core::quantity::{format_bytes, format_time_setting};
+use kurabe_core::quantity::format_time_setting;
 use kurabe_core::shown::shell_word;
 use kurabe_core::words::Keyword;
 use kurabe_core::workload::{Direction, Pattern};
-use kurabe_core::{Lang, Result, text};
 use kurabe_interop::{NoSurroundings, read_fio_job};
 use kurabe_lab::RunRequest;
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What a pasted job is called in errors.

@@ -1,25 +1,16 @@
 //! The first page: where, how, and the tiles that fill.
 
+use super::board::{board_piece, plot_piece};
+use super::drive::{writing, writing_command};
+use super::job;
+use super::kit::*;
+use super::turns::{self, Vary};
 use crate::desk::Wish;
-use crate::message::usage;
-use crate::pages::Made;
-use crate::pages::board::{board_piece, plot_piece};
-use crate::pages::drive::{writing, writing_command};
-use crate::pages::frame::{choice, encoded, profiles, without_script, written};
-use crate::pages::job;
-use crate::pages::turns::{self, Vary};
 use crate::places::{TargetOffer, directories, drives};
-use crate::shared::{App, Site};
-use axum::extract::Json;
-use kurabe_core::profile_library::profile_named;
-use kurabe_core::{ErrorKind, Lang, Result, Text, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Overrides, Prepared, Procedure, RunRequest, model_name};
 use kurabe_report::{foreseen_doc, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 use std::path::PathBuf;
 
 /// Sizes of the test file, as CrystalDiskMark offers them.
@@ -83,18 +74,6 @@ impl Form {
         if others.is_empty() && variants.is_empty() {
             return Ok(Wish::Run(Box::new(request)));
         }
-        if !others.is_empty() && !variants.is_empty() {
-            return Err(usage(
-                text!(
-                    "either several targets or configurations of one take turns",
-                    "交互に測れるのは、複数の対象か、1 つの対象の複数の条件のどちらかです"
-                ),
-                text!(
-                    "leave the other targets or the values empty",
-                    "交互に測る相手か、条件の値のどちらかを空にしてください"
-                ),
-            ));
-        }
         if !self.job.trim().is_empty() || !self.only.is_empty() {
             return Err(usage(
                 text!(
@@ -113,10 +92,6 @@ impl Form {
             size_bytes,
             ..VersusRequest::default()
         })))
-    }
-
-    fn command(&self, request: &VersusRequest) -> Result<String> {
-        turns::command(request, &self.vary, (&self.size, &self.time))
     }
 
     fn profile_name(&self) -> &str {
@@ -149,7 +124,9 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
         || ErrorKind::Usage.error(text!("this is no form for turns", "交互の測定のフォームではありません"));
     let form: Form = serde_json::from_str(form).map_err(|error| cannot().because(&error))?;
     match form.wish()? {
-        Wish::Turns(request) => Ok((form.command(&request)?, *request)),
+        Wish::Turns(request) => {
+            Ok((turns::command(&request, &form.vary, (&form.size, &form.time))?, *request))
+        }
         Wish::Run(_) => Err(cannot()),
     }
 }
@@ -212,7 +189,7 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
             }
         }
         Wish::Turns(request) => {
-            let command = form.command(&request)?;
+            let command = turns::command(&request, &form.vary, (&form.size, &form.time))?;
             html! {
                 (written(&foreseen_versus_doc(&PreparedVersus::new(*request)?)?, lang))
                 p.quiet { (text!("the same on the command line", "コマンドラインでは").get(lang)) }

@@ -6,30 +6,14 @@
 //! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
 //! page. The sliders that move most come first, found by moving each.
 
-use crate::message::Message;
-use crate::pages::Made;
-use crate::pages::frame::{profiles, to_compare, without_script, written};
-use crate::pages::run::MARGIN;
-use crate::pages::search::Search;
-use crate::shared::{App, Site};
-use axum::Json;
-use axum::extract::{Path, Query};
-use kurabe_compare::NAME_LABEL;
+use super::kit::*;
 use kurabe_core::model::Model;
-use kurabe_core::profile_library::profile_named;
-use kurabe_core::quantity::format_bytes;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Result, Text, number, text};
 use kurabe_lab::{CardFigures, Mover, card_figures, in_parallel, load_model, what_if};
 use kurabe_report::{
-    LayerDescription, ParameterDescription, Provenance, Report, card_names, describe_model, mover_words,
-    row_of_layers,
+    LayerDescription, ParameterDescription, card_names, describe_model, mover_words, row_of_layers,
 };
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// Figures come out the same each time, in the order of the models.
 static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
@@ -246,7 +230,7 @@ fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     html! {
         div.parameter {
             label for=(id) { b { (key) } " " (parameter.meaning.get(lang)) }
-            span.mark title=(parameter.source_words().get(lang)) { (mark(parameter.standing)) }
+            span.mark title=(parameter.source_words().get(lang)) { (parameter.standing.sign()) }
             @if choices.is_empty() {
                 input id=(id) name=(name) value=(value) data-was=(value) spellcheck="false";
                 (slider(&name, parameter, lang))
@@ -286,15 +270,6 @@ fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
     (if is_linear { low } else { low.max(high / 1e9).max(1e-9) }, high)
 }
 
-fn mark(standing: Provenance) -> &'static str {
-    match standing {
-        Provenance::Sourced | Provenance::Derived => "",
-        Provenance::Assumed => "?",
-        Provenance::Calibrated => "≈",
-        Provenance::Changed => "*",
-    }
-}
-
 /// Where figures stand, and what is computed.
 fn outcome(lang: Lang) -> Result<Markup> {
     let words = text!(
@@ -324,10 +299,6 @@ pub(crate) struct WhatIf {
 /// Model and profile that were computed last as they are, and what came of it: sliders are held against it.
 static AS_IT_IS: Mutex<Option<((String, String), RunRecord)>> = Mutex::new(None);
 
-fn as_it_is() -> MutexGuard<'static, Option<((String, String), RunRecord)>> {
-    AS_IT_IS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
 pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
     shared.desk.refuse_beside_real()?;
@@ -348,10 +319,10 @@ pub(crate) fn figures(
     let profile = profile_named(if profile.is_empty() { USUAL_PROFILE } else { &profile })?;
     let compute = |sets| what_if(&name, profile.clone(), sets);
     let key = (name.clone(), profile.name.clone());
-    let kept = as_it_is().as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
+    let kept = locked(&AS_IT_IS).as_ref().filter(|(kept, _)| *kept == key).map(|(_, record)| record.clone());
     let compute_kept = || -> Result<RunRecord> {
         let before = compute(Vec::new())?;
-        *as_it_is() = Some((key, before.clone()));
+        *locked(&AS_IT_IS) = Some((key, before.clone()));
         Ok(before)
     };
     let mut runs = vec![kept.map_or_else(compute_kept, Ok)?];

@@ -1,29 +1,21 @@
 //! One run: what its report says, its card, and what can be taken away of it.
 
-use crate::pages::frame::{encoded, report_tabs, tabs, ways_to, written};
-use crate::pages::{Made, tiles};
-use crate::shared::{App, Site};
-use axum::Json;
-use axum::extract::{Path, Query};
+use super::frame::{report_tabs, tabs};
+use super::kit::*;
+use super::tiles;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use kurabe_chart::Theme;
-use kurabe_compare::NAME_LABEL;
-use kurabe_core::record::RunRecord;
-use kurabe_core::{Lang, Result, Text, text};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{Report, headline, png, run_figures};
+use kurabe_report::{headline, png, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
-use maud::{Markup, html};
-use serde::Deserialize;
-use serde_json::json;
 
 /// Differences up to this do not matter, as on the command line.
 pub(crate) const MARGIN: f64 = 0.05;
 
 /// A run by its id, or what begins it.
 pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
-    let store = shared.runs()?;
+    let store = shared.store.runs()?;
     store.load(&store.resolve(id)?)
 }
 
@@ -147,7 +139,7 @@ pub(crate) fn label(
     _: Lang,
     (Path(id), Json(NewName { name })): (Path<String>, Json<NewName>),
 ) -> Result<Made> {
-    let store = shared.open_store()?;
+    let store = shared.store.open()?;
     let name = name.trim();
     store.label(&store.resolve(&id)?, NAME_LABEL, Some(name).filter(|name| !name.is_empty()))?;
     Ok(Made::Data(json!({})))

@@ -1,21 +1,12 @@
 //! The runs of the store: filtered, ticked, compared; all at once, as values of a key in rows or columns with cells beside them, each
 //! held against the others; and devices over time, with what was measured again in the same way and what became of it.
 
-use crate::pages::Made;
-use crate::pages::frame::{choice, dated_runs, encoded, to_compare, ways_to, written};
-use crate::pages::run::MARGIN;
-use crate::pages::search::Search;
-use crate::shared::App;
-use axum::extract::Query;
-use kurabe_compare::{
-    DIGEST_VERSION, ListedRun, NAME_LABEL, PivotRequest, digest, listed, measured_again, pivot,
-};
+use super::frame::dated_runs;
+use super::kit::*;
+use kurabe_compare::{DIGEST_VERSION, ListedRun, PivotRequest, digest, listed, measured_again, pivot};
 use kurabe_core::record::RunSummary;
-use kurabe_core::{Lang, Result, Text, number, shown, text};
-use kurabe_report::{PIVOT_WORDS, history_doc, pivot_doc};
+use kurabe_report::{PIVOT_WORDS, history_doc, pivot_doc, runs_table};
 use kurabe_store::Filter;
-use maud::{Markup, html};
-use serde::Deserialize;
 use std::collections::{BTreeSet, HashMap};
 
 /// Runs on a page: more make it slow to read and to draw.
@@ -23,7 +14,7 @@ const ON_A_PAGE: usize = 100;
 
 /// `GET /runs`
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
-    let store = shared.runs()?;
+    let store = shared.store.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let mut runs = listed(store.list()?, &digests);
     runs.reverse();
@@ -31,13 +22,21 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Res
     let is_asked_for = asked.filter();
     runs.retain(|run| is_asked_for(&haystack(run)));
     let (shown, has_more) = asked.part(&runs, ON_A_PAGE);
+    let count = runs.len();
+    let counted = text!("{count} of {all} runs", "{all} 件中 {count} 件");
+    let counted = html! { " " span.quiet { (counted.get(lang)) } };
+    let elsewhere = [
+        ("/matrix", text!("all side by side", "全結果の比較表")),
+        ("/history", text!("devices over time", "デバイスの経時変化")),
+    ];
     let ways = [text!("newer", "新しい測定"), text!("older", "古い測定")];
     let page = html! {
-        (head(&asked, (runs.len(), all), lang))
+        (asked.form("/runs", &text!("Words", "語句"), &counted, lang))
+        (ways_to(elsewhere, lang))
         @if runs.is_empty() {
             p.empty { (nothing(all).get(lang)) }
         } @else {
-            (table(shown, lang))
+            (to_compare("/compare", &written(&runs_table(shown, "/runs"), lang), lang))
             (asked.further("/runs", has_more, ways, lang))
         }
     };
@@ -63,72 +62,6 @@ fn haystack(listed: &ListedRun) -> String {
     [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ")
 }
 
-fn head(asked: &Search, (count, all): (usize, usize), lang: Lang) -> Markup {
-    let counted = text!("{count} of {all} runs", "{all} 件中 {count} 件");
-    let counted = html! { " " span.quiet { (counted.get(lang)) } };
-    let ways = [
-        ("/matrix", text!("all side by side", "全結果の比較表")),
-        ("/history", text!("devices over time", "デバイスの経時変化")),
-    ];
-    html! {
-        (asked.form("/runs", &text!("Words", "語句"), &counted, lang))
-        (ways_to(ways, lang))
-    }
-}
-
-fn table(runs: &[ListedRun], lang: Lang) -> Markup {
-    let columns = [
-        (text!("compare", "比較"), None),
-        (text!("run", "測定"), None),
-        (text!("when", "日時"), None),
-        (text!("target", "対象"), None),
-        (text!("profile", "プロファイル"), None),
-        (text!("best read", "最高読み出し"), Some("n")),
-        (text!("best write", "最高書き込み"), Some("n")),
-        (text!("4 KiB random read", "4 KiB ランダム読み出し"), Some("n")),
-    ];
-    let table = html! {
-        div.scroll tabindex="0" role="region" aria-label=(text!("runs", "測定").get(lang)) {
-            table.list {
-                thead { tr { @for (name, class) in &columns { th scope="col" class=[class] { (name.get(lang)) } } } }
-                tbody { @for run in runs { (row(run, lang)) } }
-            }
-        }
-    };
-    to_compare("/compare", &table, lang)
-}
-
-fn row(listed: &ListedRun, lang: Lang) -> Markup {
-    let run = &listed.run;
-    let name = shown::line(run.labels.get(NAME_LABEL).unwrap_or(&run.id));
-    let device = run.model.as_ref().map(|model| model.get(lang)).or(run.device.as_deref());
-    let rates = [
-        listed.best_read_rate_bytes_per_s,
-        listed.best_write_rate_bytes_per_s,
-        listed.random_4k_read_rate_bytes_per_s,
-    ];
-    let words = |rate: Option<f64>| rate.map(|rate| number::rate(rate).to_string());
-    html! {
-        tr {
-            td {
-                input type="checkbox" name="run" value=(run.id)
-                    aria-label=(text!("compare {name}", "{name} を比べる").get(lang));
-            }
-            th scope="row" {
-                a href={ "/runs/" (encoded(&run.id)) } { (name) }
-                @if name != *run.id { small { (run.id) } }
-            }
-            td { (number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at))) }
-            td {
-                (shown::line(&run.target))
-                @if let Some(device) = device { small { (shown::line(device)) } }
-            }
-            td { (run.profile) }
-            @for rate in rates { td.n { (words(rate).as_deref().unwrap_or(number::NONE)) } }
-        }
-    }
-}
-
 /// Keys that are offered; any other is typed on the command line.
 fn pivot_keys() -> [(&'static str, Text); 6] {
     [
@@ -144,30 +77,27 @@ fn pivot_keys() -> [(&'static str, Text); 6] {
 /// Runs that stand side by side, each in a row of its own; more are a page of megabytes.
 const MOST_ROWS: usize = 200;
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct MatrixQuery {
+    /// What stands in rows; the device, if nothing is asked for.
     by: String,
     profile: String,
     baseline: String,
 }
 
-impl Default for MatrixQuery {
-    fn default() -> Self {
-        Self { by: "device".to_owned(), profile: String::new(), baseline: String::new() }
-    }
-}
-
 /// `GET /matrix`
-pub(crate) fn matrix(shared: &App, lang: Lang, Query(asked): Query<MatrixQuery>) -> Result<Made> {
-    let store = shared.runs()?;
+pub(crate) fn matrix(shared: &App, lang: Lang, Query(mut asked): Query<MatrixQuery>) -> Result<Made> {
+    if asked.by.is_empty() {
+        asked.by = pivot_keys()[0].0.to_owned();
+    }
+    let store = shared.store.runs()?;
     let request = PivotRequest {
         by: vec![asked.by.clone()],
         baseline: Some(asked.baseline.trim().to_owned()).filter(|baseline| !baseline.is_empty()),
         profile: Some(asked.profile.clone()).filter(|profile| !profile.is_empty()),
-        cell: None,
-        filters: Vec::new(),
         margin: MARGIN,
+        ..PivotRequest::default()
     };
     let (runs, digests) = store.pooled(request.day_chars(), DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let profiles: BTreeSet<&str> = runs.iter().map(|run| run.profile.as_str()).collect();
@@ -209,7 +139,7 @@ const MOST_DATES: usize = 60;
 
 /// `GET /history`
 pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
-    let store = shared.runs()?;
+    let store = shared.store.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
     let device = Some(asked.q.trim().to_owned()).filter(|device| !device.is_empty());
     let filter = Filter { device, ..Filter::default() };

@@ -1,9 +1,6 @@
 //! Lists that are searched for words and shown page by page.
 
-use crate::pages::frame::{encoded, ways_to};
-use kurabe_core::{Lang, Text, shown, text};
-use maud::{Markup, html};
-use serde::Deserialize;
+use super::kit::*;
 
 /// What is asked of a list.
 #[derive(Default, Deserialize)]

@@ -3,22 +3,14 @@
 //! The model: the page is made anew for each look, and the script that asks for it every second puts in place what is new. Between
 //! two looks lies the time that stands beside the whole.
 
-use crate::message::Message;
-use crate::pages::Made;
-use crate::pages::frame::{choice, without_script, written};
-use crate::shared::App;
-use axum::Json;
-use axum::extract::Path;
+use super::kit::*;
 use kurabe_core::mention::{ATTACH, SERVE};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::{ErrorKind, Lang, Result, Text, number, shown, text};
 use kurabe_lab::{ServedNote, ServedNow, served_notes, served_now};
 use kurabe_report::served_doc;
 use kurabe_serve::{ControlRequest, ServedFigures, ask_server};
 use kurabe_sim::KINDS;
-use maud::{Markup, html};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
 
 /// What was last seen of each server.
 static SEEN: Mutex<BTreeMap<String, ServedFigures>> = Mutex::new(BTreeMap::new());
@@ -60,7 +52,7 @@ fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
             }
             @match answer {
                 Ok((figures, model)) => {
-                    @let before = SEEN.lock().unwrap_or_else(PoisonError::into_inner).insert(note.id.clone(), figures.clone());
+                    @let before = locked(&SEEN).insert(note.id.clone(), figures.clone());
                     div { (written(&served_doc(figures, &figures.since(&before.unwrap_or_default())), lang)) }
                     (controls(&note.id, model, lang))
                 }

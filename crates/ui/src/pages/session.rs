@@ -1,17 +1,16 @@
 //! The door: what who has no session sees, and how one is got.
 
-use crate::pages::Made;
-use crate::pages::frame::head;
-use crate::shared::App;
+use super::frame::whole;
+use super::kit::*;
+use crate::shared::Reader;
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
-use kurabe_core::{ErrorKind, Lang, Result, text};
-use maud::{DOCTYPE, Markup, html};
 use serde_json::Value;
 
 /// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
-pub(crate) fn door(lang: Lang) -> Markup {
+pub(crate) fn door(reader: Reader) -> Markup {
+    let lang = reader.lang;
     let words = text!(
         "This page belongs to a kurabe that runs in a terminal. Open the address that it printed there; an address lets one \
          browser in, once.",
@@ -20,23 +19,20 @@ pub(crate) fn door(lang: Lang) -> Markup {
     );
     let label =
         text!("or type what stands behind # in it", "または、アドレスの # より後ろを入力してください");
-    html! {
-        (DOCTYPE)
-        html lang=(lang.pick("en", "ja")) {
-            (head("kurabe"))
-            body data-door="1" {
-                main {
-                    h1 { "kurabe" }
-                    p #door { (words.get(lang)) }
-                    form method="post" action="/session" {
-                        label for="word" { (label.get(lang)) }
-                        input #word name="word" autocomplete="off" required maxlength="64";
-                        button.main { (text!("open", "開く").get(lang)) }
-                    }
+    let body = html! {
+        body data-door="1" {
+            main {
+                h1 { "kurabe" }
+                p #door { (words.get(lang)) }
+                form method="post" action="/session" {
+                    label for="word" { (label.get(lang)) }
+                    input #word name="word" autocomplete="off" required maxlength="64";
+                    button.main { (text!("open", "開く").get(lang)) }
                 }
             }
         }
-    }
+    };
+    whole(reader, "kurabe", &body)
 }
 
 /// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].

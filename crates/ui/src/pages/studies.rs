@@ -1,16 +1,10 @@
 //! Studies: what an article found, and what models make of it. Verdicts come first, each with its evidence behind it.
 
-use crate::pages::Made;
-use crate::pages::frame::{ways_to, written};
-use crate::shared::App;
-use axum::extract::Path;
-use kurabe_core::{Lang, Result, Text, text};
+use super::kit::*;
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
 use kurabe_report::{study_frame, study_summary, study_tables, verdict_answer, verdict_badge, verdict_doc};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{QuestionResult, STUDIES, StudyOptions, StudyResult, study_named};
-use maud::{Markup, html};
-use std::sync::{Mutex, PoisonError};
 
 /// `GET /studies`
 pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
@@ -78,7 +72,7 @@ fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
 }
 
 fn computed(name: &str, shared: &App) -> Result<StudyResult> {
-    let mut kept = COMPUTED.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut kept = locked(&COMPUTED);
     if let Some(result) = kept.iter().find(|result| result.study == name) {
         return Ok(result.clone());
     }
@@ -86,7 +80,7 @@ fn computed(name: &str, shared: &App) -> Result<StudyResult> {
     let plan = kurabe_study::plan(&study_named(name, Catalogue::built_in())?, &StudyOptions::default())?;
     let (stream, handle) = (Stream::default(), RunHandle::default());
     let runner = StudyRunner {
-        open_store: &|| shared.open_store(),
+        open_store: &|| shared.store.open(),
         stream: &stream,
         handle: &handle,
         command: &[],

@@ -1,14 +1,13 @@
 //! Tiles: a row for each step, a tile for each direction, with the figure large and, on an axis that all tiles share, a dot among the
 //! bands of kinds of drives.
 
+use super::kit::*;
 use crate::board::{Board, column};
-use kurabe_core::record::{Cell, RunRecord};
+use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Lang, Text, number, shown, text};
 use kurabe_report::{Tile, usual_words};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};
 use kurabe_study::{Band, Likeness, bands};
-use maud::{Markup, html};
 
 /// Length of the axis, in its own units.
 const LENGTH: f64 = 250.0;
@@ -17,52 +16,20 @@ const NAME_LENGTH: f64 = 44.0;
 /// More tiles than these are no first look: a table shows them.
 const MOST: usize = 16;
 
-/// A cell that is measured, or will be.
-struct TilePlace<'a> {
-    index: u32,
-    step_index: usize,
-    label: &'a str,
-    direction: Option<Direction>,
-}
-
 /// The tiles of what goes on, or went on last; each step can be measured alone.
 pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
-    let cells = board.tasks.iter().flat_map(|task| {
-        // Steps that run at once are a row each.
-        let are_steps = task.workloads().len() > 1;
-        task.cells.iter().enumerate().map(move |(place, cell)| match are_steps {
-            true => (task.step_index + place, &cell.label, cell.direction),
-            false => (task.step_index, &task.label, cell.direction),
-        })
-    });
-    let places = (0..).zip(cells);
-    let places = places
-        .map(|(index, (step_index, label, direction))| TilePlace::new(index, step_index, label, direction));
-    let places: Vec<TilePlace<'_>> = places.collect();
-    Tiles { record: &board.record, now: board.now, likeness, can_measure: true }.markup(&places, lang)
+    let tiles = Tiles { now: board.now, can_measure: true, ..Tiles::of(&board.record, likeness) };
+    tiles.markup(&board.planned, lang)
 }
 
 /// The tiles of a stored run; nothing of one with many cells.
 pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang) -> Markup {
-    let cells = record.cells.iter();
-    let places =
-        cells.map(|cell| TilePlace::new(cell.index, cell.step_index as usize, &cell.label, cell.direction));
-    let places: Vec<TilePlace<'_>> = places.collect();
-    html! {
-        @if places.len() <= MOST {
-            (Tiles { record, now: None, likeness, can_measure: false }.markup(&places, lang))
-        }
-    }
-}
-
-impl<'a> TilePlace<'a> {
-    fn new(index: u32, step_index: usize, label: &'a str, direction: Option<Direction>) -> Self {
-        Self { index, step_index, label, direction }
-    }
+    html! { @if record.cells.len() <= MOST { (Tiles::of(record, likeness).markup(&record.cells, lang)) } }
 }
 
 struct Tiles<'a> {
-    record: &'a RunRecord,
+    done: Vec<DoneCell<'a>>,
+    axis: Option<RateAxis>,
     /// The cell that is measured now.
     now: Option<u32>,
     likeness: Option<&'a Likeness>,
@@ -76,20 +43,20 @@ struct DoneCell<'a> {
     bands: Vec<(DeviceClass, Band)>,
 }
 
-impl Tiles<'_> {
-    fn markup(&self, places: &[TilePlace<'_>], lang: Lang) -> Markup {
+impl<'a> Tiles<'a> {
+    fn of(record: &'a RunRecord, likeness: Option<&'a Likeness>) -> Self {
+        let (statistic, catalogue) = (record.header.statistic(), Catalogue::built_in());
+        let bands = |cell| bands(record, cell, catalogue);
+        let done = |cell| DoneCell { cell, tile: Tile::of(cell, statistic), bands: bands(cell) };
+        let done: Vec<DoneCell<'_>> = record.cells.iter().map(done).collect();
+        Self { axis: RateAxis::over(&done), done, now: None, likeness, can_measure: false }
+    }
+
+    fn markup(&self, places: &[Cell], lang: Lang) -> Markup {
         let used: Vec<usize> =
             (0..3).filter(|number| places.iter().any(|place| column(place.direction) == *number)).collect();
         let names = [text!("Read", "読み出し"), text!("Write", "書き込み"), text!("Other", "その他")];
         let alone = text!("measure this one alone", "この項目だけを測る");
-        let (statistic, catalogue) = (self.record.header.statistic(), Catalogue::built_in());
-        let done = |cell| DoneCell {
-            cell,
-            tile: Tile::of(cell, statistic),
-            bands: bands(self.record, cell, catalogue),
-        };
-        let done: Vec<DoneCell<'_>> = self.record.cells.iter().map(done).collect();
-        let axis = RateAxis::over(&done);
         html! {
             div class={ "tiles columns-" (used.len()) } {
                 div.names aria-hidden="true" {
@@ -97,7 +64,7 @@ impl Tiles<'_> {
                     @for number in &used { span { (names[*number].get(lang)) } }
                 }
                 @for row in rows(places) {
-                    @let label = shown::line(row[0].label);
+                    @let label = shown::line(&row[0].label);
                     div.row {
                         @if self.can_measure {
                             button.step type="button" data-only=(row[0].label) title=(alone.get(lang)) { (label) }
@@ -109,8 +76,7 @@ impl Tiles<'_> {
                             @if cells.clone().next().is_none() { div.tile.none {} }
                             @for place in cells {
                                 @let name = names[*number].map(|name| format!("{name} {label}"));
-                                @let done = done.iter().find(|done| done.cell.index == place.index);
-                                (self.tile(place, done, &name, axis.as_ref(), lang))
+                                (self.tile(place, &name, lang))
                             }
                         }
                     }
@@ -119,14 +85,8 @@ impl Tiles<'_> {
         }
     }
 
-    fn tile(
-        &self,
-        place: &TilePlace<'_>,
-        done: Option<&DoneCell<'_>>,
-        name: &Text,
-        axis: Option<&RateAxis>,
-        lang: Lang,
-    ) -> Markup {
+    fn tile(&self, place: &Cell, name: &Text, lang: Lang) -> Markup {
+        let done = self.done.iter().find(|done| done.cell.index == place.index);
         let class = match (done, place.direction) {
             _ if self.now == Some(place.index) => "tile now",
             (None, _) => "tile waits",
@@ -141,7 +101,7 @@ impl Tiles<'_> {
             div class=(class) data-cell=(place.index) role="group" aria-label=(name.get(lang)) {
                 @if let Some(done) = done {
                     div { (figures(&done.tile, lang)) @if let Some(words) = likeness { p.like { (words.get(lang)) } } }
-                    @if let (Some(axis), Some(rate)) = (axis, done.tile.rate_bytes_per_s) {
+                    @if let (Some(axis), Some(rate)) = (&self.axis, done.tile.rate_bytes_per_s) {
                         (axis.drawing(rate, &done.bands))
                     }
                 } @else {
@@ -153,12 +113,11 @@ impl Tiles<'_> {
 }
 
 /// What stands in a row: the cells of a step. Its directions may be apart in the order of measuring.
-fn rows<'p, 'a>(places: &'p [TilePlace<'a>]) -> Vec<Vec<&'p TilePlace<'a>>> {
-    let mut rows: Vec<Vec<&TilePlace<'_>>> = Vec::new();
+fn rows(places: &[Cell]) -> Vec<Vec<&Cell>> {
+    let mut rows: Vec<Vec<&Cell>> = Vec::new();
     for place in places {
-        let is_same = |row: &&mut Vec<&TilePlace<'_>>| {
-            (row[0].step_index, row[0].label) == (place.step_index, place.label)
-        };
+        let is_same =
+            |row: &&mut Vec<&Cell>| (row[0].step_index, &row[0].label) == (place.step_index, &place.label);
         match rows.iter_mut().find(is_same) {
             Some(row) => row.push(place),
             None => rows.push(vec![place]),

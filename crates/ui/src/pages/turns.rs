@@ -3,11 +3,9 @@
 //! The model: the form has a field for each thing that may differ. Several values in a field make a configuration each, several fields
 //! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
 
-use crate::message::usage;
+use super::kit::*;
 use kurabe_core::profile::option;
-use kurabe_core::{ErrorKind, Lang, Result, Text, shown, text};
 use kurabe_lab::versus::{MOST_VARIANTS, SideWords, Variant, Variation, VersusRequest, count_sides, sides};
-use maud::{Markup, html};
 
 /// What differs, as the form sends it: options, each with its values and commas between; without words it does not differ.
 pub(crate) type Vary = Vec<(String, String)>;

@@ -18,10 +18,10 @@ use crate::words;
 use crate::words::stutter::{
     longest_operation, reads_beside, reads_beside_words, smooth_words, stutter_words,
 };
-use kurabe_compare::{ComparedCell, Pair, Weight};
+use kurabe_compare::{Pair, Weight};
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, number, text};
-use kurabe_stats::{Stutter, Verdict};
+use kurabe_stats::{Compared, Stutter, Verdict};
 
 impl Report<'_> {
     /// The answer: sentences in the order of weight, as one text.
@@ -58,7 +58,7 @@ impl Report<'_> {
             Some(text!("{name} · {words}", "{name} · {words}"; name, words))
         }));
         sentences.push(answer(pair));
-        sentences.extend(largest(pair, &self.rows()));
+        sentences.extend(largest(&self.rows()));
         let doubts = pair.differences.iter().filter(|difference| difference.weight == Weight::Decisive);
         let decisive: Vec<Text> = doubts.map(|difference| Spoken::from(difference).name).collect();
         if !decisive.is_empty() {
@@ -83,22 +83,14 @@ pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
 }
 
 /// The largest difference that is sure.
-fn largest(pair: &Pair, rows: &[CellRow<'_>]) -> Option<Text> {
-    let sure = |cell: &&ComparedCell| {
-        cell.compared
-            .as_ref()
-            .is_some_and(|compared| matches!(compared.verdict, Verdict::Faster | Verdict::Slower))
-    };
-    let weight = |cell: &ComparedCell| cell.compared.as_ref().map_or(0.0, |one| one.speed.value.ln().abs());
-    let mut cells: Vec<&ComparedCell> = pair.cells.iter().filter(sure).collect();
-    cells.sort_by(|one, two| weight(two).total_cmp(&weight(one)));
-    let cell = cells.first().filter(|_| cells.len() > 1)?;
-    let words = verdict_words(cell.compared.as_ref()?).1;
-    let of_it = |row: &&CellRow<'_>| {
-        let against = row.entries.get(1).and_then(Option::as_ref).and_then(|entry| entry.against);
-        against.is_some_and(|against| std::ptr::eq(against, *cell))
-    };
-    let name = &rows.iter().find(of_it)?.name;
+fn largest(rows: &[CellRow<'_>]) -> Option<Text> {
+    let compared = rows.iter().filter_map(|row| Some((&row.name, row.compared(1)?)));
+    let sure = |(_, one): &(&Text, &Compared)| matches!(one.verdict, Verdict::Faster | Verdict::Slower);
+    let weight = |one: &Compared| one.speed.value.ln().abs();
+    let mut cells: Vec<(&Text, &Compared)> = compared.filter(sure).collect();
+    cells.sort_by(|(_, one), (_, two)| weight(two).total_cmp(&weight(one)));
+    let (name, compared) = cells.first().filter(|_| cells.len() > 1)?;
+    let words = verdict_words(compared).1;
     Some(text!(
         "The largest difference is in {name}: {words}.",
         "最も差が大きいのは「{name}」({words})。";
@@ -172,27 +164,19 @@ impl Report<'_> {
                 }
             }
         }
-        match (felt.is_empty(), smooth) {
-            (true, 0) => {
-                doc.say(text!(
-                    "Not known: no cell was measured over time.",
-                    "不明です(時間を追って測った項目がありません)。"
-                ));
-            }
-            (true, _) => {
-                doc.say(no_stall(&rows));
-            }
-            (false, _) => {
-                doc.list(Purpose::Item, felt);
-                if smooth > 0 {
-                    doc.say(text!(
-                        "In all other cells no stall was long enough to be felt (0.1 s).",
-                        "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
-                    ));
-                }
-            }
-        }
-        doc
+        let rest = match (felt.is_empty(), smooth) {
+            (true, 0) => Some(text!(
+                "Not known: no cell was measured over time.",
+                "不明です(時間を追って測った項目がありません)。"
+            )),
+            (true, _) => Some(no_stall(&rows)),
+            (false, 0) => None,
+            (false, _) => Some(text!(
+                "In all other cells no stall was long enough to be felt (0.1 s).",
+                "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
+            )),
+        };
+        doc.list(Purpose::Item, felt).say_all(rest).done()
     }
 }
 

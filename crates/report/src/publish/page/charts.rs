@@ -21,11 +21,7 @@ pub(super) const SHOWN: usize = 3;
 impl Report<'_> {
     fn pictures_in(&self, lang: Lang) -> Vec<Picture> {
         let drawn: Vec<&RunRecord> = self.runs.iter().copied().take(DRAWN_RUNS).collect();
-        let pair = match self.pairs.as_slice() {
-            [pair] => Some(pair),
-            _ => None,
-        };
-        pictures(&drawn, pair, lang)
+        pictures(&drawn, self.pairs.first().filter(|_| self.pairs.len() == 1), lang)
     }
 
     /// The pictures in English and in Japanese.
@@ -37,10 +33,7 @@ impl Report<'_> {
     /// The charts of the page, of which some stand behind a title.
     pub(super) fn charts(&self, pictures: &[[Picture; 2]]) -> Doc {
         let mut doc = Doc::new();
-        if pictures.is_empty() {
-            return doc;
-        }
-        if self.runs.len() > DRAWN_RUNS {
+        if self.runs.len() > DRAWN_RUNS && !pictures.is_empty() {
             let (drawn, all) = (DRAWN_RUNS, self.runs.len());
             doc.say(text!(
                 "The charts show the first {drawn} of {all} runs; the tables hold all.",
@@ -63,15 +56,10 @@ impl Report<'_> {
     /// # Errors
     /// When no run has the data for it.
     pub fn picture(&self, name: Option<&str>, theme: Theme) -> Result<String> {
-        let mut pictures = self.pictures_in(self.lang);
-        let named = |name: &str| pictures.iter().position(|picture| picture.name == name);
-        let index = match name {
-            Some(name) => named(name),
-            None => named("forest").or((!pictures.is_empty()).then_some(0)),
-        };
-        if let Some(index) = index {
-            let chart = pictures.swap_remove(index).chart;
-            return Ok(chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme));
+        let pictures = self.pictures_in(self.lang);
+        let named = |name: &str| pictures.iter().find(|picture| picture.name == name);
+        if let Some(picture) = name.map_or_else(|| named("forest").or(pictures.first()), named) {
+            return Ok(picture.chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme));
         }
         let names = names(&pictures);
         if let Some(name) = name.filter(|_| !names.is_empty()) {

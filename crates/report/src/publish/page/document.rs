@@ -30,7 +30,7 @@ const TOLD_WHY: usize = 2;
 
 impl Report<'_> {
     /// Heading, runs, answer, and that there are warnings.
-    pub(super) fn top(&self) -> Doc {
+    pub fn head_doc(&self) -> Doc {
         let mut doc = Doc::new();
         doc.heading(2, self.title());
         let several = self.runs.len() > 1;
@@ -60,14 +60,14 @@ impl Report<'_> {
     /// That there are warnings, of which kinds, and where they stand.
     fn warnings(&self) -> Option<Paragraph> {
         let warns = |remark: &Remark| remark.role == Role::Warn;
-        let of_run = |run: &&RunRecord| notices(run).into_iter().filter(warns).collect::<Vec<_>>();
-        let warnings: Vec<Vec<Remark>> = self.runs.iter().map(of_run).collect();
-        let warned = warnings.iter().filter(|of_run| !of_run.is_empty()).count();
-        let (mut count, mut kinds) = (0, Vec::new());
-        for Remark { kind, .. } in warnings.into_iter().flatten() {
-            count += 1;
-            if !kinds.contains(&kind) {
-                kinds.push(kind);
+        let (mut warned, mut count, mut kinds) = (0, 0, Vec::new());
+        for run in &self.runs {
+            let own: Vec<Text> = notices(run).into_iter().filter(warns).map(|remark| remark.kind).collect();
+            (warned, count) = (warned + usize::from(!own.is_empty()), count + own.len());
+            for kind in own {
+                if !kinds.contains(&kind) {
+                    kinds.push(kind);
+                }
             }
         }
         let (kinds, all) = (Text::list(kinds), self.runs.len());

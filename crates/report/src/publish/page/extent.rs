@@ -52,15 +52,11 @@ impl Extent {
 impl Report<'_> {
     /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
     pub fn html(&self, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
-        self.html_within(MOST_PAGE_BYTES, theme, records)
-    }
-
-    fn html_within(&self, most_bytes: usize, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         let pictures = self.pictures();
         let mut report = self.clone();
         let mut html = report.page(theme, &pictures);
         for extent in Extent::THINNER {
-            if html.bytes() + ROOM_BEHIND_BYTES <= most_bytes {
+            if html.bytes() + ROOM_BEHIND_BYTES <= MOST_PAGE_BYTES {
                 break;
             }
             report.extent = extent;
@@ -112,11 +108,8 @@ impl Report<'_> {
     /// The records as JSON that fits into a page of so many bytes: as they are; packed; without what is longest; none.
     pub fn records(&self, page_bytes: usize) -> Embedded {
         let most_bytes = MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES);
-        let whole =
-            [export_bundle, export_packed_bundle].into_iter().map(|export| export(self.owned().collect()));
-        if let Some(json) = whole.into_iter().find(|json| json.len() <= most_bytes) {
-            return Embedded { json, left_out: None };
-        }
+        let whole = [export_bundle, export_packed_bundle].into_iter();
+        let whole = whole.map(|export| Embedded { json: export(self.owned().collect()), left_out: None });
         let thinner = [
             (text!("time series of the records", "測定記録の時系列"), false),
             (
@@ -127,16 +120,14 @@ impl Report<'_> {
                 true,
             ),
         ];
-        for (parts, latencies_too) in thinner {
+        let thinner = thinner.into_iter().map(|(parts, latencies_too)| {
             let remark = left_out(&parts, EXPORT);
-            let json =
-                export_packed_bundle(self.owned().map(|run| thinned(run, latencies_too, &remark)).collect());
-            if json.len() <= most_bytes {
-                return Embedded { json, left_out: Some(remark) };
-            }
-        }
-        let remark = left_out(&text!("the records", "測定記録"), EXPORT);
-        Embedded { json: String::new(), left_out: Some(remark) }
+            let runs = self.owned().map(|run| thinned(run, latencies_too, &remark));
+            Embedded { json: export_packed_bundle(runs.collect()), left_out: Some(remark) }
+        });
+        let none = left_out(&text!("the records", "測定記録"), EXPORT);
+        let none = Embedded { json: String::new(), left_out: Some(none) };
+        whole.chain(thinner).find(|embedded| embedded.json.len() <= most_bytes).unwrap_or(none)
     }
 
     /// Answer, comparisons and records, in the form that is read back.

@@ -4,14 +4,15 @@
 //! order, then what only the others have. Of one run the figure is by its profile's statistic; of several it is the mean
 //! of the repetitions, because that is what their ratio is made of.
 
+use super::Report;
 use crate::compare::facts::note;
 use crate::run::figures::Figures;
 use crate::words;
-use kurabe_compare::{CellKey, CellName, ComparedCell, Pair, values};
+use kurabe_compare::{CellKey, CellName, ComparedCell, values};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::{Stutter, stutter};
+use kurabe_stats::{Compared, Stutter, stutter};
 
 /// A cell of one run.
 pub(super) struct RunCell<'a> {
@@ -40,36 +41,43 @@ pub(super) struct CellRow<'a> {
     pub(super) entries: Vec<Option<RunCell<'a>>>,
 }
 
-impl CellRow<'_> {
+impl<'a> CellRow<'a> {
     /// A value of this row with its unit.
     pub(super) fn figure(&self, value: f64) -> Figure {
         number::measured(self.measure, value)
     }
+
+    /// How the entry of a run compares with the baseline's.
+    pub(super) fn compared(&self, index: usize) -> Option<&'a Compared> {
+        self.entries.get(index)?.as_ref()?.against?.compared.as_ref()
+    }
 }
 
-/// The rows of these runs; `pairs` holds the comparison of each but the first with the first.
-pub(super) fn rows<'a>(runs: &[&'a RunRecord], pairs: &'a [Pair]) -> Vec<CellRow<'a>> {
-    let mut rows: Vec<CellRow<'a>> = Vec::new();
-    for (index, run) in runs.iter().enumerate() {
-        let pair = index.checked_sub(1).and_then(|index| pairs.get(index));
-        for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
-            let against = pair.and_then(|pair| {
-                pair.cells.iter().find(|one| one.key == named.key && one.measure == cell.measure)
-            });
-            let entry = entry(run, cell, against, runs.len() > 1);
-            match rows.iter_mut().find(|row| row.key == named.key && row.measure == cell.measure) {
-                Some(row) => row.entries[index] = Some(entry),
-                None => {
-                    let mut entries: Vec<Option<RunCell<'a>>> = runs.iter().map(|_| None).collect();
-                    entries[index] = Some(entry);
-                    let (name, note) = (words::cell(cell), note(&named.key, &named.label));
-                    let name = text!("{name}{note}", "{name}{note}"; name, note);
-                    rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
+impl Report<'_> {
+    /// The rows of its runs, of which each but the first is compared with the first.
+    pub(super) fn rows(&self) -> Vec<CellRow<'_>> {
+        let mut rows: Vec<CellRow<'_>> = Vec::new();
+        for (index, run) in self.runs.iter().enumerate() {
+            let pair = index.checked_sub(1).and_then(|index| self.pairs.get(index));
+            for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
+                let is_it = |key: &CellKey, measure| *key == named.key && measure == cell.measure;
+                let against =
+                    pair.and_then(|pair| pair.cells.iter().find(|one| is_it(&one.key, one.measure)));
+                let entry = entry(run, cell, against, self.runs.len() > 1);
+                match rows.iter_mut().find(|row| is_it(&row.key, row.measure)) {
+                    Some(row) => row.entries[index] = Some(entry),
+                    None => {
+                        let mut entries: Vec<_> = self.runs.iter().map(|_| None).collect();
+                        entries[index] = Some(entry);
+                        let (name, note) = (words::cell(cell), note(&named.key, &named.label));
+                        let name = text!("{name}{note}", "{name}{note}"; name, note);
+                        rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
+                    }
                 }
             }
         }
+        rows
     }
-    rows
 }
 
 fn entry<'a>(

@@ -45,7 +45,7 @@ impl Report<'_> {
         let mut rows: Vec<TableRow> = derived::all(run).into_iter().map(derived_row).collect();
         let rows_alone = alone.rows();
         rows.extend(rows_alone.iter().filter_map(|row| Some(one_row(row, row.entries[0].as_ref()?).into())));
-        Table::new(columns, rows).with_values_from(2).on_page(caption, TableForm::Cards)
+        Table::new(columns, rows).without_blanks_from(2).on_page(caption, TableForm::Cards)
     }
 
     /// Two runs: both figures, their ratio with its interval, the verdict in words.
@@ -64,8 +64,7 @@ impl Report<'_> {
         let reach = reach(pair);
         let rows = rows.iter().map(|row| {
             let against = row.entries[1].as_ref().and_then(|entry| entry.against);
-            let compared = against.and_then(|cell| cell.compared.as_ref());
-            let speed = compared.map(|compared| &compared.speed);
+            let speed = row.compared(1).map(|compared| &compared.speed);
             let run = &pair.names[usize::from(row.entries[0].is_none())];
             let alone = || Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run));
             [
@@ -230,14 +229,13 @@ fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> 
     let Some(compared) = &cell.compared else { return figure.under(words) };
     let (role, below) = signed(cell, compared, if in_words { words.clone() } else { ratio(&compared.speed) });
     let figure = figure.role(role).under(below);
-    if in_words {
+    if !with_hints {
         return figure;
     }
     let (name, value) = (&row.name, row.entries[index].as_ref().and_then(|entry| entry.value));
     let value = Text::same(value.map_or(number::NONE.to_owned(), |value| row.figure(value).to_string()));
-    let hint = match with_hints {
-        true => text!("{name} · {value}: {words}", "{name} · {value}: {words}"; name, value, words),
-        false => Text::default(),
-    };
-    Entry { hint, ..figure }
+    Entry {
+        hint: text!("{name} · {value}: {words}", "{name} · {value}: {words}"; name, value, words),
+        ..figure
+    }
 }
