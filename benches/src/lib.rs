@@ -21,6 +21,7 @@ pub mod parquet_scale;
 pub mod ranks;
 pub mod serve;
 mod serve_beside;
+mod serve_client;
 mod serve_device;
 mod serve_same;
 pub mod shared_scale;

@@ -1,5 +1,5 @@
-//! How exactly a served model keeps its time: fio over NBD, and on a file of ext4 on an attached device (FUSE and a loop device),
-//! beside the same requests in virtual time.
+//! How exactly a served model keeps its time: fio over NBD, a client that costs next to nothing, and fio on a file of ext4 on an
+//! attached device (FUSE and a loop device), beside the same requests in virtual time.
 //!
 //! The model: each case serves a device in this process, has fio ask it for some seconds, and sends the same stack, in virtual
 //! time and as many at a time, what fio says that it asked. What is compared is the ratio of the two rates; beside it stands
@@ -11,6 +11,7 @@ use crate::Result;
 use crate::child;
 use crate::options::Flags;
 use crate::serve_beside::{has_nbdkit, with_nbdkit};
+use crate::serve_client::random_reads;
 use crate::serve_device;
 use crate::serve_same::{Asked, bare_lateness_ns, in_virtual_time};
 use crate::statistics::percentile;
@@ -49,6 +50,8 @@ struct Case {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Nbd,
+    /// Not fio, but a client that costs next to nothing.
+    Bare,
     /// A file of ext4 on an attached device.
     Ext4,
 }
@@ -57,13 +60,14 @@ impl Way {
     fn name(self) -> &'static str {
         match self {
             Self::Nbd => "NBD",
+            Self::Bare => "NBD, bare",
             Self::Ext4 => "ext4",
         }
     }
 
     fn span_bytes(self) -> u64 {
         match self {
-            Self::Nbd => SPAN_BYTES,
+            Self::Nbd | Self::Bare => SPAN_BYTES,
             Self::Ext4 => FILE_BYTES,
         }
     }
@@ -88,9 +92,15 @@ const CASES: &[Case] = &[
     },
     case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 1, 0.1),
     case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 32, 0.1),
+    bare(case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 1, 0.05)),
+    bare(case("SSD 4 KiB random read", "samsung-870-evo", "randread", 4096, 32, 0.05)),
     Case {
         set: NULL,
         ..case("nothing, 4 KiB random read", "ideal-ram-disk", "randread", 4096, 32, f64::INFINITY)
+    },
+    Case {
+        set: NULL,
+        ..bare(case("nothing, 4 KiB random read", "ideal-ram-disk", "randread", 4096, 32, f64::INFINITY))
     },
     Case { set: NULL, ..case("nothing, 1 MiB read", "ideal-ram-disk", "read", 1 << 20, 8, f64::INFINITY) },
     Case { set: NULL, ..case("nothing, 1 MiB write", "ideal-ram-disk", "write", 1 << 20, 8, f64::INFINITY) },
@@ -112,6 +122,10 @@ const fn case(
     promised: f64,
 ) -> Case {
     Case { name, device, set: &[], without: &[], pattern, bytes, depth, way: Way::Nbd, promised }
+}
+
+const fn bare(case: Case) -> Case {
+    Case { way: Way::Bare, ..case }
 }
 
 const fn on_ext4(case: Case) -> Case {
@@ -158,11 +172,11 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     ];
     let mut rows = vec![heads.map(str::to_owned).to_vec()];
     let missing = serve_device::missing();
-    let can = |case: &&Case| case.way == Way::Nbd || missing.is_none();
+    let can = |case: &&Case| case.way != Way::Ext4 || missing.is_none();
     let is_asked = |case: &&Case| case.name.contains(&options.only) || case.way.name() == options.only;
     for case in CASES.iter().filter(is_asked).filter(can) {
         rows.push(measure(case, options.seconds)?);
-        if !case.promised.is_finite() && has_nbdkit() {
+        if case.way == Way::Nbd && !case.promised.is_finite() && has_nbdkit() {
             rows.push(beside(case, options.seconds)?);
         }
     }
@@ -185,7 +199,7 @@ pub fn has_fio() -> bool {
 fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let address = match case.way {
-        Way::Nbd => Address::Socket(folder.path().join("s.sock")),
+        Way::Nbd | Way::Bare => Address::Socket(folder.path().join("s.sock")),
         Way::Ext4 => Address::Devices { folder: folder.path().join("run"), by: AttachBy::Fuse },
     };
     let request = ServeRequest {
@@ -205,7 +219,15 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let words = |error: kurabe_core::Error| error.to_string();
     let mut serving = Serving::start(&request).map_err(words)?;
     let facts = serving.facts().clone();
+    let mut asked = None;
     let iops = match facts.devices.first() {
+        None if case.way == Way::Bare => {
+            fill(case, &facts.uri.clone().unwrap_or_default(), folder.path())?;
+            let (iops, places) =
+                random_reads(&folder.path().join("s.sock"), SPAN_BYTES, case.depth, seconds)?;
+            asked = Some(Asked::reads(places));
+            iops
+        }
         None => fio_over_nbd(case, &facts.uri.unwrap_or_default(), seconds, folder.path())?,
         Some(device) => serve_device::with_file(device, folder.path(), FILE_BYTES, |file| {
             let file = format!("--filename={}", file.display());
@@ -217,8 +239,8 @@ fn measure(case: &Case, seconds: f64) -> Result<Vec<String>> {
     serving.end();
     let lateness = serving.wait().map_err(words)?.lateness;
     let (virtual_iops, ratio) = if case.promised.is_finite() {
-        let virtual_iops =
-            in_virtual_time(&request.spec, &Asked::read(&folder.path().join(LIST))?, case.depth)?;
+        let asked = asked.map_or_else(|| Asked::read(&folder.path().join(LIST)), Ok)?;
+        let virtual_iops = in_virtual_time(&request.spec, &asked, case.depth)?;
         let ratio = iops / virtual_iops;
         let missed = if (ratio - 1.0).abs() > case.promised { " MISSED" } else { "" };
         (figure(virtual_iops, 0), format!("{}{missed}", figure(ratio, 3)))
@@ -266,13 +288,18 @@ fn beside(case: &Case, seconds: f64) -> Result<Vec<String>> {
 /// Where nothing but the server takes time, memory is there and has data: holes are not read, and new memory has to be cleared
 /// first.
 fn fio_over_nbd(case: &Case, uri: &str, seconds: f64, folder: &Path) -> Result<f64> {
-    let way = ["--ioengine=nbd", &format!("--uri={uri}")];
+    fill(case, uri, folder)?;
+    fio(case, &["--ioengine=nbd", &format!("--uri={uri}")], seconds, folder)
+}
+
+fn fill(case: &Case, uri: &str, folder: &Path) -> Result<()> {
     if !case.promised.is_finite() {
         let mut command = Command::new("fio");
-        command.args(["--name=filled", "--rw=write", "--bs=1m", "--iodepth=8"]).args(way);
-        child::run(command.arg(format!("--size={SPAN_BYTES}")).current_dir(folder))?;
+        command.args(["--name=filled", "--rw=write", "--bs=1m", "--iodepth=8", "--ioengine=nbd"]);
+        command.args([format!("--uri={uri}"), format!("--size={SPAN_BYTES}")]);
+        child::run(command.current_dir(folder))?;
     }
-    fio(case, &way, seconds, folder)
+    Ok(())
 }
 
 /// What fio reaches.

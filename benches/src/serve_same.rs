@@ -4,6 +4,7 @@
 //! many at a time, from several moments of a disk's turn, because nobody knows where the served one stood.
 
 use crate::Result;
+use crate::serve_client::BLOCK_BYTES;
 use kurabe_serve::{USUAL_SPIN_NS, WaitFor, wait_for};
 use kurabe_sim::{CompletedRequest, DeviceSpec, Request, RequestKind, Stack};
 use std::path::Path;
@@ -18,6 +19,12 @@ const BETWEEN_TURNS_NS: u64 = 1_300_003;
 pub(crate) struct Asked(Vec<Request>);
 
 impl Asked {
+    /// Random reads of a bare client.
+    pub(crate) fn reads(places: Vec<u64>) -> Self {
+        let read = |place| Request::new(RequestKind::Read, place, BLOCK_BYTES);
+        Self(places.into_iter().map(read).collect())
+    }
+
     /// Reads fio's list, version 3: a time, a file, what is done, and for requests offset and length.
     pub(crate) fn read(list: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(list)?;

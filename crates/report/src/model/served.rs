@@ -144,6 +144,12 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
 fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
     let KeepingUp { depth, rate_per_s, model_rate_per_s } = keeping_up;
     let [rate, model] = [*rate_per_s, *model_rate_per_s].map(whole);
+    if *depth == 0 {
+        return text!(
+            "  too slow  this machine, at any depth: one 4 KiB random read at a time comes to {rate} per second; the model gives {model} at depth 32",
+            "  速度不足  このマシンはどの深さでも追いつけません(4 KiB ランダムリードは深さ 1 で毎秒 {rate} 件)。モデルは深さ 32 で毎秒 {model} 件"
+        );
+    }
     text!(
         "  too slow  this machine, for more than depth {depth} of 4 KiB random reads ({rate} per second); the model gives {model} at depth 32",
         "  速度不足  このマシンが追いつけるのは 4 KiB ランダムリードの深さ {depth}(毎秒 {rate} 件)まで。モデルは深さ 32 で毎秒 {model} 件"
