@@ -115,7 +115,10 @@ impl Answer {
             CauseClass::Command => sentence.contains("command"),
             CauseClass::Chain => sentence.contains("chain"),
             CauseClass::Mechanics => sentence.contains("rotation"),
-            CauseClass::Device => sentence.contains("its bytes") && sentence.contains("command"),
+            // As above, of a disk the port of its memory is as good as the connection.
+            CauseClass::Device => {
+                sentence.contains("its bytes") && (self.turns || sentence.contains("command"))
+            }
             _ => false,
         };
         let is_mixed = self.truth[0].1 < 2.0 / 3.0 || self.truth[0].0 == CauseClass::Device;
@@ -300,8 +303,9 @@ pub fn take_time(profile: &mut Profile, time_ns: u64) {
     }
 }
 
-/// The score of a profile over all devices, and what it is made of as text: each answer that is not right, then the scores.
-pub fn scored(profile: &Profile) -> (Score, String) {
+/// The score of a profile over all devices, that of the cells that a link bounds, and what they are made of as text: each answer that
+/// is not right, then the scores.
+pub fn scored(profile: &Profile) -> ([Score; 2], String) {
     let answers = answers(profile);
     let mut lines: Vec<String> =
         answers.iter().filter(|answer| answer.is_right() != Some(true)).map(Answer::to_string).collect();
@@ -311,7 +315,8 @@ pub fn scored(profile: &Profile) -> (Score, String) {
     }
     let is_linked =
         |answer: &&Answer| answer.truth.first().is_some_and(|(class, _)| *class == CauseClass::Link);
-    lines.push(format!("{}, bound by a link: {}", profile.name, score(answers.iter().filter(is_linked))));
+    let linked = score(answers.iter().filter(is_linked));
+    lines.push(format!("{}, bound by a link: {linked}", profile.name));
     let media: BTreeSet<&str> = answers.iter().map(|answer| answer.medium.as_str()).collect();
     for medium in media {
         let score = score(answers.iter().filter(|answer| answer.medium == medium));
@@ -319,16 +324,18 @@ pub fn scored(profile: &Profile) -> (Score, String) {
     }
     let all = score(&answers);
     lines.push(format!("{}, all: {all}", profile.name));
-    (all, lines.join("\n"))
+    ([all, linked], lines.join("\n"))
 }
 
-/// Bars of a profile: percent right at least, percent wrong at most, firmly wrong at most.
-fn holds(place: usize, right: f64, wrong: f64, firmly_wrong: usize) {
+/// Bars of a profile: percent right at least, of all and of what a link bounds, and percent wrong at most. Nothing is wrong without doubt.
+fn holds(place: usize, [right, linked_right]: [f64; 2], wrong: f64) {
     let (name, time_ns) = PROFILES[place];
-    let (score, text) = scored(&profile(name, time_ns));
-    let percent = |count: usize| 100.0 * count as f64 / score.cells as f64;
-    let is_held =
-        percent(score.right) >= right && percent(score.wrong) <= wrong && score.firmly_wrong <= firmly_wrong;
+    let ([all, linked], text) = scored(&profile(name, time_ns));
+    let percent = |count: usize, of: &Score| 100.0 * count as f64 / of.cells as f64;
+    let is_held = percent(all.right, &all) >= right
+        && percent(linked.right, &linked) >= linked_right
+        && percent(all.wrong, &all) <= wrong
+        && all.firmly_wrong == 0;
     assert!(is_held, "{text}");
 }
 
@@ -338,20 +345,20 @@ pub const PROFILES: [(&str, Option<u64>); 4] =
 
 #[test]
 fn of_a_quick_run() {
-    holds(0, 80.0, 1.5, 0);
+    holds(0, [80.0, 65.0], 1.5);
 }
 
 #[test]
 fn of_a_run_as_crystaldiskmark_does_it() {
-    holds(1, 75.0, 2.0, 0);
+    holds(1, [75.0, 60.0], 2.0);
 }
 
 #[test]
 fn of_a_run_as_gnome_disks_does_it() {
-    holds(2, 80.0, 1.0, 0);
+    holds(2, [80.0, 65.0], 1.0);
 }
 
 #[test]
 fn of_a_probe() {
-    holds(3, 92.0, 0.0, 0);
+    holds(3, [92.0, 95.0], 0.0);
 }

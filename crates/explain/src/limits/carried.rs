@@ -81,6 +81,21 @@ pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
 }
 
+/// Bytes that pass a little more slowly than the same place again.
+pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
+    let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
+    let sentence = text!(
+        "its bytes, on the medium and on the connection alike: {rate}",
+        "データの転送(媒体と接続の両方、{rate})"
+    );
+    let evidence = text!(
+        "work in order moves {rate}, and the same place again, from the drive's memory, passes the connection at {memory}: the one is \
+         about as slow as the other",
+        "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)は接続を {memory} で通り、大差がありません"
+    );
+    limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
+}
+
 /// Bytes that pass no more slowly than the same place again.
 pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));

@@ -384,7 +384,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
             share if share >= AS_MEMORY => {
                 Some(carried::connection(asked, memory_rate, storage.link.as_ref()))
             }
-            _ => None,
+            _ => Some(carried::medium_and_connection(asked, memory_rate)),
         };
     }
     match &storage.link {
