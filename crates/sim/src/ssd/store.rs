@@ -25,6 +25,9 @@ const NONE: u32 = u32::MAX;
 /// Mark on the count of valid units of a block that is neither free nor being written.
 const CLOSED_MARK: u32 = 1 << 31;
 
+/// Mark on the list of a block that is used with one bit per cell.
+const SLC_MARK: u32 = 1 << 31;
+
 /// Where a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitPlace {
@@ -76,12 +79,11 @@ pub(super) struct FlashStore {
     map: Map,
     /// By block: valid units, with `CLOSED_MARK`.
     valid: Vec<u32>,
-    /// By block: whether it is used with one bit per cell.
-    slc: Vec<bool>,
     /// By block: when it was closed, as a number of blocks closed before it. Empty unless age counts.
     closed_at: Vec<u32>,
     closed: u32,
-    /// By block: which list has the units written to its places, from 1; 0 as long as it is as at the start.
+    /// By block: which list has the units written to its places, from 1, with `SLC_MARK`; 0 as long as it is as at the start. Empty
+    /// as long as all are.
     owners: Vec<u32>,
     lists: Vec<Box<[u32]>>,
     rooms: Vec<Room>,
@@ -131,17 +133,16 @@ impl FlashStore {
                 }
             })
             .collect();
-        let blocks = valid.len();
+        let closed_at = if config.by_age { vec![0; valid.len()] } else { Vec::new() };
         Self {
             geometry,
             filled,
             layout,
             map: Map::new(geometry.units),
             valid,
-            slc: vec![false; blocks],
-            closed_at: if config.by_age { vec![0; blocks] } else { Vec::new() },
+            closed_at,
             closed: 0,
-            owners: vec![0; blocks],
+            owners: Vec::new(),
             lists: Vec::new(),
             rooms,
             fold_when_full: config.fold_when_full,
@@ -163,13 +164,24 @@ impl FlashStore {
     /// Whether a place is in a block used with one bit per cell.
     #[inline]
     pub(super) fn is_slc(&self, place: u32) -> bool {
-        self.slc[(place / self.geometry.units_per_block) as usize]
+        self.is_slc_block(place / self.geometry.units_per_block)
     }
 
     /// Whether the die's next rows go to cells used with one bit.
     pub(super) fn host_writes_slc(&self, die: u32) -> bool {
         let block = self.rooms[die as usize].host.block;
-        block != NONE && self.slc[block as usize]
+        block != NONE && self.is_slc_block(block)
+    }
+
+    #[inline]
+    fn is_slc_block(&self, block: u32) -> bool {
+        self.owners.get(block as usize).is_some_and(|owner| owner & SLC_MARK != 0)
+    }
+
+    /// The place of a block's list, if it has one.
+    #[inline]
+    fn list_of(&self, block: usize) -> Option<usize> {
+        Some((self.owners.get(block)? & !SLC_MARK).checked_sub(1)? as usize)
     }
 
     /// Whether a place is among the last `rows` rows that the host wrote to its die's open block.
@@ -261,8 +273,8 @@ impl FlashStore {
         let block = (place / per_block) as usize;
         self.map.set(unit, place);
         self.valid[block] += 1;
-        if let Some(list) = self.owners[block].checked_sub(1) {
-            self.lists[list as usize][(place % per_block) as usize] = unit;
+        if let Some(list) = self.list_of(block) {
+            self.lists[list][(place % per_block) as usize] = unit;
         }
     }
 
@@ -270,12 +282,15 @@ impl FlashStore {
         let room = &mut self.rooms[die as usize];
         let block = room.free.pop().or_else(|| room.unused.next())?;
         self.valid[block as usize] = 0;
-        self.slc[block as usize] = slc;
-        let size = self.geometry.units_per_block as usize;
-        if self.owners[block as usize] == 0 {
-            self.lists.push(vec![NONE; size].into_boxed_slice());
-            self.owners[block as usize] = self.lists.len() as u32;
+        if self.owners.is_empty() {
+            self.owners = vec![0; self.valid.len()];
         }
+        let list = self.list_of(block as usize).unwrap_or_else(|| {
+            let size = self.geometry.units_per_block as usize;
+            self.lists.push(vec![NONE; size].into_boxed_slice());
+            self.lists.len() - 1
+        });
+        self.owners[block as usize] = (list as u32 + 1) | if slc { SLC_MARK } else { 0 };
         Some(block)
     }
 
@@ -332,10 +347,13 @@ impl FlashStore {
     /// Moves what is valid in a block elsewhere on its die, and frees it.
     fn collect(&mut self, die: u32, victim: u32) {
         let FlashGeometry { units_per_block, units_per_row, bits, .. } = self.geometry;
-        let slc = std::mem::replace(&mut self.slc[victim as usize], false);
+        let slc = self.is_slc_block(victim);
+        if slc {
+            self.owners[victim as usize] &= !SLC_MARK;
+        }
         let count = std::mem::replace(&mut self.valid[victim as usize], 0) ^ CLOSED_MARK;
-        let owners = self.owners[victim as usize].checked_sub(1);
-        let owners = owners.map(|list| std::mem::take(&mut self.lists[list as usize]));
+        let list = self.list_of(victim as usize);
+        let owners = list.map(|list| std::mem::take(&mut self.lists[list]));
         let end = if slc { self.geometry.rows_per_block / bits * units_per_row } else { units_per_block };
         let (mut left, mut rows_read, mut row) = (count, 0, u32::MAX);
         for offset in 0..end {
@@ -362,8 +380,8 @@ impl FlashStore {
                 rows_read += 1;
             }
         }
-        if let Some(owners) = owners {
-            self.lists[self.owners[victim as usize] as usize - 1] = owners;
+        if let Some((list, owners)) = list.zip(owners) {
+            self.lists[list] = owners;
         }
         let room = &mut self.rooms[die as usize];
         room.free.push(victim);
@@ -439,10 +457,10 @@ impl FlashStore {
 
     /// The SLC cache has room again: what comes next goes there, and the host's block with all bits waits.
     fn set_aside(&mut self, die: u32) {
+        let is_slc = self.host_writes_slc(die);
         let room = &mut self.rooms[die as usize];
-        let host = room.host.block;
-        let unfinished = host != NONE && room.host.next < room.host.end;
-        if unfinished && !self.slc[host as usize] && room.slc_used < self.geometry.slc_blocks {
+        let unfinished = room.host.block != NONE && room.host.next < room.host.end;
+        if unfinished && !is_slc && room.slc_used < self.geometry.slc_blocks {
             room.aside = std::mem::replace(&mut room.host, CLOSED);
         }
     }
