@@ -9,8 +9,8 @@ use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::{Text, profile::Statistic, workload::Direction};
 use kurabe_stats::{
-    Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure, is_tie,
-    judge, repetition_value, sampled, stutter, two_groups,
+    Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure,
+    is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -56,6 +56,9 @@ pub struct Side {
     pub groups: Option<TwoGroups>,
     /// Its stutter, if kurabe measured it.
     pub stutter: Option<Stutter>,
+    /// Whether the computer's memory answered for a modelled storage.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub from_memory: bool,
 }
 
 /// A cell that both runs have.
@@ -138,8 +141,8 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
                 part: name.part.clone(),
                 direction: name.direction,
                 measure: name.measure,
-                baseline: side(one, &sides.baseline),
-                other: side(two, &sides.other),
+                baseline: side(one, &sides.baseline, baseline),
+                other: side(two, &sides.other, other),
                 statistic,
                 by_single_figures: compared.and_then(|compared| by_single_figures(&sides, &compared, margin)),
                 by_samples,
@@ -256,12 +259,13 @@ fn of_samples(compared: Compared) -> Compared {
     }
 }
 
-fn side(cell: &Cell, values: &[f64]) -> Side {
+fn side(cell: &Cell, values: &[f64], run: &RunRecord) -> Side {
     Side {
         mean: figure(Statistic::Mean, values, true).unwrap_or(f64::NAN),
         count: values.len(),
         printed: cell.imported.is_some(),
         groups: two_groups(values),
         stutter: stutter(cell),
+        from_memory: is_from_memory(cell, run.header.model.as_ref()),
     }
 }

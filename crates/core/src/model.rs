@@ -194,6 +194,8 @@ pub enum CauseClass {
     Limit,
     /// What a medium needs beside the bytes that are written: programming, the rest of a unit, room in a cache.
     Writing,
+    /// The computer's memory, which answers for the storage below it.
+    Memory,
 }
 
 impl CauseClass {

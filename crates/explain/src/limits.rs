@@ -20,9 +20,9 @@ pub(crate) use evidence::Evidence;
 pub use limit::{Limit, LimitKind, Strength};
 
 use crate::cell::CellFacts;
-use kurabe_core::Text;
+use kurabe_core::model::CauseClass;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::text;
+use kurabe_core::{Text, text};
 use kurabe_stats::cell_account;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -125,8 +125,9 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
              (モデルによる計数)"; line
         )
     };
+    let class = cause_of(named).map(|cause| cause.class);
     let limit = Limit {
-        kind: LimitKind::Cause,
+        kind: if class == Some(CauseClass::Memory) { LimitKind::HostMemory } else { LimitKind::Cause },
         strength: Strength::Exact,
         sentence: words(named),
         evidence,

@@ -83,6 +83,8 @@ impl Answer {
             LimitKind::Mechanics => truth == CauseClass::Mechanics || (writing && self.turns),
             LimitKind::Volume => truth == CauseClass::Limit,
             LimitKind::Walk => truth == CauseClass::Chain,
+            // What memory takes before the drives have it looks like a cache of theirs.
+            LimitKind::WriteCache if truth == CauseClass::Memory => true,
             LimitKind::WriteCache | LimitKind::SmallWrites | LimitKind::BehindWrites => writing,
             LimitKind::DeviceRate => matches!(truth, CauseClass::Medium | CauseClass::Device) || writing,
             LimitKind::Shared => return Some(self.is_shared_so()),

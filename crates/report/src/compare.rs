@@ -259,10 +259,25 @@ pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
     }
 }
 
-/// What figures do not tell: the cells in which one of the runs stutters so that a person feels it, or is now in one state and
-/// now in another.
+/// That what a run shows in these cells is memory; nothing if there are none.
+pub(crate) fn memory_words(run: &Text, cells: impl Iterator<Item = Text>) -> Option<Paragraph> {
+    let cells = Text::list(cells);
+    let words = text!(
+        "{cells}: the figure of {run} is that of the computer's memory, not of its drives; it holds until memory is full",
+        "{cells}: {run} の値はコンピューターのメモリーの速さで、ドライブの速さではありません。メモリーが一杯になるまでの値です";
+        cells, run
+    );
+    (!cells.is_empty()).then(|| Paragraph::new(words).role(Role::Warn).listed())
+}
+
+/// What figures do not tell: the cells in which memory answers, one of the runs stutters so that a person feels it, or is now in one
+/// state and now in another.
 pub(crate) fn unevenness(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
+    for (place, run) in pair.names.iter().enumerate() {
+        let from_memory = |cell: &&ComparedCell| [&cell.baseline, &cell.other][place].from_memory;
+        doc.push_all(memory_words(run, pair.cells.iter().filter(from_memory).map(cell_name)));
+    }
     for cell in &pair.cells {
         let sides = pair.names.iter().zip([&cell.baseline, &cell.other]);
         for (run, groups) in sides.filter_map(|(run, side)| Some((run, side.groups?))) {

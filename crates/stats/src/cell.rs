@@ -11,8 +11,9 @@
 
 use crate::figure::figure;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
+use kurabe_core::model::{CauseClass, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
-use kurabe_core::{model::TimeAccount, profile::Statistic, workload::Direction};
+use kurabe_core::{profile::Statistic, workload::Direction};
 
 /// The values behind the figure of a cell: bytes per second, or ns for access times and durations. Empty if nothing
 /// was measured.
@@ -195,6 +196,29 @@ pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
         sum.elapsed_ns = sum.elapsed_ns.saturating_add(repetition.elapsed_ns);
     }
     (sum.account.latency_ns > 0).then_some(sum)
+}
+
+/// Whether what a modelled cell took, beside standing in line, was mostly copying in the computer's memory: its figure is that of the
+/// memory, and none of the storage below. A cell with flushes waits for the storage.
+pub fn is_from_memory(cell: &Cell, model: Option<&ModelRecord>) -> bool {
+    if cell.workload.as_ref().is_some_and(|workload| workload.sync.every_writes.is_some()) {
+        return false;
+    }
+    let class_of = |layer: &str, key: &str| {
+        let layer = model?.layers.iter().find(|one| one.name == layer)?;
+        Some(layer.causes.iter().find(|cause| cause.key == key)?.class)
+    };
+    let mut sums = [0_u64; 2];
+    for share in cell.counted().filter_map(|one| one.account.as_ref()).flat_map(|account| &account.shares) {
+        match class_of(&share.layer, &share.cause) {
+            None | Some(CauseClass::Line | CauseClass::Serial) => {}
+            Some(class) => {
+                let sum = &mut sums[usize::from(class == CauseClass::Memory)];
+                *sum = sum.saturating_add(share.time_ns);
+            }
+        }
+    }
+    sums[1] > sums[0]
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
 pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     CellAccount, alike, cell_account, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns,
-    cell_values, compared_values, rate_bytes_per_s, rate_iops, repetition_latency, repetition_value,
-    repetition_values, sampled,
+    cell_values, compared_values, is_from_memory, rate_bytes_per_s, rate_iops, repetition_latency,
+    repetition_value, repetition_values, sampled,
 };
 pub use cell_figures::{CellFigures, FigureStatistic, run_figures};
 pub use change::{

@@ -33,3 +33,19 @@ fn a_model_is_held_against_its_own_kind_and_the_needs_of_uses() {
     let flat = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&shown).contains(&sentence), "{shown}");
 }
+
+#[test]
+fn what_memory_takes_is_not_called_the_drives_speed() {
+    let lab = Lab::new();
+    let words =
+        |model: &str| lab.kurabe(&["run", model, "--rw", "write", "--bs", "1m", "--time", "100ms"]).ok().out;
+    let pool = words("model:raidz2-6");
+    assert!(pool.contains("Writes into memory at up to 4,000.0 MB/s"), "{pool}");
+    let disk = words("model:wd-red-3tb");
+    assert!(!disk.contains("memory"), "{disk}");
+    let ids: Vec<String> =
+        lab.list().iter().map(|run| run["id"].as_str().expect("an id").to_owned()).collect();
+    let page = lab.kurabe(&["compare", &ids[0], &ids[1]]).ok().out.replace("\n  ", " ");
+    assert_eq!(page.matches("is that of the computer's memory, not of its drives").count(), 1, "{page}");
+    assert!(page.contains("the figure of model:raidz2-6"), "{page}");
+}

@@ -224,7 +224,8 @@ mod tests {
     /// second, and all are open.
     fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
         let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
-        let side = || Side { mean: 1.0, count: 2, printed: false, groups: None, stutter: None };
+        let side =
+            || Side { mean: 1.0, count: 2, printed: false, groups: None, stutter: None, from_memory: false };
         let cell = |(block_pairs, more): &(usize, Option<u32>)| ComparedCell {
             key: CellKey::Named {
                 label: "a".to_owned(),

@@ -10,7 +10,7 @@ use kurabe_compare::{BrokenLimit, Out, Use, fitness};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, number, shown, text, workload::Direction};
 use kurabe_explain::{CellLimit, LimitKind, SweepAxis, limits, swept_axis};
-use kurabe_stats::{cell_figure, cell_values, mean_interval, stutter};
+use kurabe_stats::{cell_figure, cell_values, is_from_memory, mean_interval, stutter};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};
 use kurabe_study::{CellLikeness, Likeness, likeness};
 use schemars::JsonSchema;
@@ -164,8 +164,9 @@ fn figures(record: &RunRecord) -> Option<Text> {
     let cells: Vec<(&Cell, f64)> = record.cells.iter().filter_map(figure).collect();
     let best = |direction: Direction| {
         let is_meant = |cell: &Cell| cell.measure == Measure::Rate && cell.direction == Some(direction);
-        let rates = cells.iter().filter(|(cell, _)| is_meant(cell)).map(|(_, rate)| *rate);
-        rates.max_by(f64::total_cmp).map(number::rate)
+        let rates = cells.iter().filter(|(cell, _)| is_meant(cell));
+        let (cell, rate) = rates.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        Some((is_from_memory(cell, record.header.model.as_ref()), number::rate(*rate)))
     };
     let times = || {
         let times = cells.iter().filter(|(cell, _)| cell.measure != Measure::Rate).take(MOST_TIMES);
@@ -180,8 +181,14 @@ fn figures(record: &RunRecord) -> Option<Text> {
     let clauses: Vec<Text> = match (best(Direction::Read), best(Direction::Write)) {
         (None, None) => times().collect(),
         (read, write) => [
-            read.map(|read| text!("reads at up to {read}", "読み出しは最大 {read}")),
-            write.map(|write| text!("writes at up to {write}", "書き込みは最大 {write}")),
+            read.map(|(from_memory, read)| match from_memory {
+                true => text!("reads from memory at up to {read}", "メモリーからの読み出しは最大 {read}"),
+                false => text!("reads at up to {read}", "読み出しは最大 {read}"),
+            }),
+            write.map(|(from_memory, write)| match from_memory {
+                true => text!("writes into memory at up to {write}", "メモリーへの書き込みは最大 {write}"),
+                false => text!("writes at up to {write}", "書き込みは最大 {write}"),
+            }),
         ]
         .into_iter()
         .flatten()
