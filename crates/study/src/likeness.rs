@@ -280,6 +280,23 @@ mod tests {
     }
 
     #[test]
+    fn a_data_sheet_tells_of_work_in_order_with_most_bytes_in_flight() {
+        let link = Link::Pcie {
+            speed_gt_per_s: Some(16.0),
+            width: Some(4),
+            speed_max_gt_per_s: None,
+            width_max: None,
+        };
+        let small = (true, "read", 128 << 10, 1, 1684.0);
+        let held = |cells: &[_]| -> Vec<usize> {
+            let likeness = likeness_of(&on(run(cells), link.clone())).unwrap();
+            likeness.cells.iter().map(|cell| cell.cell_index).collect()
+        };
+        assert_eq!(held(&[small, (true, "read", 1 << 20, 8, 6900.0)]), [1]);
+        assert_eq!(held(&[small]), [0]);
+    }
+
+    #[test]
     fn a_device_of_a_known_kind_is_held_against_no_other() {
         let pcie = |speed, width| Link::Pcie {
             speed_gt_per_s: Some(speed),

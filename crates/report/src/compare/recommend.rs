@@ -22,7 +22,11 @@ pub fn recommendation_doc(
 ) -> Doc {
     let names = &*names(runs);
     let mut doc = Doc::new();
-    doc.heading(1, asked.title.map(|title| format!("{} · {title}", asked.name))).aside(asked.reason.clone());
+    let heading = asked.title.map(|title| match title == asked.name {
+        true => title.to_owned(),
+        false => format!("{} · {title}", asked.name),
+    });
+    doc.heading(1, heading).aside(asked.reason.clone());
     for (name, run) in names.iter().zip(runs) {
         doc.push(Paragraph::new(name.map(|name| format!("{name} · {}", run.header.id))).indent(2, 4));
     }

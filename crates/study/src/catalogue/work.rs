@@ -101,12 +101,14 @@ impl RateWork {
         Some(Self { direction, sequential, block_bytes: Some(block_bytes), in_flight })
     }
 
-    /// Whether this is the same work with more in flight.
+    /// Whether this is the same work with more in flight: in order, more bytes, whatever the block.
     pub(crate) fn is_deeper_than(&self, other: &Self) -> bool {
-        self.direction == other.direction
-            && self.sequential == other.sequential
-            && self.block_bytes == other.block_bytes
-            && self.in_flight > other.in_flight
+        let bytes = |work: &Self| Some(work.block_bytes?.saturating_mul(work.in_flight?.0));
+        let is_deeper = match self.sequential {
+            true => bytes(self) > bytes(other),
+            false => self.block_bytes == other.block_bytes && self.in_flight > other.in_flight,
+        };
+        self.direction == other.direction && self.sequential == other.sequential && is_deeper
     }
 }
 
