@@ -6,7 +6,7 @@ use crate::output::{
     error_style, print_json, print_page, print_record, print_texts, progress_mode, result_follows_progress,
     say, style, write_out,
 };
-use crate::{signals, stored::open_recovered};
+use crate::{is_silent, signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
 use kurabe_lab::files::{Existing, refuse_existing};
@@ -102,7 +102,7 @@ pub fn sweep(
     command_line: &[String],
     communicator: Option<&dyn Communicator>,
 ) -> Result<()> {
-    let leads = communicator.is_none_or(|communicator| communicator.rank() == 0);
+    let leads = !is_silent(communicator);
     let handle = signals::listen_as(leads)?;
     let mut prepared = Prepared::new(args.request()?)?;
     if args.planned.dry_run {

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, StudyAction, StudyArgs, StudyRunArgs};
 use crate::output::{error_style, print, print_json, print_page, progress_mode, style, write};
-use crate::{lang::lang, signals, stored::open_recovered};
+use crate::{is_silent, lang::lang, signals, stored::open_recovered};
 use kurabe_core::{Result, shown::Shown};
 use kurabe_lab::{Communicator, Stream, StudyRunner, check_paths, run_study, share_points};
 use kurabe_lab::{assignments, text_of};
@@ -69,7 +69,7 @@ fn run(
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
     check_paths(&options)?;
-    let handle = signals::listen_as(communicator.is_none_or(|communicator| communicator.rank() == 0))?;
+    let handle = signals::listen_as(!is_silent(communicator))?;
     let cpus = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let silent = Stream::default();
     let runner = StudyRunner {

@@ -20,10 +20,9 @@ pub(crate) use evidence::Evidence;
 pub use limit::{Limit, LimitKind, Strength};
 
 use crate::cell::CellFacts;
-use kurabe_core::model::CauseClass;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::cell_account;
+use kurabe_stats::{cell_account, is_from_memory};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -125,9 +124,9 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
              (モデルによる計数)"; line
         )
     };
-    let class = cause_of(named).map(|cause| cause.class);
+    let from_memory = is_from_memory(cell, Some(model));
     let limit = Limit {
-        kind: if class == Some(CauseClass::Memory) { LimitKind::HostMemory } else { LimitKind::Cause },
+        kind: if from_memory { LimitKind::HostMemory } else { LimitKind::Cause },
         strength: Strength::Exact,
         sentence: words(named),
         evidence,

@@ -3,10 +3,9 @@
 use crate::compare::{facts::Spoken, head, memory_words};
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{side_by_side_doc, words};
-use kurabe_compare::{BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
+use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
 use kurabe_core::mention::{COMPARE, PROFILE, RUN};
-use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Text, number, shown, text, workload::OpKind};
+use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
 use kurabe_stats::is_from_memory;
 
@@ -32,13 +31,10 @@ pub fn recommendation_doc(
     }
     doc.gap().say(answer_for(choice, names)).gap().push(parts(choice, names));
     for (name, run) in names.iter().zip(runs) {
-        let is_part = |cell: &&Cell| {
-            let parts = choice.parts.iter().filter(|part| part.cell.is_some());
-            parts.into_iter().any(|part| part.label == cell.label && Some(part.direction) == cell.direction)
-        };
-        let from_memory = |cell: &&Cell| is_from_memory(cell, run.header.model.as_ref());
-        let cells = run.cells.iter().filter(is_part).filter(from_memory).map(words::cell);
-        doc.push_all(memory_words(name, cells));
+        let is_part = |key: &CellKey| choice.parts.iter().any(|part| part.cell.as_ref() == Some(key));
+        let cells = CellKey::of_run(run).into_iter().zip(&run.cells).filter(|(key, _)| is_part(key));
+        let from_memory = cells.filter(|(_, cell)| is_from_memory(cell, run.header.model.as_ref()));
+        doc.push_all(memory_words(name, from_memory.map(|(_, cell)| words::cell(cell))));
     }
     doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
     doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
