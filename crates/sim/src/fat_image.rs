@@ -10,7 +10,8 @@
 //! Of the sectors that one walk reads, the first is a request to the card; the others take as long as that one took. The
 //! card has nothing else to do at that time, and its price of a sector does not depend on the place.
 //!
-//! Not here: the FAT's second copy and the directory's time stamp, which only writes that make a file longer touch.
+//! Not here: the FAT's second copy, which only writes that make a file longer touch, and the directory's time stamp, which
+//! a firmware may write at a flush.
 
 mod chain;
 mod params;

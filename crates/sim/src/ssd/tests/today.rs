@@ -78,16 +78,23 @@ fn drives() -> Vec<Row> {
     let write = Rate(Load::writes(MIB, 8, 300).in_order());
     let reads = |depth| Load::reads(4096, depth, 10_000);
     let writes = |depth| Load::writes(4096, depth, 10_000);
+    // Many reads: those of the first moments find the drive still at work.
+    let small_file = NewFile(Load::reads(4096, 32, 60_000));
+    let large_file = NewFile(Load::reads(MIB, 8, 300).in_order());
     // The mapping of the span of such a test is in the memory lent by the host.
     const NEAR: &[(&str, &str)] = &[("ssd.mapping", "full")];
+    // The other sizes of the series: a half and twice as many dies.
+    const P1_500: &[(&str, &str)] =
+        &[("ssd.dies", "1"), ("ssd.capacity", "500 GB"), ("ssd.slc_dynamic", "70 GB")];
+    const P1_2000: &[(&str, &str)] =
+        &[("ssd.dies", "4"), ("ssd.capacity", "2000 GB"), ("ssd.slc_dynamic", "280 GB")];
     // A thirty-second of each of its blocks and of its cache, so that it is written in no time.
     const SMALL: &[(&str, &str)] =
         &[("ssd.capacity", "31256 MB"), ("ssd.pages_per_block", "33"), ("ssd.slc_dynamic", "8750 MB")];
     vec![
         ("samsung-870-evo", &[], "sequential reads", read, 560e6, -0.4),
         ("samsung-870-evo", &[], "sequential writes", write, 530e6, 5.3),
-        ("samsung-870-evo", &[], "random writes, depth 1", Requests(writes(1)), 36_000.0, -5.8),
-        ("samsung-870-evo", &[], "random writes, depth 32", Requests(writes(32)), 88_000.0, 12.5),
+        ("samsung-870-evo", &[], "random writes, depth 1", Requests(writes(1)), 36_000.0, -9.7),
         (
             "samsung-980",
             NEAR,
@@ -96,19 +103,33 @@ fn drives() -> Vec<Row> {
             480_000.0,
             4.0,
         ),
+        ("crucial-p1", &[], "random reads, depth 32, new file", small_file, 170_000.0, -10.4),
         (
             "crucial-p1",
-            &[],
-            "random reads, depth 32, new file",
-            NewFile(Load::reads(4096, 32, 60_000)),
-            170_000.0,
-            -9.7,
+            P1_500,
+            "reads of 1 MiB in order, new file",
+            large_file,
+            1900e6 / f64::from(MIB),
+            -0.3,
         ),
-        ("crucial-p1", &[], "sequential reads", read, 2000e6, 25.8),
+        ("crucial-p1", P1_500, "sequential writes", write, 950e6, -14.5),
+        ("crucial-p1", P1_500, "random reads, depth 32, new file", small_file, 90_000.0, -8.4),
+        ("crucial-p1", P1_500, "random writes, depth 128", Requests(writes(128)), 220_000.0, -1.7),
+        (
+            "crucial-p1",
+            P1_2000,
+            "reads of 1 MiB in order, new file",
+            large_file,
+            2000e6 / f64::from(MIB),
+            -0.1,
+        ),
+        ("crucial-p1", P1_2000, "sequential writes", write, 1750e6, 14.3),
+        ("crucial-p1", P1_2000, "random reads, depth 32, new file", small_file, 250_000.0, -15.8),
+        ("crucial-p1", P1_2000, "random writes, depth 128", Requests(writes(128)), 250_000.0, -4.1),
         ("samsung-870-qvo", &[], "sequential reads", read, 560e6, -0.4),
         ("samsung-870-qvo", &[], "sequential writes", write, 530e6, 5.3),
         ("samsung-870-qvo", &[], "random reads, depth 32, new file", NewFile(reads(32)), 98_000.0, 0.9),
-        ("samsung-870-qvo", &[], "random writes, depth 32", Requests(writes(32)), 88_000.0, 12.5),
+        ("samsung-870-qvo", &[], "random writes, depth 32", Requests(writes(32)), 88_000.0, 0.0),
         ("samsung-870-qvo", &[], "after its cache", AfterCache, 80e6, 49.0),
         ("samsung-870-qvo", &[], "the whole drive", Whole, 116e6, 6.5),
         ("wd-black-sn770", &[], "sequential reads", read, 5150e6, -8.1),
