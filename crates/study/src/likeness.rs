@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_data_sheet_tells_of_work_in_order_with_most_bytes_in_flight() {
+    fn a_data_sheet_tells_of_work_with_most_in_flight() {
         let link = Link::Pcie {
             speed_gt_per_s: Some(16.0),
             width: Some(4),
@@ -294,6 +294,10 @@ mod tests {
         };
         assert_eq!(held(&[small, (true, "read", 1 << 20, 8, 6900.0)]), [1]);
         assert_eq!(held(&[small]), [0]);
+        // What one thread can keep in flight is not what a sheet tells of an NVMe drive.
+        let random = |in_flight| (false, "read", 4096, in_flight, 1500.0);
+        assert_eq!(held(&[small, random(64)]), [0]);
+        assert_eq!(held(&[small, random(512)]), [0, 1]);
     }
 
     #[test]
