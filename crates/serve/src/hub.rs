@@ -42,6 +42,7 @@ use rustix::fd::OwnedFd;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
 /// Clients at a time.
 pub(crate) const MOST_CONNECTIONS: usize = 16;
@@ -50,6 +51,10 @@ const HOUSEKEEPING_NS: u64 = 500_000_000;
 /// Closer than this, a look at the sockets could make what is due late, and its answers are made ready: that takes 6 to 8 µs
 /// when the processor has slept since.
 const LAST_LOOK_NS: u64 = 10_000;
+/// A rest: shorter ones are over before the processor is given away, and longer ones make more answers late.
+const REST_NS: u64 = 50_000;
+/// No sleep lets it stay awake for longer: the kernel looks at one second by itself.
+const MOST_AWAKE_NS: u64 = 10_000_000;
 /// Steps of the stack in one round: a model that takes longer to compute than it says must not keep clients from being heard.
 const MOST_STEPS: usize = 4096;
 /// Events taken at once.
@@ -118,6 +123,8 @@ pub(crate) struct Hub {
     heard_ns: u64,
     /// Time waited for answers that were ready, which is no work.
     held_ns: u64,
+    /// Until when this thread may stay awake, or the kernel will stop it for longer.
+    awake_until_ns: u64,
     ended: bool,
     /// Why it ended by itself.
     failure: Option<Error>,
@@ -146,6 +153,7 @@ impl Hub {
             counts: Counts::default(),
             cuts: Vec::new(),
             is_off: false,
+            awake_until_ns: if granted.awake_per_rest.is_some() { MOST_AWAKE_NS } else { u64::MAX },
             granted,
             accepts: false,
             checked_ns: 0,
@@ -218,7 +226,11 @@ impl Hub {
             // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
             let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
             let due = of_stack.into_iter().chain(self.timed.first().map(|(due_ns, _)| *due_ns)).min();
-            let now_ns = self.now_ns();
+            let mut now_ns = self.now_ns();
+            if now_ns > self.awake_until_ns {
+                std::thread::sleep(Duration::from_nanos(REST_NS));
+                now_ns = self.wake(now_ns);
+            }
             let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
             match wait_for(due, now_ns, self.parts.spin_ns, HOUSEKEEPING_NS) {
                 // Who asks is heard between two events, however fast these follow each other.
@@ -238,11 +250,13 @@ impl Hub {
                     let mut fds = [PollFd::new(&self.epoll, PollFlags::IN)];
                     let (tv_sec, tv_nsec) =
                         ((most_ns / 1_000_000_000) as i64, (most_ns % 1_000_000_000) as i64);
-                    match poll(&mut fds, Some(&Timespec { tv_sec, tv_nsec })) {
+                    let polled = poll(&mut fds, Some(&Timespec { tv_sec, tv_nsec }));
+                    let woke_ns = self.wake(now_ns);
+                    match polled {
                         Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
                         Ok(_) => {
                             // It woke this thread.
-                            self.looked_ns = self.now_ns();
+                            self.looked_ns = woke_ns;
                             return self.look(events);
                         }
                         Err(error) => return Err(error.into()),
@@ -250,6 +264,16 @@ impl Hub {
                 }
             }
         }
+    }
+
+    /// This thread has slept since then, and may stay awake for it; the time.
+    fn wake(&mut self, from_ns: u64) -> u64 {
+        let now_ns = self.now_ns();
+        if let Some(times) = self.granted.awake_per_rest {
+            let earned_ns = (now_ns - from_ns) * (times + 1);
+            self.awake_until_ns = (self.awake_until_ns.max(from_ns) + earned_ns).min(now_ns + MOST_AWAKE_NS);
+        }
+        now_ns
     }
 
     fn look(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
