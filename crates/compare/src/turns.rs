@@ -125,7 +125,8 @@ impl Referee {
             self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
-            self.needs.iter_mut().for_each(Vec::clear);
+            // Tasks whose turn comes later begin with none.
+            return vec![Vec::new(); self.needs.len()];
         }
         self.needs.clone()
     }
