@@ -13,7 +13,7 @@ use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
-use crate::stream::TurnsEvent;
+use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
@@ -537,11 +537,12 @@ impl Live<'_, '_> {
                     other: self.journals[other + 1].id().to_owned(),
                     blocked: Box::new(blocked),
                 };
-                self.lab.stream.tell(group, settled)?;
+                self.lab.stream.tell(group, Happening::Turns(settled))?;
             }
         }
         let (settled, comparisons) = standings.settled();
-        self.lab.stream.tell(group, TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
+        let blocks = TurnsEvent::VersusBlocks { blocks, settled, comparisons };
+        self.lab.stream.tell(group, Happening::Turns(blocks))?;
         Ok(needed)
     }
 
@@ -568,7 +569,7 @@ impl Live<'_, '_> {
         let mut listeners: Vec<_> = (0..watches.len())
             .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
             .collect();
-        let stop = handle.engine_stop();
+        let stop = &handle.stop;
         let mut contenders: Vec<Box<dyn Contender + '_>> = targets
             .iter_mut()
             .zip(&watches)
