@@ -74,10 +74,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(crate) fn check_interrupt(&self) -> Result<()> {
-        self.interrupt.check()
-    }
-
     /// Measures something in real time and emits what `tell` makes of its progress. A listener's error, and the user's
     /// interrupt, are its error.
     pub(crate) fn watched<T>(
@@ -93,7 +89,7 @@ impl<'a> Context<'a> {
         };
         let measured = measure(self.interrupt, &mut live)?;
         failed.map_or(Ok(()), Err)?;
-        self.check_interrupt()?;
+        self.interrupt.check()?;
         Ok(measured)
     }
 }

@@ -229,8 +229,7 @@ pub fn measure_in_turns(
         turn: 0,
         blocks: 0,
         failed: None,
-        own_spans: rules.own_spans,
-        settling: rules.settling,
+        rules,
     };
     let mut why = turns.run(is_over, interrupt, decide);
     // Every run is closed, whatever ended this one.
@@ -247,8 +246,7 @@ struct Turns<'c, 'a> {
     turn: u32,
     blocks: u32,
     failed: Option<usize>,
-    own_spans: bool,
-    settling: Option<SettlingTime>,
+    rules: TurnRules,
 }
 
 impl Turns<'_, '_> {
@@ -320,7 +318,7 @@ impl Turns<'_, '_> {
         let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
         let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
         let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
-        let own = |(span, _): &(u64, u32)| if self.own_spans { *span } else { least };
+        let own = |(span, _): &(u64, u32)| if self.rules.own_spans { *span } else { least };
         spans.iter().map(own).map(|span| span - span % unit).collect()
     }
 
@@ -337,7 +335,7 @@ impl Turns<'_, '_> {
     /// Has every task begin when it is in the state in which its work keeps the device, the same on all targets.
     fn settle(&mut self, tasks: usize) -> Result<()> {
         let trials = tasks * self.contenders.len();
-        let Some(time) = self.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
+        let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
         for task in 0..tasks {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {

@@ -22,8 +22,9 @@ use crate::platform::memory_file;
 use crate::steps::copy_loop::{ByCalls, Copied, FilePair, Pass, copy};
 use crate::steps::traffic::Watched;
 use crate::target::test_file::{TestFile, copy_beside};
+use crate::target::{Target, ask_for_less};
 use crate::task::{Attempt, Repeated, unprepared};
-use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real, target::Target};
+use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real};
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
@@ -145,7 +146,7 @@ impl Real<'_> {
         work: &CopyWork,
         attempt: &Attempt,
     ) -> Result<Repetition> {
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         if part == CopyPart::FromMemory {
             // Writing to memory has left one piece there, again and again; the device must not gain from that.
             work.fill_memory(context, attempt.seed)?;
@@ -230,7 +231,7 @@ impl CopyWork {
         content.fill(&mut buffer);
         let mut offset = 0;
         while offset < self.size_bytes {
-            context.check_interrupt()?;
+            context.interrupt.check()?;
             content.freshen(&mut buffer);
             let length = (self.size_bytes - offset).min(buffer.len() as u64);
             self.memory
@@ -274,25 +275,14 @@ fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
 }
 
 fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
-    let (directory, both, free) =
-        (shown::path(directory), size_bytes.saturating_mul(2), format_bytes(free_bytes));
-    let fits = free_bytes / 2 / MIB * 9 / 10;
-    let both = format_bytes(both);
+    let (directory, free) = (shown::path(directory), format_bytes(free_bytes));
+    let both = format_bytes(size_bytes.saturating_mul(2));
     ErrorKind::NoSpace
         .error(text!(
             "the test file and its copy need {both}, but {directory} has only {free} free",
             "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
         ))
-        .remedy(match fits {
-            0 => text!(
-                "free some room, or choose another directory",
-                "空きを増やすか、別のディレクトリを指定してください"
-            ),
-            _ => text!(
-                "free some room, or ask for less: {SIZE} {fits}m",
-                "空きを増やすか、{SIZE} {fits}m のように小さくしてください"
-            ),
-        })
+        .remedy(ask_for_less(free_bytes / 2))
 }
 
 fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {

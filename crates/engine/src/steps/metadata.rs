@@ -98,7 +98,7 @@ impl Real<'_> {
         let device = Watched::under(folder.path());
         let mut repetitions = Vec::new();
         for part in &step.parts {
-            context.check_interrupt()?;
+            context.interrupt.check()?;
             // All have made their folders when the first part is over.
             files
                 .iter_mut()

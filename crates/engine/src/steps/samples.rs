@@ -11,7 +11,7 @@ use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
 use crate::drive::measure::{CpuWatch, Engine};
-use crate::drive::rest::{Continuation, Unfinished};
+use crate::drive::rest::{Continuation, SYNC, Unfinished};
 use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
 use crate::task::{Attempt, Repeated};
@@ -277,8 +277,7 @@ pub(crate) fn sample_positions<D: Device>(
         }
         let op = Op { kind: OpKind::Write, length_bytes: done.bytes, ..op };
         let done = on.perform_whole(op)?;
-        let sync = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
-        let synced = if step.sync { Some(on.perform(sync)?) } else { None };
+        let synced = if step.sync { Some(on.perform(SYNC)?) } else { None };
         written.add(op, &done, synced.as_ref());
         watch.add(OpKind::Write, &done);
         watch.keep(1, &written);
