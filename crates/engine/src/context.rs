@@ -1,5 +1,6 @@
 //! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
 
+use crate::drive::content::Content;
 use kurabe_core::company::Company;
 use kurabe_core::record::{Interval, Notice, NoticeKind};
 use kurabe_core::{
@@ -37,6 +38,11 @@ impl<'a> Context<'a> {
     pub(crate) fn new(profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>, started_ns: u64) -> Self {
         let (noticed, traces) = (Vec::new(), Vec::new());
         Self { profile, interrupt, emit, started_ns, noticed, traces, operations: None, company: None }
+    }
+
+    /// The profile's data, from a seed, for a thread.
+    pub(crate) fn content(&self, seed: u64, thread: u32) -> Content {
+        Content::new(self.profile.rules.data, seed, u64::from(thread))
     }
 
     pub(crate) fn emit(&mut self, event: Event) -> Result<()> {

@@ -14,7 +14,6 @@
 //! the target are recorded; of a part that stays in memory, those on memory.
 
 use crate::context::{Context, progress};
-use crate::drive::content::Content;
 use crate::drive::device_uring::RingFacts;
 use crate::drive::measure::{CpuWatch, Engine, watch};
 use crate::drive::recorder::Recorder;
@@ -163,7 +162,7 @@ impl Real<'_> {
         let pair = FilePair { source, destination: destination.as_ref().map_or(&work.memory, |to| &to.file) };
         let to_bytes = destination.as_ref().map_or(0, |to| to.from_bytes);
         let mut buffer = vec![0; u64::from(step.chunk_bytes.max(1)).min(work.size_bytes) as usize];
-        content(context, attempt.seed).fill(&mut buffer);
+        context.content(attempt.seed, 0).fill(&mut buffer);
         let pass = Pass::of(part, work.size_bytes, buffer.len() as u64, to_bytes);
         let started_ns = monotonic_ns() - context.started_ns;
         let (mark, counters, cpu) = (self.noise.start(), work.device.read(), CpuWatch::start());
@@ -211,11 +210,6 @@ fn copy_watched(
     })
 }
 
-/// The profile's data, from a seed.
-fn content(context: &Context<'_>, seed: u64) -> Content {
-    Content::new(context.profile.rules.data, seed, 0)
-}
-
 impl Destination {
     /// Takes a copy away. The next one would fail where it is still there.
     fn close(self) -> Result<()> {
@@ -226,7 +220,7 @@ impl Destination {
 impl CopyWork {
     /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
     fn fill_memory(&self, context: &Context<'_>, seed: u64) -> Result<()> {
-        let mut content = content(context, seed);
+        let mut content = context.content(seed, 0);
         let mut buffer = vec![0; FILL_BYTES];
         content.fill(&mut buffer);
         let mut offset = 0;
@@ -324,6 +318,7 @@ pub(crate) fn thread_lost() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::content::Content;
 
     #[test]
     fn a_copy_is_identical_to_its_source() {

@@ -437,7 +437,7 @@ impl Real<'_> {
         let (mut device, pages) =
             ThreadsDevice::open(opened, sampling.largest_bytes() as usize, self.settings.pages)?;
         let engine = self.samples_engine(sampling.reason(), pages);
-        let mut content = Content::new(context.profile.rules.data, attempt.seed, 0);
+        let mut content = context.content(attempt.seed, 0);
         let mark = self.noise.start();
         let (cpu, started_ns) = (CpuWatch::start(), device.now_ns());
         let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, started_ns);
