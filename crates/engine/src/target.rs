@@ -571,12 +571,12 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
             "テストファイルに {need} 必要ですが、{directory} の空きが足りません"
         ),
     };
-    ErrorKind::NoSpace.error(what).remedy(ask_for_less(free_bytes.unwrap_or(0)))
+    no_room_for(what, free_bytes.unwrap_or(0))
 }
 
-/// What to do where a test file has only so much room.
-pub(crate) fn ask_for_less(free_bytes: u64) -> Text {
-    match free_bytes / MIB * 9 / 10 {
+/// What was asked for does not fit; a test file of so many bytes would.
+pub(crate) fn no_room_for(what: Text, free_bytes: u64) -> Error {
+    ErrorKind::NoSpace.error(what).remedy(match free_bytes / MIB * 9 / 10 {
         0 => text!(
             "free some room, or choose another directory",
             "空きを増やすか、別のディレクトリを指定してください"
@@ -585,7 +585,7 @@ pub(crate) fn ask_for_less(free_bytes: u64) -> Text {
             "free some room, or ask for less: {SIZE} {mib}m",
             "空きを増やすか、{SIZE} {mib}m のように小さくしてください"
         ),
-    }
+    })
 }
 
 /// The smallest power of two that direct reads take; `None` if they take none.

@@ -507,11 +507,6 @@ struct Live<'a, 'l> {
 }
 
 impl Live<'_, '_> {
-    /// Keeps and tells what happened on a target.
-    fn tell(&mut self, place: usize, event: Event) -> Result<()> {
-        self.journals[place].tell(event)
-    }
-
     /// What each run says of the served models under it.
     fn tell_served(&mut self, served: &[Vec<ServedModel>]) -> Result<()> {
         self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
@@ -524,6 +519,7 @@ impl Live<'_, '_> {
         let needed = self.referee.decide(blocks, cells);
         let standings = self.referee.standings();
         let group = self.journals[0].id();
+        let tell = |event| self.lab.stream.tell(group, Happening::Turns(event));
         for (other, judged) in standings.others.iter().enumerate() {
             for ((place, blocked), cell) in judged.iter().enumerate().zip(&self.journals[0].record.cells) {
                 let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
@@ -537,12 +533,11 @@ impl Live<'_, '_> {
                     other: self.journals[other + 1].id().to_owned(),
                     blocked: Box::new(blocked),
                 };
-                self.lab.stream.tell(group, Happening::Turns(settled))?;
+                tell(settled)?;
             }
         }
         let (settled, comparisons) = standings.settled();
-        let blocks = TurnsEvent::VersusBlocks { blocks, settled, comparisons };
-        self.lab.stream.tell(group, Happening::Turns(blocks))?;
+        tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
         Ok(needed)
     }
 
@@ -558,7 +553,7 @@ impl Live<'_, '_> {
             .enumerate()
             .flat_map(|(place, all)| all.into_iter().map(move |event| (place, event)))
         {
-            live.borrow_mut().tell(place, event)?;
+            live.borrow_mut().journals[place].tell(event)?;
         }
         let (watches, handle, request) = {
             let live = live.borrow();
@@ -567,7 +562,7 @@ impl Live<'_, '_> {
             (watches, live.lab.handle, live.request)
         };
         let mut listeners: Vec<_> = (0..watches.len())
-            .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
+            .map(|place| move |event: Event| live.borrow_mut().journals[place].tell(event))
             .collect();
         let stop = &handle.stop;
         let mut contenders: Vec<Box<dyn Contender + '_>> = targets

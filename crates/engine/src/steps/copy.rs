@@ -21,7 +21,7 @@ use crate::platform::memory_file;
 use crate::steps::copy_loop::{ByCalls, Copied, FilePair, Pass, copy};
 use crate::steps::traffic::Watched;
 use crate::target::test_file::{TestFile, copy_beside};
-use crate::target::{Target, ask_for_less};
+use crate::target::{Target, no_room_for};
 use crate::task::{Attempt, Repeated, unprepared};
 use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real};
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
@@ -271,12 +271,11 @@ fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
 fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
     let (directory, free) = (shown::path(directory), format_bytes(free_bytes));
     let both = format_bytes(size_bytes.saturating_mul(2));
-    ErrorKind::NoSpace
-        .error(text!(
-            "the test file and its copy need {both}, but {directory} has only {free} free",
-            "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
-        ))
-        .remedy(ask_for_less(free_bytes / 2))
+    let what = text!(
+        "the test file and its copy need {both}, but {directory} has only {free} free",
+        "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
+    );
+    no_room_for(what, free_bytes / 2)
 }
 
 fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
