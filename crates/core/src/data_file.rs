@@ -36,6 +36,10 @@ impl<'a> DataFile<'a> {
         Ok(Self { name, source, root })
     }
 
+    fn place(&self, span: Range<usize>) -> Place {
+        Place::of(self.name, self.source, span)
+    }
+
     /// The file's outermost table.
     ///
     /// # Errors
@@ -65,7 +69,7 @@ impl<'f> DataTable<'f> {
         for key in self.table.keys() {
             let word: &str = key.get_ref();
             if !keys.contains(&word) {
-                let at = Place::of(self.file.name, self.file.source, key.span());
+                let at = self.file.place(key.span());
                 return Err(ErrorKind::DataFile
                     .error(text!(
                         "{}: unknown key `{word}`",
@@ -144,7 +148,7 @@ impl<'f> DataTable<'f> {
                     "{}: ここに `{key}` が必要です",
                     file.name
                 ))
-                .at(Place::of(file.name, file.source, self.span.clone()))
+                .at(file.place(self.span.clone()))
                 .remedy(text!("add a line `{key} = …`", "`{key} = …` の行を加えてください"))
         })
     }
@@ -154,11 +158,7 @@ impl<'f> Value<'f> {
     /// An error at this value.
     pub fn error(&self, what: &Text) -> Error {
         let name = self.file.name;
-        ErrorKind::DataFile.error(text!("{name}: {what}", "{name}: {what}"; what)).at(Place::of(
-            name,
-            self.file.source,
-            self.span.clone(),
-        ))
+        ErrorKind::DataFile.error(text!("{name}: {what}", "{name}: {what}"; what)).at(self.place())
     }
 
     /// An error of what this value names, such as another file: with this value as its place, or, if it has one already,
@@ -316,7 +316,7 @@ impl<'f> Value<'f> {
 
     /// Where the value stands.
     pub fn place(&self) -> Place {
-        Place::of(self.file.name, self.file.source, self.span.clone())
+        self.file.place(self.span.clone())
     }
 
     /// `true` or `false`.

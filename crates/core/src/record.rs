@@ -20,6 +20,7 @@ pub use served::ServedRecord;
 
 use crate::imported::{ImportedCell, Origin};
 use crate::profile::{Profile, Statistic};
+use crate::words::Keyword;
 use crate::workload::{Direction, Workload};
 use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
 use schemars::JsonSchema;
@@ -42,6 +43,15 @@ pub enum RunStatus {
     Interrupted,
     /// Stopped before its end by an error; its cells so far hold.
     Failed,
+}
+
+impl Keyword for RunStatus {
+    const WORDS: &'static [(&'static str, Self)] = &[
+        ("running", Self::Running),
+        ("complete", Self::Complete),
+        ("interrupted", Self::Interrupted),
+        ("failed", Self::Failed),
+    ];
 }
 
 /// What kind of thing the target is.

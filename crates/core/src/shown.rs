@@ -199,7 +199,6 @@ mod tests {
         }
     }
 
-    #[cfg(unix)]
     #[test]
     fn bytes_of_a_name_that_are_no_text_are_shown() {
         use std::os::unix::ffi::OsStrExt;

@@ -5,7 +5,8 @@
 //! window of five rounds.
 
 use crate::profile::{Rounds, Tracked};
-use crate::{record::Repetition, workload::Direction};
+use crate::record::{LatencyRecord, Repetition};
+use crate::workload::Direction;
 
 /// The last rounds of a tracked figure, against the criteria.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,14 +55,11 @@ impl Rounds {
             Tracked::Rate => Some(repetition.rate_bytes_per_s(direction)),
             Tracked::Latency => {
                 let (read, write) = (&repetition.read.latency, &repetition.write.latency);
-                let (sum_ns, count) = match direction {
-                    Direction::Read => (read.sum_ns, read.count),
-                    Direction::Write => (write.sum_ns, write.count),
-                    Direction::Mix => {
-                        (read.sum_ns.saturating_add(write.sum_ns), read.count.saturating_add(write.count))
-                    }
-                };
-                (count > 0).then(|| sum_ns as f64 / count as f64)
+                match direction {
+                    Direction::Read => read.mean_ns(),
+                    Direction::Write => write.mean_ns(),
+                    Direction::Mix => LatencyRecord::together([read, write]).mean_ns(),
+                }
             }
         }
     }

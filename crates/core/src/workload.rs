@@ -67,10 +67,11 @@ impl Direction {
 }
 
 /// The order of offsets.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Ascending; each thread its own equal share of the span.
+    #[default]
     Sequential,
     /// Ascending; all threads take the next block of one common stream.
     Interleaved,
@@ -173,12 +174,13 @@ pub struct BlockSize {
 }
 
 /// What is written, and what the test file holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
     /// Random bytes, different in every block ever written: neither compression nor deduplication gains.
     Random,
     /// Zero bytes.
+    #[default]
     Zero,
     /// One random block, written again and again (CrystalDiskMark); deduplication gains everything.
     Repeat,
@@ -391,12 +393,12 @@ impl End {
     }
 }
 
-pub(crate) fn is_zero(number: &u64) -> bool {
-    *number == 0
+pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
 }
 
-/// One I/O pattern.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// One I/O pattern. The default does nothing: [`Workload::plain`] is what others are made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// The order of offsets.
@@ -474,32 +476,13 @@ impl Workload {
     pub fn plain(pattern: Pattern, block_bytes: u32, span_bytes: u64) -> Self {
         Self {
             pattern,
-            thread_share: ThreadShare::Usual,
             block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
             read_percent: 100,
-            rewrite_every_reads: None,
-            trims: None,
             iodepth: 1,
             threads: 1,
-            offset_bytes: 0,
             span_bytes,
-            open_loop: None,
-            warm_up_ns: 0,
-            start_delay_ns: 0,
-            thinking: None,
-            write_block_sizes: Vec::new(),
-            alignment_bytes: None,
-            zones: Vec::new(),
-            in_order: None,
-            flow: None,
-            latency_target: None,
-            processors: None,
-            ends_all: false,
-            fio_places: None,
-            end: End::default(),
-            sync: SyncRule::default(),
-            data: Data::Zero,
             seed: 1,
+            ..Self::default()
         }
     }
 

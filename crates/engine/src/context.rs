@@ -1,5 +1,6 @@
 //! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
 
+use crate::drive::content::Content;
 use kurabe_core::company::Company;
 use kurabe_core::record::{Interval, Notice, NoticeKind};
 use kurabe_core::{
@@ -39,6 +40,11 @@ impl<'a> Context<'a> {
         Self { profile, interrupt, emit, started_ns, noticed, traces, operations: None, company: None }
     }
 
+    /// The profile's data, from a seed, for a thread.
+    pub(crate) fn content(&self, seed: u64, thread: u32) -> Content {
+        Content::new(self.profile.rules.data, seed, u64::from(thread))
+    }
+
     pub(crate) fn emit(&mut self, event: Event) -> Result<()> {
         (self.emit)(event)
     }
@@ -74,10 +80,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    pub(crate) fn check_interrupt(&self) -> Result<()> {
-        self.interrupt.check()
-    }
-
     /// Measures something in real time and emits what `tell` makes of its progress. A listener's error, and the user's
     /// interrupt, are its error.
     pub(crate) fn watched<T>(
@@ -93,7 +95,7 @@ impl<'a> Context<'a> {
         };
         let measured = measure(self.interrupt, &mut live)?;
         failed.map_or(Ok(()), Err)?;
-        self.check_interrupt()?;
+        self.interrupt.check()?;
         Ok(measured)
     }
 }

@@ -122,12 +122,12 @@ pub trait Ground: Sized {
     /// When the user stops it.
     fn pause(&mut self, context: &mut Context<'_>, length_ns: u64) -> Result<()> {
         if length_ns == 0 {
-            return context.check_interrupt();
+            return context.interrupt.check();
         }
         context.emit(Event::Pause { length_ns })?;
         let end_ns = self.now_ns().saturating_add(length_ns);
         loop {
-            context.check_interrupt()?;
+            context.interrupt.check()?;
             let left_ns = end_ns.saturating_sub(self.now_ns());
             if left_ns == 0 {
                 return Ok(());

@@ -7,7 +7,7 @@
 
 use crate::context::{Context, Emitter, IntervalTeller, progress};
 use crate::drive::driver::{Plan, drive, filled_buffers};
-use crate::drive::joint::{JointDevice, JointObserver, JointSource, JointTurn};
+use crate::drive::joint::{JointDevice, JointObserver, JointSource, JointTurn, sooner};
 use crate::drive::listed::{Dues, ListedDevice, ListedPlace};
 use crate::drive::recorder::{INTERVAL_NS, Recorder};
 use crate::drive::source::{Generator, Next, Source};
@@ -274,7 +274,7 @@ impl<M: Model> Modelled<'_, M> {
         let sums = device.take_sums();
         drop(device);
         source.failed.map_or(Ok(()), Err)?;
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         let mut recorded = Recorder::merge(&[recorder]);
         recorded.merge(&outcome.part(timed_sync));
         // One loop drives all threads of the workload: which of them was done first, it does not see.
@@ -314,10 +314,10 @@ impl<M: Model> Modelled<'_, M> {
         let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
         let stop = Stop::default();
         drive(&mut joint, buffers, &mut source, &mut content, &plan, &mut observer, &stop)?;
-        let sums = joint.into_sums();
+        let sums = joint.sums;
         drop(device);
         source.failed.map_or(Ok(()), Err)?;
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         let parts = observer.into_repetitions().into_iter().zip(sums).zip(workloads);
         let repetition = |((recorded, sums), workload): ((Repetition, TimeSums), &Workload)| {
             let account = Some(self.model.account(&sums));
@@ -432,13 +432,9 @@ impl<S: Source> Source for InTurn<'_, S> {
         for _ in 0..self.sources.len() {
             let turn = self.turn;
             self.turn = (turn + 1) % self.sources.len();
-            match (self.sources[turn].next(now_ns), soonest) {
-                (next @ Next::Op { .. }, _) => return next,
-                (Next::NotBefore(at_ns), Next::NotBefore(other_ns)) => {
-                    soonest = Next::NotBefore(at_ns.min(other_ns));
-                }
-                (next @ Next::NotBefore(_), _) => soonest = next,
-                (Next::End, _) => {}
+            match self.sources[turn].next(now_ns) {
+                next @ Next::Op { .. } => return next,
+                next => soonest = sooner(next, soonest),
             }
         }
         soonest

@@ -24,7 +24,7 @@ use kurabe_core::mention::{BUFFERED, DESTROY_DATA_ON, Mention, SIZE};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::{
-    Error, ErrorKind, Result, device::Buffer, made::MadeFacts, shown, text, workload::SyncRule,
+    Error, ErrorKind, Result, Text, device::Buffer, made::MadeFacts, shown, text, workload::SyncRule,
 };
 use kurabe_program::Folder;
 use rustix::fs::{FileType, Stat};
@@ -158,16 +158,14 @@ impl Target {
 
     /// What nothing is open of yet.
     fn of(facts: TargetRecord, path: PathBuf) -> Self {
-        let (held, scratch, test_file) = (None, None, None);
-        let (takes_part, read_instead) = (false, None);
         Self {
             facts,
             path,
-            held,
-            takes_part,
-            read_instead,
-            scratch,
-            test_file,
+            held: None,
+            takes_part: false,
+            read_instead: None,
+            scratch: None,
+            test_file: None,
             container: None,
             ledger: None,
             reads_back: false,
@@ -573,15 +571,19 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
             "テストファイルに {need} 必要ですが、{directory} の空きが足りません"
         ),
     };
-    let fits = free_bytes.map(|free| free / MIB * 9 / 10).filter(|mib| *mib > 0);
-    ErrorKind::NoSpace.error(what).remedy(match fits {
-        Some(mib) => text!(
-            "free some room, or ask for less: {SIZE} {mib}m",
-            "空きを増やすか、{SIZE} {mib}m のように小さくしてください"
-        ),
-        None => text!(
+    no_room_for(what, free_bytes.unwrap_or(0))
+}
+
+/// What was asked for does not fit; a test file of so many bytes would.
+pub(crate) fn no_room_for(what: Text, free_bytes: u64) -> Error {
+    ErrorKind::NoSpace.error(what).remedy(match free_bytes / MIB * 9 / 10 {
+        0 => text!(
             "free some room, or choose another directory",
             "空きを増やすか、別のディレクトリを指定してください"
+        ),
+        mib => text!(
+            "free some room, or ask for less: {SIZE} {mib}m",
+            "空きを増やすか、{SIZE} {mib}m のように小さくしてください"
         ),
     })
 }

@@ -238,8 +238,7 @@ pub fn measure_in_turns(
         turn: 0,
         blocks: 0,
         failed: None,
-        own_spans: rules.own_spans,
-        settling: rules.settling,
+        rules,
     };
     let mut why = turns.run(is_over, interrupt, decide);
     // Every run is closed, whatever ended this one.
@@ -256,8 +255,7 @@ struct Turns<'c, 'a> {
     turn: u32,
     blocks: u32,
     failed: Option<usize>,
-    own_spans: bool,
-    settling: Option<SettlingTime>,
+    rules: TurnRules,
 }
 
 impl Turns<'_, '_> {
@@ -363,7 +361,7 @@ impl Turns<'_, '_> {
         let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
         let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
         let least = spans.iter().map(|(span, _)| *span).min().unwrap_or(0);
-        let own = |(span, _): &(u64, u32)| if self.own_spans { *span } else { least };
+        let own = |(span, _): &(u64, u32)| if self.rules.own_spans { *span } else { least };
         spans.iter().map(own).map(|span| span - span % unit).collect()
     }
 
@@ -380,7 +378,7 @@ impl Turns<'_, '_> {
     /// Has tasks begin when they are in the state in which their work keeps the device, the same on all targets; of so many in all.
     fn settle(&mut self, of_phase: &[usize], tasks: usize) -> Result<()> {
         let trials = tasks * self.contenders.len();
-        let Some(time) = self.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
+        let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
         for &task in of_phase {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {

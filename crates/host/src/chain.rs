@@ -6,6 +6,7 @@
 //! as further devices, because several devices in the list mean RAID and the like.
 
 use crate::mount::{self, Mount};
+use crate::platform::Number;
 use crate::roots::{self, Roots};
 use crate::subject::{ObserveOptions, Subject, SubjectKind};
 use crate::{block::BlockNode, device::describe, journal::journal};
@@ -40,36 +41,46 @@ pub(crate) type Look<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
 
 /// One walk down.
 pub(crate) struct Walk<'a> {
-    pub roots: &'a Roots,
-    pub mounts: &'a [Mount],
-    pub look: Look<'a>,
-    pub options: &'a ObserveOptions<'a>,
+    roots: &'a Roots,
+    mounts: Vec<Mount>,
+    look: Look<'a>,
+    /// How the devices at the bottom are described; without it they have their names alone.
+    options: Option<&'a ObserveOptions<'a>>,
+    /// Whether what lies beneath the first devices is followed.
+    pub to_the_bottom: bool,
+    /// The devices met, from the top down, each once.
+    pub numbers: Vec<Number>,
 }
 
-impl Walk<'_> {
+impl<'a> Walk<'a> {
+    pub(crate) fn new(roots: &'a Roots, look: Look<'a>, options: Option<&'a ObserveOptions<'a>>) -> Self {
+        let mounts = mount::seen(roots);
+        Self { roots, mounts, look, options, to_the_bottom: true, numbers: Vec::new() }
+    }
+
     /// Fills the environment's file system, layers and devices from what the path is.
-    pub(crate) fn walk_subject(&self, subject: &Subject, into: &mut Environment) {
+    pub(crate) fn walk_subject(&mut self, subject: &Subject, depth: usize, into: &mut Environment) {
         match subject.kind {
             SubjectKind::Block(number) => match BlockNode::by_number(self.roots, number) {
-                Ok(block) => self.descend(&block, None, 0, into),
+                Ok(block) => self.descend(&block, None, depth, into),
                 Err(error) => {
                     into.missing.push(format!("block device {}:{}: {error}", number.0, number.1));
                 }
             },
-            SubjectKind::Stored => self.walk_stored(subject, 0, into),
+            SubjectKind::Stored => self.walk_stored(subject, depth, into),
             SubjectKind::Other => {}
         }
     }
 
-    fn walk_stored(&self, subject: &Subject, depth: usize, into: &mut Environment) {
-        let Some(mount) = mount::holding(self.mounts, &subject.path, subject.dev) else {
+    fn walk_stored(&mut self, subject: &Subject, depth: usize, into: &mut Environment) {
+        let Some(mount) = mount::holding(&self.mounts, &subject.path, subject.dev).cloned() else {
             into.missing.push(format!("file system of {}: no mount is known", shown::path(&subject.path)));
             return;
         };
         if into.file_system.is_none() {
-            into.file_system = Some(self.file_system(mount, subject));
+            into.file_system = Some(self.file_system(&mount, subject));
         }
-        self.walk_mount(mount, subject, depth, into);
+        self.walk_mount(&mount, subject, depth, into);
     }
 
     fn file_system(&self, mount: &Mount, subject: &Subject) -> FileSystem {
@@ -86,7 +97,7 @@ impl Walk<'_> {
         }
     }
 
-    fn walk_mount(&self, mount: &Mount, subject: &Subject, depth: usize, into: &mut Environment) {
+    fn walk_mount(&mut self, mount: &Mount, subject: &Subject, depth: usize, into: &mut Environment) {
         let kind = mount.kind.as_str();
         // An anonymous number (major 0) is no device.
         let named = [subject.dev, mount.number].into_iter().find(|number| number.0 != 0);
@@ -114,8 +125,10 @@ impl Walk<'_> {
     }
 
     /// btrfs and bcachefs: an anonymous number over one or several devices.
-    fn walk_sources(&self, mount: &Mount, depth: usize, into: &mut Environment) {
+    fn walk_sources(&mut self, mount: &Mount, depth: usize, into: &mut Environment) {
         let sources = sources(self.roots, &mount.source);
+        // The device that is mounted is the first of its members.
+        sources.iter().for_each(|source| self.note(source));
         let members =
             sources.first().map(|source| btrfs_members(self.roots, &source.name)).unwrap_or_default();
         let blocks: Vec<BlockNode> = if members.len() > sources.len() {
@@ -137,7 +150,13 @@ impl Walk<'_> {
 
     /// An overlay writes to its upper directory, which is told in its options as the mounting process saw it. Some
     /// kernels give a file of the upper directory the number of the device below.
-    fn walk_overlay(&self, mount: &Mount, below: Option<&BlockNode>, depth: usize, into: &mut Environment) {
+    fn walk_overlay(
+        &mut self,
+        mount: &Mount,
+        below: Option<&BlockNode>,
+        depth: usize,
+        into: &mut Environment,
+    ) {
         let upper = mount.option("upperdir").map(|path| PathBuf::from(mount::unescape_text(path.as_bytes())));
         into.layers.push(match &upper {
             Some(upper) => format!("overlay (upper {})", shown::path(upper)),
@@ -155,10 +174,26 @@ impl Walk<'_> {
         }
     }
 
+    fn note(&mut self, block: &BlockNode) {
+        if let Some(number) = block.number().filter(|number| !self.numbers.contains(number)) {
+            self.numbers.push(number);
+        }
+    }
+
     /// From a block device down.
-    fn descend(&self, block: &BlockNode, partition: Option<String>, depth: usize, into: &mut Environment) {
+    fn descend(
+        &mut self,
+        block: &BlockNode,
+        partition: Option<String>,
+        depth: usize,
+        into: &mut Environment,
+    ) {
         if depth >= DEEPEST {
             into.missing.push(format!("what lies under {}: the stack is too deep", block.name));
+            return;
+        }
+        self.note(block);
+        if !self.to_the_bottom {
             return;
         }
         if let Some(disk) = block.disk() {
@@ -185,28 +220,23 @@ impl Walk<'_> {
         if into.devices.iter().any(|device| device.name == block.name) {
             return;
         }
-        into.devices.push(describe(self.roots, block, partition, self.options));
+        into.devices.push(match self.options {
+            Some(options) => describe(self.roots, block, partition, options),
+            None => BlockDevice { name: block.name.clone(), partition, ..BlockDevice::default() },
+        });
         if let Some(backing) = loop_backing {
             self.under_loop(block, &backing, depth, into);
         }
     }
 
     /// Tells what a loop device's file lies on, as a layer.
-    fn under_loop(&self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
+    fn under_loop(&mut self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
         let Some(below) = (self.look)(backing) else {
             into.missing.push(format!("what lies under {}: its file cannot be seen from here", block.name));
             return;
         };
         let mut chain = Environment::default();
-        match below.kind {
-            SubjectKind::Stored => self.walk_stored(&below, depth + 1, &mut chain),
-            SubjectKind::Block(number) => {
-                if let Ok(under) = BlockNode::by_number(self.roots, number) {
-                    self.descend(&under, None, depth + 1, &mut chain);
-                }
-            }
-            SubjectKind::Other => {}
-        }
+        self.walk_subject(&below, depth + 1, &mut chain);
         let devices: Vec<&str> =
             chain.devices.iter().map(|device| device.partition.as_deref().unwrap_or(&device.name)).collect();
         let kind = chain.file_system.and_then(|file_system| file_system.kind);

@@ -4,6 +4,7 @@
 //! (/sys/hypervisor, the device tree); firmware and clock sources then give the name. Firmware alone proves
 //! nothing: a cloud's bare metal carries the cloud's name too. A container is one if its manager left its mark.
 
+use crate::memory::meminfo_bytes;
 use crate::mount::Mount;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::{Machine, Virtualisation};
@@ -63,7 +64,7 @@ fn model(roots: &Roots) -> Option<String> {
 }
 
 /// The value of a key in `key : value` lines.
-fn value<'a>(lines: &'a str, key: &str) -> Option<&'a str> {
+pub(crate) fn value<'a>(lines: &'a str, key: &str) -> Option<&'a str> {
     lines.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         (name.trim() == key).then(|| value.trim()).filter(|value| !value.is_empty())
@@ -103,10 +104,6 @@ fn governor(roots: &Roots, cpus: &[u32]) -> Option<String> {
     governors.sort();
     governors.dedup();
     (!governors.is_empty()).then(|| governors.join(" + "))
-}
-
-fn memory_bytes(meminfo: &str) -> Option<u64> {
-    value(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn os_name(release: &str) -> Option<String> {
@@ -205,7 +202,7 @@ pub(crate) fn machine(roots: &Roots, mounts: &[Mount]) -> Machine {
         cpu_model: cpu_model(&cpuinfo),
         cpu_count: cpus.as_ref().and_then(|cpus| u32::try_from(cpus.len()).ok()),
         cpu_governor: governor(roots, cpus.as_deref().unwrap_or(&[0])),
-        memory_bytes: memory_bytes(&proc_text("meminfo")),
+        memory_bytes: meminfo_bytes(&proc_text("meminfo"), "MemTotal"),
         kernel: release.as_ref().map(|release| format!("{kernel_name} {release}")),
         os: os_name(&os_release),
         virtualisation: Virtualisation {

@@ -1,5 +1,6 @@
 //! How much memory can be had, as Linux tells it in plain files; elsewhere it is unknown.
 
+use crate::{machine::value, roots};
 use std::path::Path;
 
 /// Bytes of memory that can be used without swapping, within the limits of this process's control groups; `None`
@@ -7,30 +8,27 @@ use std::path::Path;
 ///
 /// Source: proc_meminfo(5), `MemAvailable`; kernel Documentation/admin-guide/cgroup-v2.rst, `memory.max`.
 pub fn available_memory_bytes() -> Option<u64> {
-    let machine = available_of(&std::fs::read_to_string("/proc/meminfo").ok()?)?;
+    let machine = meminfo_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")?;
     let group = std::fs::read_to_string("/proc/self/cgroup").ok();
     let group = group.as_deref().and_then(|text| text.lines().find_map(|line| line.strip_prefix("0::/")));
     let room = group.and_then(|group| room_in_groups(Path::new("/sys/fs/cgroup"), Path::new(group)));
     Some(room.map_or(machine, |room| room.min(machine)))
 }
 
-fn available_of(meminfo: &str) -> Option<u64> {
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+/// One of the amounts that `/proc/meminfo` tells in KiB.
+pub(crate) fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
+    value(meminfo, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// The least room that a control group or one above it leaves. Pages of files that were not used lately can be
 /// dropped, so they count as room.
 fn room_in_groups(root: &Path, group: &Path) -> Option<u64> {
-    let number = |folder: &Path, name: &str| {
-        std::fs::read_to_string(folder.join(name)).ok()?.trim().parse::<u64>().ok()
-    };
     group
         .ancestors()
         .filter_map(|group| {
             let folder = root.join(group);
-            let limit = number(&folder, "memory.max")?;
-            let used = number(&folder, "memory.current")?;
+            let limit = roots::number::<u64>(&folder.join("memory.max"))?;
+            let used = roots::number::<u64>(&folder.join("memory.current"))?;
             let stat = std::fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
             let droppable = stat.lines().find_map(|line| line.strip_prefix("inactive_file ")?.parse().ok());
             Some(limit.saturating_sub(used.saturating_sub(droppable.unwrap_or(0))))
@@ -44,9 +42,10 @@ mod tests {
 
     #[test]
     fn the_available_memory_is_read_in_kib() {
-        assert_eq!(available_of("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
-        assert_eq!(available_of("MemTotal: 9 kB\n"), None);
-        assert_eq!(available_of("MemAvailable: much\n"), None);
+        let available = |meminfo| meminfo_bytes(meminfo, "MemAvailable");
+        assert_eq!(available("MemTotal: 9 kB\nMemAvailable:    2048 kB\n"), Some(2 << 20));
+        assert_eq!(available("MemTotal: 9 kB\n"), None);
+        assert_eq!(available("MemAvailable: much\n"), None);
     }
 
     #[test]

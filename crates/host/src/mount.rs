@@ -7,7 +7,7 @@
 //! Format: proc_pid_mountinfo(5).
 
 use crate::platform::{Number, path_of_bytes};
-use crate::roots::Roots;
+use crate::roots::{self, Roots};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +56,11 @@ impl Mount {
 pub fn mounts_at(point: &Path) -> io::Result<Vec<Mount>> {
     let table = std::fs::read(Roots::default().proc.join("self/mountinfo"))?;
     Ok(parse(&table).into_iter().filter(|mount| mount.point == point).collect())
+}
+
+/// The mounts that this process sees; none where the kernel does not tell.
+pub(crate) fn seen(roots: &Roots) -> Vec<Mount> {
+    parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default())
 }
 
 /// `8:1` as a number.
@@ -107,15 +112,13 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
 
 /// The mount that holds a canonical path whose files have this device number.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, number: Number) -> Option<&'a Mount> {
-    let longest = |fits: &dyn Fn(&Mount) -> bool| {
-        mounts
-            .iter()
-            .enumerate()
-            .filter(|(_, mount)| path.starts_with(&mount.point) && fits(mount))
-            .max_by_key(|(index, mount)| (mount.point.components().count(), *index))
-            .map(|(_, mount)| mount)
-    };
-    longest(&|mount| mount.number == number).or_else(|| longest(&|_| true))
+    over(mounts.iter().filter(|mount| mount.number == number), path).or_else(|| over(mounts, path))
+}
+
+/// The mount that a path is on: the longest that holds it, of several the last one, which covers the others.
+pub(crate) fn over<'a>(mounts: impl IntoIterator<Item = &'a Mount>, path: &Path) -> Option<&'a Mount> {
+    let holders = mounts.into_iter().filter(|mount| path.starts_with(&mount.point));
+    holders.max_by_key(|mount| mount.point.components().count())
 }
 
 #[cfg(test)]

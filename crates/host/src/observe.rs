@@ -1,7 +1,7 @@
 //! The environment of a path: the machine and the chain down to its devices, put together.
 
 use crate::chain::{Look, Walk};
-use crate::roots::{self, Roots};
+use crate::roots::Roots;
 use crate::{command::Runner, health, machine, mount, platform, subject::ObserveOptions};
 use kurabe_core::{environment::Environment, shown};
 use std::path::Path;
@@ -23,12 +23,10 @@ pub(crate) fn observe_in(
     runner: &Runner<'_>,
     options: &ObserveOptions<'_>,
 ) -> Environment {
-    let mounts = mount::parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default());
-    let mut environment = Environment { machine: machine::machine(roots, &mounts), ..Environment::default() };
+    let machine = machine::machine(roots, &mount::seen(roots));
+    let mut environment = Environment { machine, ..Environment::default() };
     match look(path) {
-        Some(subject) => {
-            Walk { roots, mounts: &mounts, look, options }.walk_subject(&subject, &mut environment);
-        }
+        Some(subject) => Walk::new(roots, look, Some(options)).walk_subject(&subject, 0, &mut environment),
         None => environment.missing.push(format!("{}: cannot be looked at", shown::path(path))),
     }
     for device in &mut environment.devices {

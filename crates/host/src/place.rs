@@ -6,7 +6,7 @@
 //! Sources: statfs(2) `f_fsid`, proc_pid_mountinfo(5); udev keeps what it knows of block devices in /run/udev/data.
 
 use crate::identity::boot_id;
-use crate::mount::{self, Mount};
+use crate::mount;
 use crate::platform::{self, Number};
 use crate::roots::{self, Roots};
 use kurabe_core::made::{FileSystemFacts, FolderFacts};
@@ -33,7 +33,7 @@ pub fn folder_facts(folder: impl AsFd, path: &Path) -> io::Result<FolderFacts> {
 
 fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<FolderFacts> {
     let status = platform::file_status(folder)?;
-    let mounts = mounts(roots);
+    let mounts = mount::seen(roots);
     let mount = mount::holding(&mounts, path, status.number);
     // Where /proc is missing, the number of the device must do.
     let (kind, depth, root) = mount.map_or_else(
@@ -59,7 +59,7 @@ fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<Folder
 pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
     let roots = Roots::default();
     let inside = folder.inside(path);
-    let mut places: Vec<PathBuf> = mounts(&roots)
+    let mut places: Vec<PathBuf> = mount::seen(&roots)
         .into_iter()
         .filter(|mount| mount.kind == folder.file_system.kind)
         .filter_map(|mount| {
@@ -72,10 +72,6 @@ pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
         .collect();
     places.dedup();
     places
-}
-
-fn mounts(roots: &Roots) -> Vec<Mount> {
-    mount::parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default())
 }
 
 /// The file system's own id on a block device, as udev read it.

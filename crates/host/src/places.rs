@@ -2,7 +2,7 @@
 
 use crate::mount::{self, Mount};
 use crate::platform;
-use crate::roots::{self, Roots};
+use crate::roots::Roots;
 use std::path::{Path, PathBuf};
 
 /// File systems that are a part of the running system or hold no data of a user.
@@ -36,8 +36,7 @@ pub struct CandidateDirectory {
 
 /// The file systems of this machine, each once. `own`: directories of the user, the best first.
 pub fn storage_mounts(own: &[PathBuf]) -> Vec<StorageMount> {
-    let mountinfo = roots::read_bytes(&Roots::default().proc.join("self/mountinfo")).unwrap_or_default();
-    storage_of(&mount::parse(&mountinfo), own)
+    storage_of(&mount::seen(&Roots::default()), own)
 }
 
 fn storage_of(mounts: &[Mount], own: &[PathBuf]) -> Vec<StorageMount> {
@@ -51,7 +50,7 @@ fn storage_of(mounts: &[Mount], own: &[PathBuf]) -> Vec<StorageMount> {
             storage.push(StorageMount { points: Vec::new() });
             storage.len() - 1
         });
-        let is_on_it = |directory: &&PathBuf| holder(mounts, directory) == Some(mount);
+        let is_on_it = |directory: &&PathBuf| mount::over(mounts, directory) == Some(mount);
         storage[index].points.push(MountPoint {
             path: mount.point.clone(),
             own: own.iter().filter(is_on_it).cloned().collect(),
@@ -84,14 +83,6 @@ impl StorageMount {
 fn is_storage(mount: &Mount) -> bool {
     let is_device = mount.source.starts_with("/dev/") && !NOT_STORAGE.contains(&mount.kind.as_str());
     is_device || WITHOUT_DEVICE.contains(&mount.kind.as_str())
-}
-
-/// The mount that a path is on: the longest that holds it, of several the last one, which covers the others.
-fn holder<'m>(mounts: &'m [Mount], path: &Path) -> Option<&'m Mount> {
-    mounts
-        .iter()
-        .filter(|mount| path.starts_with(&mount.point))
-        .max_by_key(|mount| mount.point.components().count())
 }
 
 #[cfg(test)]

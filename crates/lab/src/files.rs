@@ -77,6 +77,15 @@ fn exists_already(path: &Path, existing: Existing) -> Error {
     }
 }
 
+/// A folder that goes when nobody needs it any more.
+pub(crate) struct PassingFolder(pub(crate) PathBuf);
+
+impl Drop for PassingFolder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
 /// A new file that grows as a run goes on: it has its name from the start, and goes away if nothing of the run is kept.
 pub struct Growing {
     path: PathBuf,

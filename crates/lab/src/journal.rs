@@ -10,7 +10,7 @@ use crate::clock::now;
 use crate::handle::RunHandle;
 use crate::recover::is_gone;
 use crate::served::ServedModel;
-use crate::stream::Stream;
+use crate::stream::{Happening, Stream};
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::event::Event;
 use kurabe_core::made::MadeFile;
@@ -103,7 +103,7 @@ impl<'a> Journal<'a> {
     pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
         let kept = self.keep(&event);
         self.noted(kept)?;
-        self.lab.stream.tell(self.id(), event)
+        self.lab.stream.tell(self.id(), Happening::Run(event))
     }
 
     /// Keeps what there is to say of the served models under a target, now that it was measured.

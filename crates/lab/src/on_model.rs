@@ -5,12 +5,14 @@
 //! and a command of the user's says whether what it had been promised is still there. A seed gives the same place and the same
 //! losses again.
 
+use crate::files::PassingFolder;
 use crate::handle::RunHandle;
 use crate::pricing::{check_end, kernel, recorded_run};
 use crate::served_folder::{FileSystemKind, FolderEnd, FolderRequest, ServedFolder};
+use crate::system_tool::cannot_fill;
 use kurabe_core::random::Random;
 use kurabe_core::words::Keyword;
-use kurabe_core::{Error, Result, Text, shown, text};
+use kurabe_core::{Result, Text};
 use kurabe_price::{Bill, BillFacts, Panel, PanelDevice};
 use kurabe_program::ForegroundEnd;
 use kurabe_serve::{DeviceFault, PowerRules, RequestLog, ServedFigures};
@@ -184,7 +186,7 @@ fn writes_of(request: &CrashRequest, handle: &RunHandle) -> Result<u64> {
     let folder = request.on.folder(request.seeds.0, None, None)?;
     let outside = outside(&folder)?;
     let before = folder.figures().map_or(0, |figures| figures.writes);
-    let ended = folder.run(&request.on.command, &[(OUTSIDE, outside.path.clone())], handle)?;
+    let ended = folder.run(&request.on.command, &[(OUTSIDE, outside.0.clone())], handle)?;
     check_end(ended.status, &request.on.command, handle)?;
     let writes = folder.figures().map_or(0, |figures| figures.writes) - before;
     folder.end()?.alone()?;
@@ -195,7 +197,7 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
     let rules = PowerRules { after_writes: None, seed, torn: request.torn };
     let mut folder = request.on.folder(seed, Some(rules), None)?;
     let outside = outside(&folder)?;
-    let environment = [(OUTSIDE, outside.path.clone())];
+    let environment = [(OUTSIDE, outside.0.clone())];
     folder.cut_power_after(after_writes)?;
     // How it ends is of no matter: its disk was taken from under it.
     folder.run(&request.on.command, &environment, handle)?;
@@ -217,27 +219,9 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
     Ok(CutTrial { seed, after_writes, sectors_lost: report.sectors_lost, outcome })
 }
 
-/// A folder that goes when nobody needs it any more.
-struct OutsideFolder {
-    path: PathBuf,
-}
-
-fn outside(folder: &ServedFolder) -> Result<OutsideFolder> {
-    let name = folder.device().file_name().map(|name| name.to_string_lossy().into_owned());
-    let path = std::env::temp_dir().join(format!(
-        "kurabe-outside-{}-{}",
-        std::process::id(),
-        name.unwrap_or_default()
-    ));
-    std::fs::create_dir(&path).map_err(|error| {
-        let shown = shown::path(&path);
-        Error::os(text!("cannot make {shown}", "{shown} を作れません"), &error)
-    })?;
-    Ok(OutsideFolder { path })
-}
-
-impl Drop for OutsideFolder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.path);
-    }
+fn outside(folder: &ServedFolder) -> Result<PassingFolder> {
+    let device = folder.device().file_name().unwrap_or_default().display();
+    let path = std::env::temp_dir().join(format!("kurabe-outside-{}-{device}", std::process::id()));
+    std::fs::create_dir(&path).map_err(|error| cannot_fill(&path, &error))?;
+    Ok(PassingFolder(path))
 }

@@ -121,7 +121,7 @@ impl Open<'_> {
         let outcome = begun.and_then(|()| {
             let noise = NoiseWatch::new(&journal.record.header.environment);
             let mut emit = |event: Event| journal.tell_among(party, event);
-            let (profile, traces, stop) = (&plan.profile, plan.traces, handle.engine_stop());
+            let (profile, traces, stop) = (&plan.profile, plan.traces, &handle.stop);
             match (&mut ground, swept) {
                 (OpenTarget::Real(target), _) => {
                     Session::new(target, profile, settings, &noise, stop, &mut emit)

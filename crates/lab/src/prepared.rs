@@ -306,7 +306,7 @@ impl Prepared {
                 let target = match twin {
                     Some(twin) => twin.again(options.direct, options.size_bytes)?,
                     None => {
-                        options.scratches = journal.lab.handle.scratches().clone();
+                        options.scratches = journal.lab.handle.scratches.clone();
                         let note = &mut |made| journal.note_made(made);
                         open_noted(&self.request.target, &id, &mut options, note)?
                     }

@@ -91,7 +91,7 @@ pub fn record_command(
         }
     };
     let command = Foreground { words: request.command, ..Foreground::default() };
-    let status = command.run(handle.engine_stop())?.status;
+    let status = command.run(&handle.stop)?.status;
     write_back(&target)?;
     let recorded = match trace {
         Some(trace) => RecordedCommand::Trace(trace.stop()?),

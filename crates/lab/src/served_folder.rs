@@ -222,7 +222,7 @@ impl ServedFolder {
             {
                 *program = path.to_string_lossy().into_owned();
             }
-            Foreground { words: &words, folder, environment }.run(of_run.engine_stop())
+            Foreground { words: &words, folder, environment }.run(&of_run.stop)
         };
         let has_ended = AtomicBool::new(false);
         std::thread::scope(|scope| {

@@ -44,12 +44,6 @@ pub enum Happening {
     Point(PointEvent),
 }
 
-impl From<Event> for Happening {
-    fn from(event: Event) -> Self {
-        Self::Run(event)
-    }
-}
-
 /// What happens where targets take turns.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
@@ -134,11 +128,11 @@ impl Stream {
     }
 
     /// Tells all listeners, in the order in which they came.
-    pub(crate) fn tell(&self, run: &str, event: impl Into<Happening>) -> Result<()> {
+    pub(crate) fn tell(&self, run: &str, event: Happening) -> Result<()> {
         let mut state = self.locked();
         let at_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let number = state.next_number;
-        let envelope = Arc::new(Envelope { event: event.into(), run: run.to_owned(), number, at_ns });
+        let envelope = Arc::new(Envelope { event, run: run.to_owned(), number, at_ns });
         state.next_number += 1;
         if state.log.len() == KEPT_ENVELOPES {
             state.log.pop_front();
@@ -152,18 +146,6 @@ impl Stream {
     }
 }
 
-impl From<TurnsEvent> for Happening {
-    fn from(event: TurnsEvent) -> Self {
-        Self::Turns(event)
-    }
-}
-
-impl From<PointEvent> for Happening {
-    fn from(event: PointEvent) -> Self {
-        Self::Point(event)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,7 +156,7 @@ mod tests {
 
     fn tell(stream: &Stream, count: u64) {
         for length_ns in 0..count {
-            stream.tell("7kq", Event::Pause { length_ns }).unwrap();
+            stream.tell("7kq", Happening::Run(Event::Pause { length_ns })).unwrap();
         }
     }
 
@@ -204,7 +186,7 @@ mod tests {
     #[test]
     fn an_envelope_has_the_fields_of_its_event_and_its_own() {
         let envelope = Envelope {
-            event: Event::Pause { length_ns: 5 }.into(),
+            event: Happening::Run(Event::Pause { length_ns: 5 }),
             run: "7kq".to_owned(),
             number: 3,
             at_ns: 17,
@@ -212,7 +194,7 @@ mod tests {
         let line = serde_json::to_string(&envelope).unwrap();
         assert_eq!(line, r#"{"event":"pause","length_ns":5,"run":"7kq","number":3,"at_ns":17}"#);
         let blocks = TurnsEvent::VersusBlocks { blocks: 2, settled: 0, comparisons: 6 };
-        let line = serde_json::to_string(&Happening::from(blocks)).unwrap();
+        let line = serde_json::to_string(&Happening::Turns(blocks)).unwrap();
         assert_eq!(line, r#"{"event":"versus_blocks","blocks":2,"settled":0,"comparisons":6}"#);
     }
 }

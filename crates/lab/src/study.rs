@@ -5,7 +5,7 @@ use crate::journal::Lab;
 use crate::prepared::Prepared;
 use crate::request::{Procedure, RunRequest};
 use crate::shared_points::share;
-use crate::stream::{PointEvent, Stream};
+use crate::stream::{Happening, PointEvent, Stream};
 use crate::trace::{TraceNames, traces};
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
@@ -102,17 +102,17 @@ impl Models for ModelPoints<'_> {
             );
         };
         let run = format!("model:{name}");
-        self.stream.tell(&run, PointEvent::PointStarted { model: name.clone() })?;
+        self.stream.tell(&run, Happening::Point(PointEvent::PointStarted { model: name.clone() }))?;
         let measured = self.compute(&run, name, device, point);
         // One that fails is over, too: whoever counts points waits for all of them.
-        self.stream.tell(&run, PointEvent::PointDone)?;
+        self.stream.tell(&run, Happening::Point(PointEvent::PointDone))?;
         measured
     }
 
     fn fewer_threads(&self, threads: usize, asked: usize, why: &std::io::Error) {
         let fewer = PointEvent::FewerThreads { threads, asked, cause: why.to_string() };
         // A listener that is gone is told so by the next point.
-        let _ = self.stream.tell("", fewer);
+        let _ = self.stream.tell("", Happening::Point(fewer));
     }
 }
 
@@ -127,10 +127,10 @@ impl ModelPoints<'_> {
         let mut record = RunRecord::begun(header);
         let mut emit = |event: Event| {
             record.apply(&event);
-            self.stream.tell(run, event)
+            self.stream.tell(run, Happening::Run(event))
         };
         let profile = &point.profile;
-        Session::on_model(&mut model, name, profile, self.handle.engine_stop(), &mut emit)
+        Session::on_model(&mut model, name, profile, &self.handle.stop, &mut emit)
             // A study says itself whether everything is written before (`rules.fill`).
             .with_fill(false)
             .with_traces(traces(profile, TraceNames::EmbeddedFirst)?)

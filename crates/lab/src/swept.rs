@@ -89,7 +89,7 @@ impl Swept<'_> {
             }
             Ok(())
         };
-        Session::on_model(&mut model, self.name, profile, self.handle.engine_stop(), &mut emit)
+        Session::on_model(&mut model, self.name, profile, &self.handle.stop, &mut emit)
             .with_fill(self.fills)
             .of_step(step_index)
             .run()?;

@@ -3,13 +3,13 @@
 //! The model: run after run is loaded and written, so that a store may be larger than memory. The folder has another name until
 //! all of its tables are complete; on the way out of an error it goes.
 
-use crate::files::{self, Existing, refuse_existing};
+use crate::files::{self, Existing, PassingFolder, refuse_existing};
 use kurabe_core::Result;
 use kurabe_interop::ParquetTables;
 use kurabe_store::Runs;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Writes these runs, or all of the store, as Parquet files into a new folder.
 ///
@@ -24,7 +24,8 @@ pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &Path) -> Result
     };
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
-    let part = PartFolder(folder.with_file_name(name));
+    // On its way to its name, under which it is not there any more.
+    let part = PassingFolder(folder.with_file_name(name));
     fs::create_dir(&part.0).map_err(refused)?;
     let create = |name: &str| File::create_new(part.0.join(format!("{name}.parquet"))).map(BufWriter::new);
     let mut tables = ParquetTables::begin(create).map_err(refused)?;
@@ -38,14 +39,4 @@ pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &Path) -> Result
         fs::rename(&part.0, folder)
     };
     end().map_err(refused)
-}
-
-/// A folder on its way to its name.
-struct PartFolder(PathBuf);
-
-impl Drop for PartFolder {
-    fn drop(&mut self) {
-        // It is not there any more once it has its name.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }

@@ -13,7 +13,7 @@ use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
-use crate::stream::TurnsEvent;
+use crate::stream::{Happening, TurnsEvent};
 use kurabe_compare::{FEWEST_BLOCKS, MOST_BLOCKS, Referee};
 use kurabe_core::environment::BlockDevice;
 use kurabe_core::event::Event;
@@ -507,11 +507,6 @@ struct Live<'a, 'l> {
 }
 
 impl Live<'_, '_> {
-    /// Keeps and tells what happened on a target.
-    fn tell(&mut self, place: usize, event: Event) -> Result<()> {
-        self.journals[place].tell(event)
-    }
-
     /// What each run says of the served models under it.
     fn tell_served(&mut self, served: &[Vec<ServedModel>]) -> Result<()> {
         self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
@@ -524,6 +519,7 @@ impl Live<'_, '_> {
         let needed = self.referee.decide(blocks, cells);
         let standings = self.referee.standings();
         let group = self.journals[0].id();
+        let tell = |event| self.lab.stream.tell(group, Happening::Turns(event));
         for (other, judged) in standings.others.iter().enumerate() {
             for ((place, blocked), cell) in judged.iter().enumerate().zip(&self.journals[0].record.cells) {
                 let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
@@ -537,11 +533,11 @@ impl Live<'_, '_> {
                     other: self.journals[other + 1].id().to_owned(),
                     blocked: Box::new(blocked),
                 };
-                self.lab.stream.tell(group, settled)?;
+                tell(settled)?;
             }
         }
         let (settled, comparisons) = standings.settled();
-        self.lab.stream.tell(group, TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
+        tell(TurnsEvent::VersusBlocks { blocks, settled, comparisons })?;
         Ok(needed)
     }
 
@@ -557,7 +553,7 @@ impl Live<'_, '_> {
             .enumerate()
             .flat_map(|(place, all)| all.into_iter().map(move |event| (place, event)))
         {
-            live.borrow_mut().tell(place, event)?;
+            live.borrow_mut().journals[place].tell(event)?;
         }
         let (watches, handle, request) = {
             let live = live.borrow();
@@ -566,9 +562,9 @@ impl Live<'_, '_> {
             (watches, live.lab.handle, live.request)
         };
         let mut listeners: Vec<_> = (0..watches.len())
-            .map(|place| move |event: Event| live.borrow_mut().tell(place, event))
+            .map(|place| move |event: Event| live.borrow_mut().journals[place].tell(event))
             .collect();
-        let stop = handle.engine_stop();
+        let stop = &handle.stop;
         let mut contenders: Vec<Box<dyn Contender + '_>> = targets
             .iter_mut()
             .zip(&watches)

@@ -24,7 +24,7 @@ pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Re
         record.apply(&event);
         Ok(())
     };
-    Session::on_model(&mut *model, &name, &plan.profile, handle.engine_stop(), &mut emit)
+    Session::on_model(&mut *model, &name, &plan.profile, &handle.stop, &mut emit)
         .with_traces(plan.traces)
         .run()?;
     record.status = RunStatus::Complete;

@@ -7,15 +7,15 @@
 //! folder.
 
 use kurabe_core::{ErrorKind, Result, profile::CommandStep, shown::shell_word, text};
-use std::path::Path;
+use std::path::PathBuf;
 
 /// What the names in braces stand for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Placeholders<'a> {
+#[derive(Clone, Debug)]
+pub(crate) struct Placeholders {
     /// `{work}`.
-    pub(crate) work: &'a Path,
+    pub(crate) work: PathBuf,
     /// `{origin}`.
-    pub(crate) origin: &'a Path,
+    pub(crate) origin: PathBuf,
 }
 
 /// A program of a step, ready to run.
@@ -41,7 +41,7 @@ impl StepCommands {
     ///
     /// # Errors
     /// When a name is unknown, or a path is not fit for a shell.
-    pub(crate) fn of(step: &CommandStep, held: Placeholders<'_>, named: Placeholders<'_>) -> Result<Self> {
+    pub(crate) fn of(step: &CommandStep, held: &Placeholders, named: &Placeholders) -> Result<Self> {
         let one = |words: &Vec<String>| Invocation::of(words, held, named, step.shell);
         let invocations = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
         Ok(Self {
@@ -60,15 +60,15 @@ impl Invocation {
     /// When a name is unknown, or a path is not fit for a shell.
     pub(crate) fn of(
         words: &[String],
-        held: Placeholders<'_>,
-        named: Placeholders<'_>,
+        held: &Placeholders,
+        named: &Placeholders,
         shell: bool,
     ) -> Result<Self> {
         Ok(Self { shown: shown(&line(words, named, shell)?), words: line(words, held, shell)? })
     }
 }
 
-fn line(words: &[String], places: Placeholders<'_>, shell: bool) -> Result<Vec<String>> {
+fn line(words: &[String], places: &Placeholders, shell: bool) -> Result<Vec<String>> {
     if !shell {
         return words.iter().map(|word| filled(word, places, shell)).collect();
     }
@@ -76,7 +76,7 @@ fn line(words: &[String], places: Placeholders<'_>, shell: bool) -> Result<Vec<S
 }
 
 /// A word with its names filled in.
-fn filled(word: &str, places: Placeholders<'_>, shell: bool) -> Result<String> {
+fn filled(word: &str, places: &Placeholders, shell: bool) -> Result<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
     while let Some(at) = rest.find('{') {
@@ -108,10 +108,10 @@ fn named<'a>(words: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
     is_name.then_some((name, rest))
 }
 
-fn place(name: &str, word: &str, places: Placeholders<'_>, shell: bool) -> Result<String> {
+fn place(name: &str, word: &str, places: &Placeholders, shell: bool) -> Result<String> {
     let path = match name {
-        "work" => places.work,
-        "origin" => places.origin,
+        "work" => &places.work,
+        "origin" => &places.origin,
         _ => {
             return Err(ErrorKind::DataFile.error(text!(
                 "`{{{name}}}` in `{word}` stands for nothing",
@@ -149,7 +149,7 @@ mod tests {
 
     fn fill(words: &[&str], work: &str, shell: bool) -> Result<Vec<String>> {
         let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-        line(&words, Placeholders { work: Path::new(work), origin: Path::new("/t/origin.git") }, shell)
+        line(&words, &Placeholders { work: work.into(), origin: "/t/origin.git".into() }, shell)
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! A stop by the user ends what prepares and what is timed. `restore` and `cleanup` are left to end by themselves, so that
 //! nothing stays half restored (an exported pool, a mount).
 
-use crate::command_line::{Invocation, Placeholders, StepCommands};
+use crate::command_line::{Invocation, StepCommands};
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
 use crate::run::{Program, Ran, no_shell, run};
 use crate::worker::{OtherUser, Worker};
@@ -77,12 +77,7 @@ impl Programs {
     ) -> Result<Self> {
         let worker = Worker::of(workplace.target)?;
         let folder = WorkFolder::create(workplace.container, worker)?;
-        let (given, named) = (folder.given_places(), folder.shown_places());
-        let lines = StepCommands::of(
-            step,
-            Placeholders { work: &given.0, origin: &given.1 },
-            Placeholders { work: &named.0, origin: &named.1 },
-        )?;
+        let lines = StepCommands::of(step, &folder.given_places(), &folder.shown_places())?;
         let guard = Guard::start(worker).map_err(|error| no_shell(&error))?;
         let programs = Self { guard, folder, lines };
         let listed = programs.listed(step).and_then(|listed| tell(Coming::Programs(listed)));
@@ -187,8 +182,7 @@ impl Programs {
         let (given, named) = (self.folder.given_places(), self.folder.shown_places());
         let invocation = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            let given = Placeholders { work: &given.0, origin: &given.1 };
-            Invocation::of(&words, given, Placeholders { work: &named.0, origin: &named.1 }, false)
+            Invocation::of(&words, &given, &named, false)
         };
         Ok([invocation(&INIT)?, invocation(&FAST_IMPORT)?])
     }

@@ -6,6 +6,7 @@
 //! remove what they like. Programs of another user have no way through kurabe's descriptors: they go by the names, with no
 //! more than their own powers.
 
+use crate::command_line::Placeholders;
 use crate::folder::{FileIdentity, Folder};
 use crate::worker::Worker;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -94,7 +95,7 @@ impl WorkFolder {
     /// and no others. In a file, because what git starts for the other side of a fetch reads nothing else.
     fn git_settings(&self) -> io::Result<String> {
         let mut settings = "[safe]\n".to_owned();
-        for (work, origin) in [self.given_places(), self.shown_places()] {
+        for Placeholders { work, origin } in [self.given_places(), self.shown_places()] {
             for trusted in [work.join(".git"), work, origin] {
                 let path = trusted.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
                 let path = path.replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
@@ -105,13 +106,13 @@ impl WorkFolder {
     }
 
     /// The work folder and the material, as programs are given them.
-    pub(crate) fn given_places(&self) -> (PathBuf, PathBuf) {
-        (self.given_path.join(WORK), self.given_path.join(ORIGIN))
+    pub(crate) fn given_places(&self) -> Placeholders {
+        places_in(&self.given_path)
     }
 
     /// The work folder and the material, as people read them.
-    pub(crate) fn shown_places(&self) -> (PathBuf, PathBuf) {
-        (self.folder.path().join(WORK), self.folder.path().join(ORIGIN))
+    pub(crate) fn shown_places(&self) -> Placeholders {
+        places_in(self.folder.path())
     }
 
     /// Refuses when somebody has put something else where programs work, or a link: they would work wherever it points.
@@ -170,6 +171,10 @@ impl WorkFolder {
     }
 }
 
+fn places_in(folder: &Path) -> Placeholders {
+    Placeholders { work: folder.join(WORK), origin: folder.join(ORIGIN) }
+}
+
 fn replaced(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Refused.error(text!(
@@ -208,13 +213,13 @@ mod tests {
         let first = WorkFolder::create(&container, SELF).unwrap();
         let second = WorkFolder::create(&container, SELF).unwrap();
         assert_ne!(first.folder.path(), second.folder.path());
-        let (work, origin) = first.given_places();
+        let Placeholders { work, origin } = first.given_places();
         assert!(!work.exists() && !origin.exists());
         let mode = first.folder.path().metadata().unwrap().mode();
         assert_eq!(mode & 0o777, 0o700);
         assert_eq!(first.git_config, Path::new("/dev/null"), "its owner needs no trust");
         std::fs::create_dir_all(work.join("deep")).unwrap();
-        assert!(first.shown_places().0.join("deep").exists());
+        assert!(first.shown_places().work.join("deep").exists());
         drop(first);
         assert_eq!(container.entries().unwrap().len(), 1);
         second.remove().unwrap();
@@ -227,7 +232,7 @@ mod tests {
         let folder = WorkFolder::create(&container.try_clone().unwrap(), SELF).unwrap();
         // Whoever opens next gets the number of a descriptor that is free.
         let _others = [(); 4].map(|()| Folder::open(Path::new("/")).unwrap());
-        std::fs::write(folder.given_places().0, "x").unwrap();
+        std::fs::write(folder.given_places().work, "x").unwrap();
         assert!(dir.path().join("0/work").is_file());
     }
 
@@ -236,10 +241,10 @@ mod tests {
         let (dir, container) = container();
         let folder = WorkFolder::create(&container, SELF).unwrap();
         folder.refuse_links().unwrap();
-        std::fs::create_dir(folder.given_places().0).unwrap();
+        std::fs::create_dir(folder.given_places().work).unwrap();
         folder.refuse_links().unwrap();
-        std::fs::remove_dir(folder.given_places().0).unwrap();
-        std::os::unix::fs::symlink(dir.path(), folder.given_places().0).unwrap();
+        std::fs::remove_dir(folder.given_places().work).unwrap();
+        std::os::unix::fs::symlink(dir.path(), folder.given_places().work).unwrap();
         assert_eq!(folder.refuse_links().unwrap_err().kind(), ErrorKind::Refused);
     }
 

@@ -37,6 +37,7 @@ struct Member {
 }
 
 /// Rank 0.
+#[derive(Default)]
 pub(crate) struct Leader {
     members: Vec<Member>,
     /// The cells so far, as all ranks together measured them.
@@ -52,16 +53,7 @@ pub(crate) struct Leader {
 
 impl Leader {
     pub(crate) fn of(size: u32) -> Self {
-        Self {
-            members: (0..size).map(|_| Member::default()).collect(),
-            cells: BTreeMap::new(),
-            out: Vec::new(),
-            begin_ns: None,
-            run_started_ns: 0,
-            failures: Vec::new(),
-            remarks: Vec::new(),
-            dismissed: false,
-        }
+        Self { members: (0..size).map(|_| Member::default()).collect(), ..Self::default() }
     }
 
     pub(crate) fn has_silent(&self) -> bool {

@@ -8,12 +8,12 @@
 //! reader with the same checks. What else a report tells of them (an answer, comparisons) is for other readers and is
 //! passed over. Many runs are packed: the list of runs as gzip in Base64, under `packed`, a fifth as long.
 
-use crate::export::{EXPORT_VERSION, parse_export};
-use crate::json::{self, make_finite};
+use crate::export::{ExportedRun, parse_export};
+use crate::json;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
-use kurabe_core::record::{RECORD_SCHEMA, RunRecord};
+use kurabe_core::record::RunRecord;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::EXPORT, quantity::format_bytes, text};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -24,21 +24,6 @@ pub const REPORT_VERSION: u32 = 1;
 /// Packed runs of more than this are no report of kurabe's: a page has 3 MB, and its JSON packs to a tenth or so. A few
 /// hundred kB can unpack to a thousand times as much, and each byte of that takes up to ten of memory as a record.
 const MOST_UNPACKED_BYTES: u64 = 48 << 20;
-
-/// A run as it stands in a file of its own, for writing it into something larger.
-#[derive(Clone, Debug, Serialize)]
-pub struct ExportedRun {
-    kurabe_record: u32,
-    run: RunRecord,
-}
-
-impl From<RunRecord> for ExportedRun {
-    fn from(mut run: RunRecord) -> Self {
-        run.header.schema = RECORD_SCHEMA;
-        run.cells.iter_mut().for_each(make_finite);
-        Self { kurabe_record: EXPORT_VERSION, run }
-    }
-}
 
 /// The runs as one JSON text without line breaks.
 pub fn export_bundle(runs: Vec<RunRecord>) -> String {

@@ -13,9 +13,32 @@ use serde::{Deserialize, Serialize, de::IgnoredAny};
 /// The version of the file's form that this kurabe writes.
 pub const EXPORT_VERSION: u32 = 1;
 
+/// A run as it stands in its file, for writing it into something larger too.
+#[derive(Clone, Debug, Serialize)]
+pub struct ExportedRun<F = ()> {
+    kurabe_record: u32,
+    run: RunRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    figures: Option<F>,
+}
+
+impl<F> ExportedRun<F> {
+    fn of(mut run: RunRecord, figures: Option<F>) -> Self {
+        run.header.schema = RECORD_SCHEMA;
+        run.cells.iter_mut().for_each(json::make_finite);
+        Self { kurabe_record: EXPORT_VERSION, run, figures }
+    }
+}
+
+impl From<RunRecord> for ExportedRun {
+    fn from(run: RunRecord) -> Self {
+        Self::of(run, None)
+    }
+}
+
 /// The run as a JSON file, for people too: with line breaks, and one at the end.
 pub fn export(record: &RunRecord) -> String {
-    tidy(record.clone(), None::<()>)
+    to_tidy_text(&ExportedRun::from(record.clone()))
 }
 
 /// The run as it would come back from its file: checked, ended, without NaN.
@@ -29,20 +52,7 @@ pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
 
 /// [`export`], with the figures of the cells beside them for other programs; they are not read back.
 pub fn export_with_figures(record: &RunRecord, figures: &impl Serialize) -> String {
-    tidy(record.clone(), Some(figures))
-}
-
-fn tidy(mut run: RunRecord, figures: Option<impl Serialize>) -> String {
-    #[derive(Serialize)]
-    struct File<F> {
-        kurabe_record: u32,
-        run: RunRecord,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        figures: Option<F>,
-    }
-    run.header.schema = RECORD_SCHEMA;
-    run.cells.iter_mut().for_each(json::make_finite);
-    to_tidy_text(&File { kurabe_record: EXPORT_VERSION, run, figures })
+    to_tidy_text(&ExportedRun::of(record.clone(), Some(figures)))
 }
 
 /// Whether this is an exported run, whole or damaged: a key tells, wherever a program that sorts keys has put it.

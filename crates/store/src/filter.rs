@@ -39,13 +39,13 @@ impl Filter {
 
 fn is_of_device(run: &RunSummary, word: &str) -> bool {
     let word = word.to_lowercase();
-    let title = run.model.as_ref().map(|title| [title.en.as_str(), title.ja.as_str()]);
-    let names = [run.device.as_deref(), Some(run.target.as_str())];
-    names
-        .into_iter()
-        .flatten()
-        .chain(title.into_iter().flatten())
-        .any(|name| name.to_lowercase().contains(&word))
+    names(run).any(|name| name.to_lowercase().contains(&word))
+}
+
+/// What the target of a run is called.
+pub(crate) fn names(run: &RunSummary) -> impl Iterator<Item = &str> {
+    let title = run.model.iter().flat_map(|title| [title.en.as_str(), title.ja.as_str()]);
+    run.device.as_deref().into_iter().chain([run.target.as_str()]).chain(title)
 }
 
 /// The beginning of a time as RFC 3339 writes it.

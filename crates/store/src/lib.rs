@@ -41,10 +41,8 @@ mod store;
 mod tidy_json;
 mod without_paths;
 
-pub use bundle::{
-    ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle,
-};
-pub use export::{EXPORT_VERSION, export, export_with_figures, looks_exported, parse_export};
+pub use bundle::{REPORT_VERSION, export_bundle, export_packed_bundle, looks_bundled, parse_bundle};
+pub use export::{EXPORT_VERSION, ExportedRun, export, export_with_figures, looks_exported, parse_export};
 pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;

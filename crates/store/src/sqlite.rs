@@ -18,7 +18,7 @@ use crate::export::as_read_back;
 use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
 use crate::{json, label::check_label_key, platform, rescue};
 use checksum::Rows;
-use digest::{BATCH, Vocabulary, keep};
+use digest::{BATCH, keep};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
@@ -95,7 +95,7 @@ impl Runs for SqliteStore {
         make: &dyn Fn(&RunRecord) -> RunDigest,
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Digests> {
-        let kept = schema::keeps_digests(&self.connection).map_err(self.cannot_read())?;
+        let kept = schema::has(&self.connection, schema::DIGESTS).map_err(self.cannot_read())?;
         let writable = kept && !is_read_only(&self.connection);
         let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
         let missing = self.undigested(&digests)?;
@@ -118,19 +118,13 @@ impl Runs for SqliteStore {
             digests = self.kept_digests(version)?;
         }
         let rest = self.undigested(&digests)?;
-        let mut words = Vocabulary::new(&digests.words);
-        for (done, id) in rest.iter().enumerate() {
-            match self.load(id) {
-                Ok(record) => {
-                    if !writable {
-                        progress(done, rest.len());
-                    }
-                    digests.runs.push(words.number(id, &make(&record)));
-                }
-                Err(_) => digests.unreadable.push(id.clone()),
+        digest::complete(&mut digests, &rest, |done, id| {
+            let record = self.load(id)?;
+            if !writable {
+                progress(done, rest.len());
             }
-        }
-        digests.words.append(&mut words.fresh);
+            Ok(make(&record))
+        });
         Ok(digests)
     }
 }
@@ -268,7 +262,7 @@ impl Store for SqliteStore {
 
     fn running(&self) -> Result<Vec<(String, Option<ProcessIdentity>)>> {
         let read = || {
-            if !schema::keeps_made_files(&self.connection)? {
+            if !schema::has(&self.connection, schema::MADE_FILES)? {
                 return Ok(Vec::new());
             }
             self.connection
@@ -283,7 +277,7 @@ impl Store for SqliteStore {
 
     fn made_files(&self) -> Result<Vec<(String, MadeFile)>> {
         let read = || {
-            if !schema::keeps_made_files(&self.connection)? {
+            if !schema::has(&self.connection, schema::MADE_FILES)? {
                 return Ok(Vec::new());
             }
             self.connection
@@ -345,7 +339,7 @@ impl SqliteStore {
         snapshot: &Transaction<'_>,
         identity: &str,
     ) -> rusqlite::Result<Option<RunRecord>> {
-        let candidates = match schema::keeps_identities(snapshot)? {
+        let candidates = match schema::has(snapshot, schema::IDENTITIES)? {
             true => "SELECT id FROM runs WHERE identity = ?1 OR identity IS NULL",
             false => "SELECT id FROM runs WHERE ?1 = ?1",
         };

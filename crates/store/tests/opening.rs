@@ -45,7 +45,6 @@ fn a_store_is_made_with_its_directories_for_the_owner_alone() {
     let store = SqliteStore::open(&path).unwrap();
     assert!(path.exists());
     assert_eq!(files(&directory.path().join("a/b")).keys().filter(|name| name.ends_with(".db")).count(), 1);
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         let mode = std::fs::metadata(directory.path().join("a")).unwrap().permissions().mode();
@@ -211,7 +210,6 @@ fn part_read_only() {
     assert_eq!(SqliteStore::open(&path.join("new.db")).unwrap_err().kind(), ErrorKind::Store);
 }
 
-#[cfg(unix)]
 #[test]
 fn a_store_that_cannot_be_written_is_read_and_not_written() {
     use std::os::unix::fs::PermissionsExt;

@@ -10,6 +10,7 @@ use kurabe_core::trace::{BlockVerb, Trace, TraceOp};
 use kurabe_core::{text, workload::OpKind};
 use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hash;
 
 /// A device that is recorded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,6 +58,19 @@ impl RecordedTrace {
     }
 }
 
+/// What is under way, by what its end is recognised by, the oldest first.
+pub(crate) type Flights<K, T> = HashMap<K, VecDeque<T>>;
+
+/// The oldest that is under way with this key; it is so no longer.
+pub(crate) fn land<K: Eq + Hash, T>(flights: &mut Flights<K, T>, key: &K) -> Option<T> {
+    let same = flights.get_mut(key)?;
+    let first = same.pop_front();
+    if same.is_empty() {
+        flights.remove(key);
+    }
+    first
+}
+
 /// What tells an operation in flight from others: the watched device, the verb, the next sector.
 type OperationKey = (usize, OpKind, u64);
 
@@ -73,7 +87,7 @@ struct Assembly {
     ends_ns: Vec<Option<u64>>,
     /// Operations that were given back by the driver: their next issue counts.
     given_back: Vec<bool>,
-    flights: HashMap<OperationKey, VecDeque<QueuedOperation>>,
+    flights: Flights<OperationKey, QueuedOperation>,
     discards: u64,
 }
 
@@ -179,23 +193,13 @@ impl Assembly {
         self.trace.operations.len() - 1
     }
 
-    /// The oldest operation in flight with this key.
-    fn land(&mut self, key: OperationKey) -> Option<QueuedOperation> {
-        let flights = self.flights.get_mut(&key)?;
-        let first = flights.pop_front();
-        if flights.is_empty() {
-            self.flights.remove(&key);
-        }
-        first
-    }
-
     fn end(&mut self, key: OperationKey, event: &BlockEvent) {
         let (unit, kind, sector) = key;
         // The end of a flush is told a second time, as that of an empty write.
         if kind != OpKind::Sync && event.sectors == 0 {
             return;
         }
-        let Some(flight) = self.land(key) else { return };
+        let Some(flight) = land(&mut self.flights, &key) else { return };
         match flight.rest_sectors.checked_sub(event.sectors) {
             Some(rest_sectors) if rest_sectors > 0 => {
                 let next = (unit, kind, sector + u64::from(event.sectors));
@@ -207,7 +211,7 @@ impl Assembly {
     }
 
     fn give_back(&mut self, key: OperationKey) {
-        if let Some(flight) = self.land(key) {
+        if let Some(flight) = land(&mut self.flights, &key) {
             self.given_back[flight.index] = true;
         }
     }

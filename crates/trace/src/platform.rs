@@ -1,71 +1,33 @@
-//! The boundary to the operating system: a mount of tracefs, and reading without waiting. Linux is real; elsewhere both are
-//! refused.
+//! The boundary to the operating system: a mount of tracefs, and reading without waiting.
 
+use rustix::fs::{Mode, OFlags};
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-#[cfg(target_os = "linux")]
-mod imp {
-    use super::{File, Path, PathBuf, io};
-    use rustix::fs::{Mode, OFlags};
-    use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
-    use std::os::fd::{AsRawFd, OwnedFd};
+/// A mount of tracefs that no other process sees; it goes away with the value.
+#[derive(Debug)]
+pub(crate) struct PrivateMount(OwnedFd);
 
-    /// A mount of tracefs that no other process sees; it goes away with the value.
-    #[derive(Debug)]
-    pub(crate) struct PrivateMount(OwnedFd);
-
-    impl PrivateMount {
-        /// Mounts tracefs; see fsopen(2) and fsmount(2).
-        pub(crate) fn tracefs() -> io::Result<Self> {
-            let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-            fsconfig_create(&context)?;
-            let none = MountAttrFlags::empty();
-            Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, none)?))
-        }
-
-        /// The path under which this process reaches it.
-        pub(crate) fn path(&self) -> PathBuf {
-            PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
-        }
+impl PrivateMount {
+    /// Mounts tracefs; see fsopen(2) and fsmount(2).
+    pub(crate) fn tracefs() -> io::Result<Self> {
+        let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(&context)?;
+        let none = MountAttrFlags::empty();
+        Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, none)?))
     }
 
-    /// Opens for reading; a read gives `WouldBlock` where there is nothing to read.
-    pub(crate) fn open_nonblocking(path: &Path) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
+    /// The path under which this process reaches it.
+    pub(crate) fn path(&self) -> PathBuf {
+        PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
 }
 
-#[cfg(not(target_os = "linux"))]
-mod imp {
-    use super::{File, Path, PathBuf, io};
-
-    fn unsupported<T>() -> io::Result<T> {
-        Err(io::Error::from(io::ErrorKind::Unsupported))
-    }
-
-    /// Never made here.
-    #[derive(Debug)]
-    pub(crate) struct PrivateMount;
-
-    impl PrivateMount {
-        /// Refused.
-        pub(crate) fn tracefs() -> io::Result<Self> {
-            unsupported()
-        }
-
-        /// Nowhere.
-        pub(crate) fn path(&self) -> PathBuf {
-            PathBuf::new()
-        }
-    }
-
-    /// Refused.
-    pub(crate) fn open_nonblocking(_: &Path) -> io::Result<File> {
-        unsupported()
-    }
+/// Opens for reading; a read gives `WouldBlock` where there is nothing to read.
+pub(crate) fn open_nonblocking(path: &Path) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::fs::open(path, flags, Mode::empty())?.into())
 }
-
-pub(crate) use imp::{PrivateMount, open_nonblocking};

@@ -5,6 +5,7 @@
 //! (`block_rq_complete`); which sectors a request holds tells which operations it serves, whatever was split or merged.
 //! An operation ends with the last of its sectors, and is in the device while at least one request of it is.
 
+use crate::assemble::{Flights, land};
 use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
 use kurabe_core::split::{KernelSplit, RequestSize, TimeSplit};
@@ -59,7 +60,7 @@ struct Splitting {
     /// The operation that each thread is handing in.
     open: HashMap<u32, usize>,
     waiting: HashMap<DiskDirection, BTreeMap<u64, VecDeque<QueuedSectors>>>,
-    flights: HashMap<(DiskDirection, u64), VecDeque<IssuedRequest>>,
+    flights: Flights<(DiskDirection, u64), IssuedRequest>,
     sizes: BTreeMap<u64, u64>,
     requests: u64,
     merged: u64,
@@ -132,18 +133,9 @@ impl Splitting {
         self.flights.entry((side, start)).or_default().push_back(flight);
     }
 
-    fn land(&mut self, side: DiskDirection, sector: u64) -> Option<IssuedRequest> {
-        let flights = self.flights.get_mut(&(side, sector))?;
-        let first = flights.pop_front();
-        if flights.is_empty() {
-            self.flights.remove(&(side, sector));
-        }
-        first
-    }
-
     /// The driver gave a request back: its sectors wait again.
     fn give_back(&mut self, side: DiskDirection, event: &BlockEvent) {
-        let Some(flight) = self.land(side, event.sector) else { return };
+        let Some(flight) = land(&mut self.flights, &(side, event.sector)) else { return };
         self.requests -= 1;
         if let Some(count) = self.sizes.get_mut(&(flight.rest_sectors * SECTOR_BYTES)) {
             *count = count.saturating_sub(1);
@@ -160,7 +152,7 @@ impl Splitting {
     }
 
     fn complete(&mut self, side: DiskDirection, event: &BlockEvent) {
-        let Some(mut flight) = self.land(side, event.sector) else { return };
+        let Some(mut flight) = land(&mut self.flights, &(side, event.sector)) else { return };
         let sectors = u64::from(event.sectors);
         if sectors < flight.rest_sectors {
             flight.rest_sectors -= sectors;

@@ -311,23 +311,22 @@ impl OptionValue for bool {
 impl OptionValue for Data {
     /// `compressible:30` is 30 % zeros.
     fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
-        Ok(Some(match (words, words.split_once(':')) {
-            ("random", _) => Self::Random,
-            ("zero", _) => Self::Zero,
-            ("repeat", _) => Self::Repeat,
-            ("compressible", _) => Self::Compressible { percent: 50 },
-            (_, Some(("compressible", percent)))
-                if percent.parse::<u8>().is_ok_and(|percent| percent <= 100) =>
-            {
-                Self::Compressible { percent: percent.parse().unwrap_or(50) }
+        let data = match words {
+            "random" => Some(Self::Random),
+            "zero" => Some(Self::Zero),
+            "repeat" => Some(Self::Repeat),
+            "compressible" => Some(Self::Compressible { percent: 50 }),
+            words => {
+                let percent = words.strip_prefix("compressible:").and_then(|percent| percent.parse().ok());
+                percent.filter(|percent| *percent <= 100).map(|percent| Self::Compressible { percent })
             }
-            _ => {
-                return Err(text!(
-                    "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
-                    "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
-                ));
-            }
-        }))
+        };
+        data.map(Some).ok_or_else(|| {
+            text!(
+                "one of: random, zero, repeat, compressible, compressible:0 to compressible:100",
+                "random、zero、repeat、compressible、compressible:0 から compressible:100 のいずれか"
+            )
+        })
     }
 }
 

@@ -226,37 +226,20 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
     })
 }
 
-/// The kinds of steps, each with its keys and its reader.
-#[derive(Clone, Copy)]
-enum StepKind {
-    Io,
-    Positional,
-    AccessTime,
-    Copy,
-    Command,
-    Replay,
-    Metadata,
-}
+/// What reads a step of a kind; an entry with `each_…` becomes several.
+type StepReader = fn(&Value<'_>) -> Result<Vec<Step>>;
 
 fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
-    let kind = value.any_table()?.require("kind")?.choice(&[
-        ("io", StepKind::Io),
-        ("positional", StepKind::Positional),
-        ("access-time", StepKind::AccessTime),
-        ("copy", StepKind::Copy),
-        ("command", StepKind::Command),
-        ("replay", StepKind::Replay),
-        ("metadata", StepKind::Metadata),
+    let read = value.any_table()?.require("kind")?.choice::<StepReader>(&[
+        ("io", |value| Ok(read_io(&io_table(value)?)?.into_iter().map(Box::new).map(Step::Io).collect())),
+        ("positional", |value| Ok(vec![Step::Positional(read_positional(value)?)])),
+        ("access-time", |value| Ok(vec![Step::AccessTime(read_access_time(value)?)])),
+        ("copy", read_copy),
+        ("command", |value| Ok(vec![Step::Command(read_command(value)?)])),
+        ("replay", |value| Ok(vec![Step::Replay(read_replay(value)?)])),
+        ("metadata", |value| Ok(vec![Step::Metadata(read_metadata(value)?)])),
     ])?;
-    match kind {
-        StepKind::Io => Ok(read_io(&io_table(value)?)?.into_iter().map(Box::new).map(Step::Io).collect()),
-        StepKind::Positional => read_positional(value).map(|step| vec![Step::Positional(step)]),
-        StepKind::AccessTime => read_access_time(value).map(|step| vec![Step::AccessTime(step)]),
-        StepKind::Copy => read_copy(value),
-        StepKind::Command => read_command(value).map(|step| vec![Step::Command(step)]),
-        StepKind::Replay => read_replay(value).map(|step| vec![Step::Replay(step)]),
-        StepKind::Metadata => read_metadata(value).map(|step| vec![Step::Metadata(step)]),
-    }
+    read(value)
 }
 
 /// A name that several steps would share, if it is given.

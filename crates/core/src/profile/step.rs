@@ -37,8 +37,8 @@ const LONGEST_WARM_UP: u64 = 10;
 /// Largest block of warming up, in bytes; a power of two.
 const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
-/// An `io` step: a workload in one or more directions.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// An `io` step: a workload in one or more directions. The default does nothing: [`IoStep::plain`] is what others are made of.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
     /// Its name in formulas.
@@ -470,38 +470,13 @@ impl IoStep {
     /// is where nothing else is said of it. It has no name of its own, and half of what is mixed are reads.
     pub fn plain(pattern: Pattern, block_bytes: u32, iodepth: u32, directions: Vec<Direction>) -> Self {
         Self {
-            id: None,
-            label: None,
             directions,
             read_percent: 50,
             pattern,
-            thread_share: ThreadShare::Usual,
             block_sizes: vec![BlockSize { size_bytes: block_bytes, weight: 1 }],
             iodepth,
             threads: 1,
-            offset_bytes: 0,
-            span_bytes: None,
-            span_percent: None,
-            rewrite_every_reads: None,
-            trims: None,
-            open_loop: None,
-            warm_up_ns: 0,
-            beside: false,
-            start_delay_ns: 0,
-            thinking: None,
-            write_block_sizes: Vec::new(),
-            alignment_bytes: None,
-            zones: Vec::new(),
-            in_order: None,
-            flow: None,
-            latency_target: None,
-            processors: None,
-            ends_all: false,
-            fio_places: None,
-            warm_up_passes: 0,
-            end: End::default(),
-            sync: SyncRule::default(),
-            data: None,
+            ..Self::default()
         }
     }
 

@@ -72,7 +72,7 @@ pub struct Interval {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trim_bytes: u64,
     /// Discards completed.
-    #[serde(default, skip_serializing_if = "is_no_count")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub trim_operations: u32,
     /// Worst latency of these discards.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -94,10 +94,6 @@ impl Interval {
     pub fn worst_ns(&self) -> u64 {
         self.read_worst_ns.max(self.write_worst_ns).max(self.trim_worst_ns)
     }
-}
-
-fn is_no_count(count: &u32) -> bool {
-    *count == 0
 }
 
 /// A time series from the start of a repetition.

@@ -109,7 +109,7 @@ fn slots(workload: &Workload) -> usize {
 }
 
 /// Of two answers without an operation, the one after which to ask again.
-fn sooner(one: Next, other: Next) -> Next {
+pub(crate) fn sooner(one: Next, other: Next) -> Next {
     match (one, other) {
         (Next::NotBefore(one_ns), Next::NotBefore(other_ns)) => Next::NotBefore(one_ns.min(other_ns)),
         (Next::End, next) | (next, _) => next,
@@ -177,7 +177,7 @@ pub(crate) struct JointDevice<'a, D> {
     turn: &'a JointTurn,
     of_slot: Vec<Owner>,
     came_back: Vec<usize>,
-    sums: Vec<TimeSums>,
+    pub(crate) sums: Vec<TimeSums>,
 }
 
 impl<'a, D: Device> JointDevice<'a, D> {
@@ -186,11 +186,6 @@ impl<'a, D: Device> JointDevice<'a, D> {
         device.keep_each();
         let sums = vec![TimeSums::default(); workloads];
         Self { device, turn, of_slot: vec![(0, 0); slots], came_back: Vec::new(), sums }
-    }
-
-    /// Where the time of each workload went.
-    pub(crate) fn into_sums(self) -> Vec<TimeSums> {
-        self.sums
     }
 }
 

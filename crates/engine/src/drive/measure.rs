@@ -19,7 +19,7 @@ use kurabe_core::device::Device;
 pub use kurabe_core::issue::Engine;
 use kurabe_core::mention::{ENGINE, IODEPTH, THREADS};
 use kurabe_core::record::{CpuUse, EngineRecord, Interval, Repetition};
-use kurabe_core::workload::{Data, EndSync, Processors, SyncRule, Workload};
+use kurabe_core::workload::{EndSync, Processors, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, text, words::Keyword};
 use kurabe_program::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -119,60 +119,11 @@ struct Lane<'a, S> {
     number: u64,
 }
 
-/// One of the things that run at once: sources of operations, a thread each, and how they are done.
+/// One of the things that run at once: sources of operations, a thread each, the workload that they are of, and how they are done.
 pub(crate) struct LaneGroup<S> {
     pub(crate) sources: Vec<S>,
-    pub(crate) setup: Setup,
+    pub(crate) workload: Workload,
     pub(crate) issue: Issue,
-}
-
-/// All of a repetition but its operations.
-#[derive(Clone, Debug)]
-pub(crate) struct Setup {
-    /// Operations in flight per source.
-    pub(crate) iodepth: u32,
-    /// Bytes of the largest operation.
-    pub(crate) largest_bytes: u32,
-    /// Time before recording starts.
-    pub(crate) warm_up_ns: u64,
-    /// Recorded time after which nothing new is issued.
-    pub(crate) time_ns: Option<u64>,
-    /// The fsync at the end.
-    pub(crate) end_sync: EndSync,
-    /// What is written.
-    pub(crate) data: Data,
-    /// Seed of the data.
-    pub(crate) seed: u64,
-    /// Whether it writes.
-    pub(crate) writes: bool,
-    /// How what is written is made durable.
-    pub(crate) sync: SyncRule,
-    /// Time from the common start until it begins.
-    pub(crate) start_delay_ns: u64,
-    /// Processors that its threads run on.
-    pub(crate) processors: Option<Processors>,
-    /// Whether every operation is kept by itself.
-    pub(crate) lists: bool,
-}
-
-impl Setup {
-    /// Of a workload.
-    pub(crate) fn of(workload: &Workload) -> Self {
-        Self {
-            iodepth: workload.iodepth,
-            largest_bytes: workload.largest_block_bytes(),
-            warm_up_ns: workload.warm_up_ns,
-            time_ns: workload.end.time_ns,
-            end_sync: if workload.writes() { workload.sync.at_end } else { EndSync::None },
-            data: workload.data,
-            seed: workload.seed,
-            writes: workload.writes(),
-            sync: workload.sync,
-            start_delay_ns: workload.start_delay_ns,
-            processors: workload.processors.clone(),
-            lists: false,
-        }
-    }
 }
 
 /// Runs a workload once. `open` opens the target anew for every thread; `live` hears of progress about ten times a
@@ -187,18 +138,19 @@ pub fn measure(
     interrupt: &Stop,
     live: IntervalListener<'_>,
 ) -> Result<MeasuredRepetition> {
-    let job = LaneGroup { sources: Generator::for_threads(workload), setup: Setup::of(workload), issue };
-    let mut measured = measure_groups(&|_| open(), vec![job], interrupt, live, &|| Ok(0))?;
+    let job = LaneGroup { sources: Generator::for_threads(workload), workload: workload.clone(), issue };
+    let mut measured = measure_groups(&|_| open(), vec![job], false, interrupt, live, &|| Ok(0))?;
     measured.pop().ok_or_else(no_threads)
 }
 
-/// Runs all jobs at once, each once; what each came to, in their order. `meet` tells when they begin, once they are ready.
+/// Runs all jobs at once, each once, and `lists` their operations; what each came to, in their order. `meet` tells when they begin, once they are ready.
 ///
 /// # Errors
 /// When an engine cannot be had, or the target fails; those of `meet`.
 pub(crate) fn measure_groups<S: Source + Send>(
-    open: &(dyn Fn(&Setup) -> Result<Opened> + Sync),
+    open: &(dyn Fn(&Workload) -> Result<Opened> + Sync),
     jobs: Vec<LaneGroup<S>>,
+    lists: bool,
     interrupt: &Stop,
     live: IntervalListener<'_>,
     meet: &dyn Fn() -> Result<u64>,
@@ -206,16 +158,16 @@ pub(crate) fn measure_groups<S: Source + Send>(
     check_lanes(&jobs)?;
     let (gate, stop) = (Gate::default(), Stop::default());
     let (sender, receiver) = channel();
-    let room = jobs.iter().any(|job| job.setup.lists).then(|| Room::for_operations(MOST_OPERATIONS));
+    let room = lists.then(|| Room::for_operations(MOST_OPERATIONS));
     let (mut shared, mut sources): (Vec<SharedByLanes<'_>>, Vec<(usize, Mutex<S>)>) = Default::default();
-    for (index, LaneGroup { sources: of_job, setup, issue }) in jobs.into_iter().enumerate() {
+    for (index, LaneGroup { sources: of_job, workload, issue }) in jobs.into_iter().enumerate() {
         let (room, begun_ns) = (room.as_ref(), AtomicU64::new(u64::MAX));
-        shared.push(SharedByLanes { open, setup, issue, room, gate: &gate, stop: &stop, begun_ns });
+        shared.push(SharedByLanes { open, workload, issue, room, gate: &gate, stop: &stop, begun_ns });
         sources.extend(of_job.into_iter().map(|source| (index, Mutex::new(source))));
     }
     let mut lanes: Vec<Lane<'_, S>> = Vec::new();
     for (job, source) in &sources {
-        for _ in 0..lanes_per_thread(shared[*job].issue, &shared[*job].setup) {
+        for _ in 0..lanes_per_thread(shared[*job].issue, &shared[*job].workload) {
             lanes.push(Lane { job: *job, source, number: lanes.len() as u64 });
         }
     }
@@ -256,8 +208,8 @@ pub(crate) fn measure_groups<S: Source + Send>(
         }
         let mut measured = Vec::with_capacity(ended.len());
         for (lanes, work) in ended.into_iter().zip(&shared) {
-            let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_sub(work.setup.start_delay_ns);
-            measured.push(MeasuredRepetition { begun_ns, ..together(lanes, work.setup.end_sync)? });
+            let begun_ns = work.begun_ns.load(Ordering::Relaxed).saturating_sub(work.workload.start_delay_ns);
+            measured.push(MeasuredRepetition { begun_ns, ..together(lanes, end_sync(&work.workload))? });
         }
         share_time(&mut measured, cpu);
         Ok(measured)
@@ -265,14 +217,19 @@ pub(crate) fn measure_groups<S: Source + Send>(
 }
 
 /// Operating-system threads for a thread of a workload.
-fn lanes_per_thread(issue: Issue, setup: &Setup) -> u32 {
-    if issue.engine == Engine::Uring { 1 } else { setup.iodepth }
+fn lanes_per_thread(issue: Issue, workload: &Workload) -> u32 {
+    if issue.engine == Engine::Uring { 1 } else { workload.iodepth }
+}
+
+/// The fsync at the end of a workload.
+fn end_sync(workload: &Workload) -> EndSync {
+    if workload.writes() { workload.sync.at_end } else { EndSync::None }
 }
 
 /// Refuses more operating-system threads than are taken.
 fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
     let lane_count = jobs.iter().fold(0u32, |count, job| {
-        let of_job = lanes_per_thread(job.issue, &job.setup).saturating_mul(job.sources.len() as u32);
+        let of_job = lanes_per_thread(job.issue, &job.workload).saturating_mul(job.sources.len() as u32);
         count.saturating_add(of_job)
     });
     if lane_count > MOST_LANES { Err(too_many_lanes(lane_count)) } else { Ok(()) }
@@ -313,8 +270,8 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
 
 /// What all lanes of a job share.
 struct SharedByLanes<'a> {
-    open: &'a (dyn Fn(&Setup) -> Result<Opened> + Sync),
-    setup: Setup,
+    open: &'a (dyn Fn(&Workload) -> Result<Opened> + Sync),
+    workload: Workload,
     issue: Issue,
     /// Where every operation is kept, if that is wanted.
     room: Option<&'a Room>,
@@ -328,18 +285,18 @@ type LaneEnd = Result<(Recorder, ThreadOutcome, RingFacts, ThreadNotes, u64)>;
 
 impl SharedByLanes<'_> {
     fn run<S: Source + Send>(&self, lane: &Lane<'_, S>, live: Sender<(usize, Interval)>) -> LaneEnd {
-        let size = self.setup.largest_bytes as usize;
+        let size = self.workload.largest_block_bytes() as usize;
         let Issue { engine, wait, pages } = self.issue;
         match engine {
             Engine::Uring => {
-                let depth = self.setup.iodepth as usize;
+                let depth = self.workload.iodepth as usize;
                 let mut ring;
                 let opened = match self.opened(lane.number).and_then(|opened| {
                     debug_assert!(opened.stamping.is_none(), "writes are stamped by the other engine");
                     Ring::open(opened.file, depth, size, pages, wait)
                 }) {
                     Ok((open_ring, mut facts)) => {
-                        ring = open_ring.flushing(self.setup.sync.data_only);
+                        ring = open_ring.flushing(self.workload.sync.data_only);
                         Ok((ring.device(&mut facts), facts))
                     }
                     Err(error) => Err(error),
@@ -355,7 +312,7 @@ impl SharedByLanes<'_> {
                     if engine == Engine::Threads {
                         return Ok((device, facts));
                     }
-                    let device = device.mapped(self.setup.writes, self.setup.sync.o_sync)?;
+                    let device = device.mapped(self.workload.writes(), self.workload.sync.o_sync)?;
                     Ok((device, RingFacts { features: vec!["mapping".to_owned()], ..facts }))
                 });
                 self.drive_lane(opened, &mut &*lane.source, lane.number, live)
@@ -365,7 +322,7 @@ impl SharedByLanes<'_> {
 
     /// The target, for a thread that from now on runs where it may.
     fn opened(&self, lane_number: u64) -> Result<Opened> {
-        if let Some(Processors { numbers, one_each }) = &self.setup.processors {
+        if let Some(Processors { numbers, one_each }) = &self.workload.processors {
             let one = lane_number as usize % numbers.len().max(1);
             let own = if *one_each { &numbers[one..=one] } else { numbers };
             platform::run_on(own).map_err(|error| {
@@ -373,7 +330,7 @@ impl SharedByLanes<'_> {
                     .remedy(text!("choose processors of this machine", "このマシンの CPU を選んでください"))
             })?;
         }
-        (self.open)(&self.setup)
+        (self.open)(&self.workload)
     }
 
     fn drive_lane<D: Device>(
@@ -383,8 +340,8 @@ impl SharedByLanes<'_> {
         number: u64,
         live: Sender<(usize, Interval)>,
     ) -> LaneEnd {
-        let mut content = Content::new(self.setup.data, self.setup.seed, number);
-        let mut recorder = Recorder::new(Some(live)).placing(self.setup.iodepth as usize);
+        let mut content = Content::new(self.workload.data, self.workload.seed, number);
+        let mut recorder = Recorder::new(Some(live)).placing(self.workload.iodepth as usize);
         let prepared = opened.map(|(mut device, facts)| {
             let buffers = filled_buffers(&mut device, &mut content);
             (device, buffers, facts)
@@ -397,9 +354,9 @@ impl SharedByLanes<'_> {
         self.wait_for_start(gate_ns);
         self.begun_ns.fetch_min(monotonic_ns(), Ordering::Relaxed);
         let plan = Plan {
-            warm_up_ns: self.setup.warm_up_ns,
-            time_ns: self.setup.time_ns,
-            end_sync: self.setup.end_sync != EndSync::None,
+            warm_up_ns: self.workload.warm_up_ns,
+            time_ns: self.workload.end.time_ns,
+            end_sync: end_sync(&self.workload) != EndSync::None,
         };
         let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
         let driven = match self.room {
@@ -423,7 +380,7 @@ impl SharedByLanes<'_> {
 
     /// Sleeps until the job begins, unless it is stopped before.
     fn wait_for_start(&self, gate_ns: u64) {
-        let begins_ns = monotonic_ns().max(gate_ns).saturating_add(self.setup.start_delay_ns);
+        let begins_ns = monotonic_ns().max(gate_ns).saturating_add(self.workload.start_delay_ns);
         while !self.stop.is_asked() {
             let now_ns = monotonic_ns();
             if now_ns >= begins_ns {

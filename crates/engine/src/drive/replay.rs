@@ -12,6 +12,7 @@
 //! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
 
 use crate::drive::readers::{Demand, Readers};
+use crate::drive::rest::SYNC;
 use crate::drive::source::{Next, Source};
 use kurabe_core::mention::{SIZE, TIMING};
 use kurabe_core::profile::{LARGEST_BLOCK_BYTES, ReplayTiming};
@@ -201,7 +202,7 @@ impl ReplaySource {
 
     fn op(&self, operation: &TraceOp) -> Op {
         if operation.kind == OpKind::Sync {
-            return Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
+            return SYNC;
         }
         let MappedOperation { offset_bytes, length_bytes, .. } = self.span.place(operation);
         Op { kind: operation.kind, offset_bytes, length_bytes }

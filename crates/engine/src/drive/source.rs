@@ -7,6 +7,7 @@
 use crate::drive::fio_places::FioJobPlaces;
 use crate::drive::permutation::Permutation;
 use crate::drive::places::Places;
+use crate::drive::rest::SYNC;
 use kurabe_core::random::Random;
 use kurabe_core::workload::{
     Arrival, BlockSize, BlocksInOrder, End, FioPlaces, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck,
@@ -350,10 +351,7 @@ impl Generator {
     fn draw_any(&mut self, now_ns: u64) -> Next {
         if self.sync_every.is_some_and(|every| self.writes_since_sync >= every) {
             self.writes_since_sync = 0;
-            return Next::Op {
-                op: Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 },
-                due_ns: None,
-            };
+            return Next::Op { op: SYNC, due_ns: None };
         }
         if self.trims.is_some()
             && let Some(op) = self.write_due.take()

@@ -91,7 +91,7 @@ impl<G: Ground> Session<'_, G> {
         count: u32,
         attempt: Attempt,
     ) -> Result<Attempt> {
-        self.context.check_interrupt()?;
+        self.context.interrupt.check()?;
         self.ground.settle(&mut self.context, task)?;
         if let Some(warm_up) = warm_up {
             self.warm_up(&task.label, warm_up)?;

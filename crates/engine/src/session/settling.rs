@@ -10,7 +10,7 @@ use crate::{drive::recorder::INTERVAL_NS, ground::Ground};
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::{Interval, Repetition};
 use kurabe_core::workload::{Direction, End, Workload};
-use kurabe_core::{Result, Text, event::Event, text};
+use kurabe_core::{Result, event::Event, text};
 
 /// A difference up to this is none: the steady state of the SNIA's test specification may slope by as much (`core/steady.rs`).
 const LARGEST_CHANGE: f64 = 0.1;
@@ -78,7 +78,13 @@ impl<G: Ground> Session<'_, G> {
         if least_ns < FEWEST_INTERVALS as u64 * INTERVAL_NS {
             return Ok(None);
         }
-        self.context.emit(Event::Preparing { what: looked_at(&ongoing.task.label) })?;
+        let label = &ongoing.task.label;
+        self.context.emit(Event::Preparing {
+            what: text!(
+                "looking from when on {label} is steady",
+                "{label} が安定するまでの時間を調べています"
+            ),
+        })?;
         self.ground.flush(&mut self.context)?;
         let (mut length_ns, mut course, mut interval_ns) = (least_ns, Vec::new(), 0);
         loop {
@@ -140,10 +146,6 @@ pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64, each_ns: f64) {
         let whole_ns = workload.end.time_ns.unwrap_or(0).saturating_add(warm_up_ns);
         (workload.end.bytes, workload.warm_up_ns) = (bytes_in(workload, whole_ns), warm_up_ns);
     }
-}
-
-fn looked_at(label: &str) -> Text {
-    text!("looking from when on {label} is steady", "{label} が安定するまでの時間を調べています")
 }
 
 /// What a course says; `None` if it is too short to say anything, or nothing was done at last.

@@ -11,7 +11,7 @@ use crate::target::Target;
 pub use kurabe_core::issue::EngineChoice;
 use kurabe_core::mention::{BUFFERED, VERIFY};
 use kurabe_core::record::LatencyRecord;
-use kurabe_core::workload::{End, EndSync, OpenLoop, Pattern, SyncRule, ThreadShare, Workload};
+use kurabe_core::workload::{End, EndSync, Pattern, SyncRule, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, number::latency_ns, text, words::Keyword};
 use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
@@ -85,34 +85,29 @@ impl Chooser {
         wished: Issue,
         interrupt: &Stop,
     ) -> Result<ChosenIssue> {
+        let by =
+            |engine, reason| ChosenIssue { issue: Issue { engine, ..wished }, reason, fallbacks: Vec::new() };
         let mut choice = match asked {
-            _ if target.is_verified() => ChosenIssue {
-                issue: Issue { engine: Engine::Threads, ..wished },
-                reason: text!(
+            _ if target.is_verified() => by(
+                Engine::Threads,
+                text!(
                     "every write is stamped and listed ({VERIFY}), which pread/pwrite does",
                     "書き込みごとに印を付けて記録するため({VERIFY})、pread/pwrite を使います"
                 ),
-                fallbacks: Vec::new(),
-            },
-            _ if workload.trims.is_some() => ChosenIssue {
-                issue: Issue { engine: Engine::Threads, ..wished },
-                reason: text!(
+            ),
+            _ if workload.trims.is_some() => by(
+                Engine::Threads,
+                text!(
                     "discards are calls, one for each thread at a time",
                     "破棄(TRIM)はスレッドごとの呼び出しで行います"
                 ),
-                fallbacks: Vec::new(),
-            },
-            _ if workload.sync.page_range_flags.is_some() => ChosenIssue {
-                issue: Issue { engine: Engine::Threads, ..wished },
-                reason: text!("sync_file_range is a call", "sync_file_range はシステムコールで行います"),
-                fallbacks: Vec::new(),
-            },
+            ),
+            _ if workload.sync.page_range_flags.is_some() => by(
+                Engine::Threads,
+                text!("sync_file_range is a call", "sync_file_range はシステムコールで行います"),
+            ),
             EngineChoice::Fixed(Engine::Mmap) if target.facts().direct => return Err(mapped_directly()),
-            EngineChoice::Fixed(engine) => ChosenIssue {
-                issue: Issue { engine, ..wished },
-                reason: text!("asked for", "指定による"),
-                fallbacks: Vec::new(),
-            },
+            EngineChoice::Fixed(engine) => by(engine, text!("asked for", "指定による")),
             EngineChoice::Auto => self.find_out(target, workload, wished, interrupt)?,
         };
         let wait = &mut choice.issue.wait;
@@ -263,32 +258,21 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
 
 /// The workload, cut down to a handful of operations at places of their own.
 fn trial_of(workload: &Workload, round: u32) -> Workload {
-    const NO_RATE: Option<OpenLoop> = None;
+    // A trial that reads only must not write.
     Workload {
-        pattern: Pattern::Random,
-        iodepth: 1,
-        threads: 1,
-        open_loop: NO_RATE,
-        warm_up_ns: 0,
-        start_delay_ns: 0,
-        thinking: None,
-        zones: Vec::new(),
-        in_order: None,
-        flow: None,
-        latency_target: None,
-        ends_all: false,
-        fio_places: None,
-        alignment_bytes: None,
+        block_sizes: workload.block_sizes.clone(),
+        write_block_sizes: workload.write_block_sizes.clone(),
+        read_percent: workload.read_percent,
+        offset_bytes: workload.offset_bytes,
+        processors: workload.processors.clone(),
         end: End {
             time_ns: Some(ROUND_TIME_NS),
             bytes: Some(ROUND_OPERATIONS * u64::from(workload.largest_block_bytes())),
             ..End::default()
         },
-        thread_share: ThreadShare::Usual,
-        // A trial that reads only must not write.
-        rewrite_every_reads: None,
         sync: SyncRule { every_writes: None, at_end: EndSync::None, ..workload.sync },
+        data: workload.data,
         seed: workload.seed ^ (0x7472_6961_6c00 + u64::from(round)),
-        ..workload.clone()
+        ..Workload::plain(Pattern::Random, workload.largest_block_bytes(), workload.span_bytes)
     }
 }

@@ -61,7 +61,7 @@ impl Real<'_> {
             self.make_folder_cold(context, work.programs.folder())?;
             work.programs.warm();
         }
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         let started_ns = monotonic_ns() - context.started_ns;
         let (mark, counters) = (self.noise.start(), work.device.read());
         let ran = run_watched(context, work);

@@ -14,7 +14,6 @@
 //! the target are recorded; of a part that stays in memory, those on memory.
 
 use crate::context::{Context, progress};
-use crate::drive::content::Content;
 use crate::drive::device_uring::RingFacts;
 use crate::drive::measure::{CpuWatch, Engine, watch};
 use crate::drive::recorder::Recorder;
@@ -22,8 +21,9 @@ use crate::platform::memory_file;
 use crate::steps::copy_loop::{ByCalls, Copied, FilePair, Pass, copy};
 use crate::steps::traffic::Watched;
 use crate::target::test_file::{TestFile, copy_beside};
+use crate::target::{Target, no_room_for};
 use crate::task::{Attempt, Repeated, unprepared};
-use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real, target::Target};
+use crate::{clock::monotonic_ns, drive::buffer::Pages, platform, real::Real};
 use kurabe_core::profile::{CopyPart, CopyStep, Task, Work};
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::record::{Repetition, TargetKind};
@@ -145,7 +145,7 @@ impl Real<'_> {
         work: &CopyWork,
         attempt: &Attempt,
     ) -> Result<Repetition> {
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         if part == CopyPart::FromMemory {
             // Writing to memory has left one piece there, again and again; the device must not gain from that.
             work.fill_memory(context, attempt.seed)?;
@@ -162,7 +162,7 @@ impl Real<'_> {
         let pair = FilePair { source, destination: destination.as_ref().map_or(&work.memory, |to| &to.file) };
         let to_bytes = destination.as_ref().map_or(0, |to| to.from_bytes);
         let mut buffer = vec![0; u64::from(step.chunk_bytes.max(1)).min(work.size_bytes) as usize];
-        content(context, attempt.seed).fill(&mut buffer);
+        context.content(attempt.seed, 0).fill(&mut buffer);
         let pass = Pass::of(part, work.size_bytes, buffer.len() as u64, to_bytes);
         let started_ns = monotonic_ns() - context.started_ns;
         let (mark, counters, cpu) = (self.noise.start(), work.device.read(), CpuWatch::start());
@@ -210,11 +210,6 @@ fn copy_watched(
     })
 }
 
-/// The profile's data, from a seed.
-fn content(context: &Context<'_>, seed: u64) -> Content {
-    Content::new(context.profile.rules.data, seed, 0)
-}
-
 impl Destination {
     /// Takes a copy away. The next one would fail where it is still there.
     fn close(self) -> Result<()> {
@@ -225,12 +220,12 @@ impl Destination {
 impl CopyWork {
     /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
     fn fill_memory(&self, context: &Context<'_>, seed: u64) -> Result<()> {
-        let mut content = content(context, seed);
+        let mut content = context.content(seed, 0);
         let mut buffer = vec![0; FILL_BYTES];
         content.fill(&mut buffer);
         let mut offset = 0;
         while offset < self.size_bytes {
-            context.check_interrupt()?;
+            context.interrupt.check()?;
             content.freshen(&mut buffer);
             let length = (self.size_bytes - offset).min(buffer.len() as u64);
             self.memory
@@ -274,25 +269,13 @@ fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
 }
 
 fn no_room(directory: &Path, size_bytes: u64, free_bytes: u64) -> Error {
-    let (directory, both, free) =
-        (shown::path(directory), size_bytes.saturating_mul(2), format_bytes(free_bytes));
-    let fits = free_bytes / 2 / MIB * 9 / 10;
-    let both = format_bytes(both);
-    ErrorKind::NoSpace
-        .error(text!(
-            "the test file and its copy need {both}, but {directory} has only {free} free",
-            "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
-        ))
-        .remedy(match fits {
-            0 => text!(
-                "free some room, or choose another directory",
-                "空きを増やすか、別のディレクトリを指定してください"
-            ),
-            _ => text!(
-                "free some room, or ask for less: {SIZE} {fits}m",
-                "空きを増やすか、{SIZE} {fits}m のように小さくしてください"
-            ),
-        })
+    let (directory, free) = (shown::path(directory), format_bytes(free_bytes));
+    let both = format_bytes(size_bytes.saturating_mul(2));
+    let what = text!(
+        "the test file and its copy need {both}, but {directory} has only {free} free",
+        "テストファイルとそのコピーに {both} 必要ですが、{directory} の空きは {free} です"
+    );
+    no_room_for(what, free_bytes / 2)
 }
 
 fn check_memory(size_bytes: u64, available_bytes: Option<u64>) -> Result<()> {
@@ -334,6 +317,7 @@ pub(crate) fn thread_lost() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::content::Content;
 
     #[test]
     fn a_copy_is_identical_to_its_source() {

@@ -1,7 +1,7 @@
 //! A repetition of a workload, or of several at once.
 
 use crate::context::{Context, progress};
-use crate::drive::measure::{Engine, Issue, LaneGroup, MeasuredRepetition, Setup, measure_groups};
+use crate::drive::measure::{Engine, Issue, LaneGroup, MeasuredRepetition, measure_groups};
 use crate::drive::source::{Generator, Source};
 use crate::drive::thoughtful::Thoughtful;
 use crate::real::{Real, Settings};
@@ -37,14 +37,14 @@ impl Real<'_> {
         {
             let group = |workload: &Workload| LaneGroup {
                 sources: Generator::for_threads(workload),
-                setup: Setup::of(workload),
+                workload: workload.clone(),
                 issue: choice.issue,
             };
-            let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
+            let open = |workload: &Workload| self.target.open_lane(workload.writes(), workload.sync);
             let (chosen, iodepth) = within_target(workload, |window| {
                 let jobs = vec![group(window)];
                 let watched = context.watched(progress, |interrupt, live| {
-                    measure_groups(&open, jobs, interrupt, live, &|| Ok(0))
+                    measure_groups(&open, jobs, false, interrupt, live, &|| Ok(0))
                 });
                 Ok(watched?.pop().map(|measured| measured.recorded).unwrap_or_default())
             })?;
@@ -55,7 +55,7 @@ impl Real<'_> {
         let sources = Thoughtful::for_threads(&workloads).into_iter();
         let jobs = sources.zip(&workloads).zip(choices).map(|((sources, workload), choice)| LaneGroup {
             sources,
-            setup: Setup::of(workload),
+            workload: workload.clone(),
             issue: choice.issue,
         });
         self.repeat_groups(context, jobs.collect(), choices, attempt)
@@ -65,17 +65,18 @@ impl Real<'_> {
     pub(crate) fn repeat_groups<S: Source + Send>(
         &self,
         context: &mut Context<'_>,
-        mut jobs: Vec<LaneGroup<S>>,
+        jobs: Vec<LaneGroup<S>>,
         choices: &[ChosenIssue],
         attempt: &Attempt,
     ) -> Result<Repeated> {
         let mark = self.noise.start();
-        let delays: Vec<u64> = jobs.iter().map(|job| job.setup.start_delay_ns).collect();
-        jobs.iter_mut().for_each(|job| job.setup.lists = context.operations.is_some());
-        let open = |setup: &Setup| self.target.open_lane(setup.writes, setup.sync);
+        let delays: Vec<u64> = jobs.iter().map(|job| job.workload.start_delay_ns).collect();
+        let lists = context.operations.is_some();
+        let open = |workload: &Workload| self.target.open_lane(workload.writes(), workload.sync);
         let (meet, run_started_ns) = (context.meet(), context.started_ns);
-        let mut measured = context
-            .watched(progress, |interrupt, live| measure_groups(&open, jobs, interrupt, live, &meet))?;
+        let mut measured = context.watched(progress, |interrupt, live| {
+            measure_groups(&open, jobs, lists, interrupt, live, &meet)
+        })?;
         let noise = self.noise.finish(mark);
         if let Some(list) = &mut context.operations {
             for (job, cell_index) in measured.iter_mut().zip(attempt.cell_index..) {

@@ -90,7 +90,7 @@ impl Real<'_> {
     ) -> Result<Vec<Repetition>> {
         let files = (0..step.threads)
             .map(|thread| {
-                let content = content(context, attempt.seed, thread);
+                let content = context.content(attempt.seed, thread);
                 Files::of_thread(folder, row.start + thread..row.end, step, content)
             })
             .collect::<io::Result<Vec<_>>>();
@@ -98,7 +98,7 @@ impl Real<'_> {
         let device = Watched::under(folder.path());
         let mut repetitions = Vec::new();
         for part in &step.parts {
-            context.check_interrupt()?;
+            context.interrupt.check()?;
             // All have made their folders when the first part is over.
             files
                 .iter_mut()
@@ -324,11 +324,6 @@ fn of_the_first(company: &dyn Company) -> Result<Folder> {
         }
     };
     open().map_err(|error| cannot_make(&error))
-}
-
-/// The profile's data for a thread.
-fn content(context: &Context<'_>, seed: u64, thread: u32) -> Content {
-    Content::new(context.profile.rules.data, seed, u64::from(thread))
 }
 
 fn cannot_make(error: &io::Error) -> Error {

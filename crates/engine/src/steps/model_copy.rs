@@ -30,7 +30,7 @@ impl<M: Model> Modelled<'_, M> {
         CopyPart::ALL
             .iter()
             .map(|part| {
-                context.check_interrupt()?;
+                context.interrupt.check()?;
                 let attempt = Attempt { started_ns: self.model.now_ns() - context.started_ns, ..*attempt };
                 self.copy_part(*part, size_bytes, &habits, context.interrupt, &attempt)
             })

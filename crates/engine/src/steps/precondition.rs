@@ -24,7 +24,7 @@ pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) 
     }
     for task in tasks {
         let Some(workload) = task.workload() else { continue };
-        context.check_interrupt()?;
+        context.interrupt.check()?;
         let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
         context.emit(Event::Preparing {
             what: text!("preconditioning: {word} {label}", "事前の書き込み: {label}"),

@@ -1,7 +1,7 @@
 //! A repetition of a trace.
 
 use crate::drive::device_uring::WaitMode;
-use crate::drive::measure::{LaneGroup, Setup};
+use crate::drive::measure::LaneGroup;
 use crate::drive::replay::{ReplaySource, Span};
 use crate::task::{Attempt, Repeated};
 use crate::{context::Context, fit::writes_left_out, real::Real};
@@ -27,8 +27,9 @@ impl Real<'_> {
             choice.fallbacks.push("wait poll: a fsync cannot be polled; spinning instead".to_owned());
             choice.issue.wait = WaitMode::Spin;
         }
-        let setup = Setup { seed: attempt.seed, writes: has(&trace, OpKind::Write), ..Setup::of(&trial) };
-        let job = LaneGroup { sources: vec![source], setup, issue: choice.issue };
+        let read_percent = if has(&trace, OpKind::Write) { 0 } else { 100 };
+        let workload = Workload { seed: attempt.seed, read_percent, ..trial };
+        let job = LaneGroup { sources: vec![source], workload, issue: choice.issue };
         self.repeat_groups(context, vec![job], &[choice], attempt)
     }
 

@@ -11,7 +11,7 @@ use crate::drive::device_threads::ThreadsDevice;
 use crate::drive::device_uring::{RingFacts, WaitMode};
 use crate::drive::driver::operation_error;
 use crate::drive::measure::{CpuWatch, Engine};
-use crate::drive::rest::{Continuation, Unfinished};
+use crate::drive::rest::{Continuation, SYNC, Unfinished};
 use crate::real::{Real, Settings};
 use crate::steps::choose::EngineChoice;
 use crate::task::{Attempt, Repeated};
@@ -277,8 +277,7 @@ pub(crate) fn sample_positions<D: Device>(
         }
         let op = Op { kind: OpKind::Write, length_bytes: done.bytes, ..op };
         let done = on.perform_whole(op)?;
-        let sync = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
-        let synced = if step.sync { Some(on.perform(sync)?) } else { None };
+        let synced = if step.sync { Some(on.perform(SYNC)?) } else { None };
         written.add(op, &done, synced.as_ref());
         watch.add(OpKind::Write, &done);
         watch.keep(1, &written);
@@ -438,7 +437,7 @@ impl Real<'_> {
         let (mut device, pages) =
             ThreadsDevice::open(opened, sampling.largest_bytes() as usize, self.settings.pages)?;
         let engine = self.samples_engine(sampling.reason(), pages);
-        let mut content = Content::new(context.profile.rules.data, attempt.seed, 0);
+        let mut content = context.content(attempt.seed, 0);
         let mark = self.noise.start();
         let (cpu, started_ns) = (CpuWatch::start(), device.now_ns());
         let mut watch = Watch::new(context.interrupt, &mut *context.emit, attempt.cell_index, started_ns);

@@ -1,7 +1,7 @@
 //! Reading: the list, a run whole, digests.
 
 use super::PostgresStore;
-use crate::sqlite::digest::{MOST_WORDS, Vocabulary, parse};
+use crate::sqlite::digest::{MOST_WORDS, complete, parse};
 use crate::store::Runs;
 use crate::{Filter, json};
 use kurabe_core::digest::{Digests, RunDigest, Summary};
@@ -105,15 +105,10 @@ pub(super) fn digests(
         }
     }
     digests.words = words(store, &digests)?;
-    let mut vocabulary = Vocabulary::new(&digests.words);
-    for (done, id) in missing.iter().enumerate() {
+    complete(&mut digests, &missing, |done, id| {
         progress(done, missing.len());
-        match store.load(id) {
-            Ok(record) => digests.runs.push(vocabulary.number(id, &make(&record))),
-            Err(_) => digests.unreadable.push(id.clone()),
-        }
-    }
-    digests.words.append(&mut vocabulary.fresh);
+        Ok(make(&store.load(id)?))
+    });
     Ok(digests)
 }
 

@@ -2,6 +2,7 @@
 
 use super::{PostgresStore, read};
 use crate::export::as_read_back;
+use crate::filter::names;
 use crate::sqlite::digest::DigestRow;
 use crate::store::{BroughtRun, record_text, supersedes};
 use crate::{id, json};
@@ -250,9 +251,7 @@ impl BatchRows {
     fn add(&mut self, record: &RunRecord, text: String, digest: RunDigest) {
         let summary = RunSummary::from(record);
         let start = record.header.started_at.parse::<Timestamp>();
-        let title = summary.model.as_ref().map(|title| [title.en.as_str(), title.ja.as_str()]);
-        let names = [summary.device.as_deref(), Some(&*summary.target)].into_iter().flatten();
-        let names: Vec<&str> = names.chain(title.into_iter().flatten()).collect();
+        let names: Vec<&str> = names(&summary).collect();
         self.names.push(plain(&names.join("\n").to_lowercase()));
         self.identities.push(record.header.identity.clone());
         self.ids.push(record.header.id.clone());

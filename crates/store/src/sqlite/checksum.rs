@@ -5,6 +5,7 @@
 //! checksum, and every checksum must have its text: so a row that is gone is told, too. A CRC finds every change of up to
 //! 32 neighbouring bits and all but one of 4·10⁹ others; it is against accidents, not against somebody.
 
+use super::read::Texts;
 use kurabe_core::mention::{CHECK, RM};
 use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::{Transaction, params};
@@ -83,14 +84,23 @@ impl Rows<'_> {
 
 /// Notes the checksums of all that is stored of all runs; for tables that had none.
 pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let ids: Vec<String> = transaction
-        .prepare("SELECT id FROM runs")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
+    each_run(transaction, "SELECT id FROM runs", |id, texts| {
+        let mut sealed = texts.sealed().into_iter();
+        sealed.try_for_each(|(field, bytes)| Rows { transaction, id }.seal(field, &bytes))
+    })
+}
+
+/// Hands over what is stored of each of these runs, one after the other.
+pub(super) fn each_run(
+    transaction: &Transaction<'_>,
+    ids: &str,
+    mut take: impl FnMut(&str, Texts) -> rusqlite::Result<()>,
+) -> rusqlite::Result<()> {
+    let ids: Vec<String> =
+        transaction.prepare(ids)?.query_map([], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
     for id in ids {
-        let Some(texts) = super::read::Texts::read(transaction, &id)? else { continue };
-        for (field, bytes) in texts.sealed() {
-            Rows { transaction, id: &id }.seal(field, &bytes)?;
+        if let Some(texts) = Texts::read(transaction, &id)? {
+            take(&id, texts)?;
         }
     }
     Ok(())

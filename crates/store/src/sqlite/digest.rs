@@ -50,7 +50,7 @@ impl SqliteStore {
                 }
                 digests.words[number] = row.get(1)?;
             }
-            let sealed = if schema::keeps_checksums(&snapshot)? { "crc32" } else { "NULL" };
+            let sealed = if schema::has(&snapshot, schema::CHECKSUMS)? { "crc32" } else { "NULL" };
             let sql = format!("SELECT run_id, digest, {sealed} FROM digests WHERE version = ?1");
             let mut statement = snapshot.prepare(&sql)?;
             let mut rows = statement.query([version])?;
@@ -147,16 +147,32 @@ fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
     }
 }
 
+/// Adds the digests of runs of which none is kept; `made` makes that of a run by its place and id.
+pub(crate) fn complete(
+    digests: &mut Digests,
+    missing: &[String],
+    mut made: impl FnMut(usize, &str) -> Result<RunDigest>,
+) {
+    let mut words = Vocabulary::new(&digests.words);
+    for (place, id) in missing.iter().enumerate() {
+        match made(place, id) {
+            Ok(digest) => digests.runs.push(words.number(id, &digest)),
+            Err(_) => digests.unreadable.push(id.clone()),
+        }
+    }
+    digests.words.append(&mut words.fresh);
+}
+
 /// Words in memory, for digests that are not kept.
-pub(crate) struct Vocabulary {
+struct Vocabulary {
     places: HashMap<String, u32>,
     kept_count: usize,
     /// Words that the kept ones lack, numbered on from them.
-    pub(crate) fresh: Vec<String>,
+    fresh: Vec<String>,
 }
 
 impl Vocabulary {
-    pub(crate) fn new(kept: &[String]) -> Self {
+    fn new(kept: &[String]) -> Self {
         let places = kept.iter().enumerate().map(|(number, word)| (word.clone(), number as u32)).collect();
         Self { places, kept_count: kept.len(), fresh: Vec::new() }
     }
@@ -171,7 +187,7 @@ impl Vocabulary {
         number
     }
 
-    pub(crate) fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
+    fn number(&mut self, id: &str, digest: &RunDigest) -> DigestedRun {
         DigestedRun {
             id: id.to_owned(),
             facts: digest.facts.iter().map(|word| self.place(word)).collect(),

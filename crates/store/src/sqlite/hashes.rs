@@ -79,7 +79,7 @@ type UnhashedRuns = Vec<(String, Option<String>)>;
 pub(super) fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, UnhashedRuns)> {
     let snapshot = snapshot(&store.connection)?;
     let mut hashes = Vec::new();
-    if schema::keeps_hashes(&snapshot)? {
+    if schema::has(&snapshot, schema::HASHES)? {
         let mut statement = snapshot.prepare("SELECT run_id, identity, sha256 FROM hashes")?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -87,7 +87,7 @@ pub(super) fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, Unhas
         }
     }
     let hashed: HashSet<&str> = hashes.iter().map(|hash| hash.id.as_str()).collect();
-    let identity = if schema::keeps_identities(&snapshot)? { "identity" } else { "NULL" };
+    let identity = if schema::has(&snapshot, schema::IDENTITIES)? { "identity" } else { "NULL" };
     let identity = format!("SELECT {identity} FROM runs WHERE id = ?1");
     let mut missing = Vec::new();
     let mut statement = snapshot.prepare("SELECT id FROM runs WHERE status <> 'running'")?;

@@ -376,7 +376,6 @@ mod tests {
         assert_eq!(mode(&SqliteStore::open(&path).unwrap()), "persist");
     }
 
-    #[cfg(unix)]
     #[test]
     fn where_memory_cannot_be_shared_the_store_works() {
         let directory = tempfile::tempdir().unwrap();

@@ -7,6 +7,7 @@ use super::open::SqliteStore;
 use super::schema;
 use crate::{identity, json, platform, store::no_such_run};
 use kurabe_core::record::{Cell, RECORD_SCHEMA, RunHeader, RunRecord, RunStatus, RunSummary};
+use kurabe_core::words::Keyword;
 use kurabe_core::{ErrorKind, Result, Text, made::MadeFile, mention::RM, process::ProcessIdentity, text};
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -155,14 +156,12 @@ impl Texts {
             rows("SELECT cell_index, cell FROM cells WHERE run_id = ?1 ORDER BY cell_index", &|row| {
                 Ok(cell_field(row.get(0)?))
             })?;
-        if schema::keeps_checksums(snapshot)? {
+        if schema::has(snapshot, schema::CHECKSUMS)? {
             texts.repetitions = rows(
                 "SELECT cell_index, repetition, repetition_index FROM repetitions WHERE run_id = ?1
                  ORDER BY cell_index, repetition_index",
                 &|row| Ok(repetition_field(row.get(0)?, row.get(2)?)),
             )?;
-        }
-        if schema::keeps_checksums(snapshot)? {
             let sql = "SELECT field, crc32 FROM checksums WHERE run_id = ?1";
             let rows = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
             texts.checksums =
@@ -266,14 +265,9 @@ fn plain(bytes: &[u8]) -> String {
 }
 
 /// The status that a word of the tables means.
-pub(crate) fn status(word: &[u8]) -> RunStatus {
-    match word {
-        b"running" => RunStatus::Running,
-        b"complete" => RunStatus::Complete,
-        b"failed" => RunStatus::Failed,
-        // The table allows no other word.
-        _ => RunStatus::Interrupted,
-    }
+fn status(word: &[u8]) -> RunStatus {
+    // The table allows no other word.
+    str::from_utf8(word).ok().and_then(RunStatus::of_word).unwrap_or(RunStatus::Interrupted)
 }
 
 /// The labels of all runs, by id and key.

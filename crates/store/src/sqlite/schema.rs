@@ -5,7 +5,6 @@
 
 use super::checksum;
 use super::error::{elsewhere, store_error};
-use super::read::Texts;
 use kurabe_core::{Error, ErrorKind, Result, mention::DB, shown, text};
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use std::path::Path;
@@ -16,20 +15,23 @@ pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 /// The version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-/// The version whose tables have checksums.
-const CHECKSUMS_SINCE: i32 = 4;
+/// The version whose tables have room for digests.
+pub(super) const DIGESTS: i32 = 2;
 
-/// The version whose tables have a room for what runs made.
-const MADE_FILES_SINCE: i32 = 5;
+/// The version whose tables have checksums, and repetitions in rows of their own.
+pub(super) const CHECKSUMS: i32 = 4;
 
-/// The version whose tables have a room for what served models said.
-const SERVED_SINCE: i32 = 6;
+/// The version whose tables have room for what runs made.
+pub(super) const MADE_FILES: i32 = 5;
 
-/// The version whose tables have room for hashes of runs.
-const HASHES_SINCE: i32 = 8;
+/// The version whose tables have room for what served models said.
+pub(super) const SERVED: i32 = 6;
 
 /// The version whose tables know the identities of runs.
-const IDENTITIES_SINCE: i32 = 7;
+pub(super) const IDENTITIES: i32 = 7;
+
+/// The version whose tables have room for hashes of runs.
+pub(super) const HASHES: i32 = 8;
 
 const STEPS: [&str; 8] = [
     "
@@ -240,10 +242,10 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step).map_err(failed)?;
     }
-    if done < CHECKSUMS_SINCE {
+    if done < CHECKSUMS {
         checksum::seal_all(&transaction).map_err(failed)?;
     }
-    if done < IDENTITIES_SINCE {
+    if done < IDENTITIES {
         identify_all(&transaction).map_err(failed)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
@@ -257,52 +259,20 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
 
 /// Notes the identities of the runs of before.
 fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-    let ids: Vec<String> = transaction
-        .prepare("SELECT id FROM runs WHERE status <> 'running'")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for id in ids {
-        if let Some(Ok(run)) = Texts::read(transaction, &id)?.map(|texts| texts.parse(&id)) {
-            let sql = "UPDATE runs SET identity = ?2 WHERE id = ?1";
-            transaction.execute(sql, [&id, &run.header.identity])?;
-        }
-    }
-    Ok(())
+    checksum::each_run(transaction, "SELECT id FROM runs WHERE status <> 'running'", |id, texts| {
+        let Ok(run) = texts.parse(id) else { return Ok(()) };
+        let sql = "UPDATE runs SET identity = ?2 WHERE id = ?1";
+        transaction.execute(sql, [id, &run.header.identity]).map(|_| ())
+    })
 }
 
-/// Whether the tables know identities: those of an older version that cannot be written do not.
-pub(super) fn keeps_identities(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= IDENTITIES_SINCE)
-}
-
-/// Whether the tables have room for hashes of runs: those of an older version that cannot be written have none.
-pub(super) fn keeps_hashes(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= HASHES_SINCE)
-}
-
-/// Whether the tables have room for digests: those of an older version that cannot be written have none.
-pub(super) fn keeps_digests(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= 2)
-}
-
-/// Whether there are checksums, and repetitions in rows of their own: tables of an older version that cannot be written
-/// have none.
-pub(super) fn keeps_checksums(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= CHECKSUMS_SINCE)
+/// Whether the tables have what those of a version have: those of an older one that cannot be written do not.
+pub(super) fn has(connection: &Connection, since: i32) -> rusqlite::Result<bool> {
+    Ok(version_number(connection)? >= since)
 }
 
 fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-}
-
-/// Whether the tables have room for what runs made: those of an older version that cannot be written have none.
-pub(super) fn keeps_made_files(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= MADE_FILES_SINCE)
-}
-
-/// Whether the tables have room for what served models said: those of an older version that cannot be written have none.
-pub(super) fn keeps_served(connection: &Connection) -> rusqlite::Result<bool> {
-    Ok(version_number(connection)? >= SERVED_SINCE)
 }
 
 /// The version of the tables, if this kurabe knows it.

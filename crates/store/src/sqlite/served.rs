@@ -27,7 +27,7 @@ pub(super) fn keep(store: &SqliteStore, record: &Value) -> Result<()> {
 
 /// When each was kept, and what it said, the oldest first.
 pub(super) fn all(store: &SqliteStore) -> Result<Vec<(String, Value)>> {
-    if !schema::keeps_served(&store.connection).map_err(store.cannot_read())? {
+    if !schema::has(&store.connection, schema::SERVED).map_err(store.cannot_read())? {
         return Ok(Vec::new());
     }
     let read = || -> rusqlite::Result<Vec<(i64, String, String, u32)>> {

@@ -5,7 +5,7 @@ use super::open::SqliteStore;
 use super::read::{FILL, HEADER};
 use crate::{id, identity, json, store::no_such_run};
 use kurabe_core::record::{Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus};
-use kurabe_core::{Result, Text, environment::DeviceHealth};
+use kurabe_core::{Result, Text, environment::DeviceHealth, words::Keyword};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 impl SqliteStore {
@@ -56,16 +56,6 @@ pub(super) fn storable(header: &RunHeader) -> RunHeader {
     stored
 }
 
-/// The word for a status in the tables.
-pub(crate) fn status_word(status: RunStatus) -> &'static str {
-    match status {
-        RunStatus::Running => "running",
-        RunStatus::Complete => "complete",
-        RunStatus::Interrupted => "interrupted",
-        RunStatus::Failed => "failed",
-    }
-}
-
 pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String> {
     id::draw(
         |count| transaction.query_row("SELECT randomblob(?1)", [count as i64], |row| row.get(0)),
@@ -108,7 +98,7 @@ pub(super) fn insert_run(
         params![
             header.id,
             header.started_at,
-            status_word(status),
+            status.word(),
             header.target_name(),
             device,
             header.profile_name(),
@@ -214,7 +204,7 @@ impl Rows<'_> {
         let (error, health_after) = (error.map(json::to_text), health_after.map(json::to_text));
         self.transaction.execute(
             "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
-            params![self.id, status_word(status), ended_at, error, health_after],
+            params![self.id, status.word(), ended_at, error, health_after],
         )?;
         self.seal_ending()
     }

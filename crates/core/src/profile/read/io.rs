@@ -66,10 +66,11 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
         table.refuse_both(one, other)?;
     }
     let mixes = step.directions.contains(&Direction::Mix);
-    for key in ["read_percent", "each_read_percent", "rewrite_every_reads"] {
-        refuse_idle(table, key, mixes, "`directions = [\"mix\"]`")?;
-    }
+    let is_counted = matches!(step.end.time_check, TimeCheck::Operations(_));
     for (key, works, with) in [
+        ("read_percent", mixes, "`directions = [\"mix\"]`"),
+        ("each_read_percent", mixes, "`directions = [\"mix\"]`"),
+        ("rewrite_every_reads", mixes, "`directions = [\"mix\"]`"),
         ("exponent", matches!(step.pattern, Pattern::Zipf { .. }), "`pattern = \"zipf\"`"),
         ("skew", matches!(step.pattern, Pattern::Pareto { .. }), "`pattern = \"pareto\"`"),
         ("deviation_percent", matches!(step.pattern, Pattern::Normal { .. }), "`pattern = \"normal\"`"),
@@ -87,12 +88,12 @@ fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
         ("think_operations", step.thinking.is_some(), "`think_time`"),
         ("write_block_size", mixes, "`directions = [\"mix\"]`"),
         ("trims", step.directions == [Direction::Write], "`directions = [\"write\"]`"),
+        ("arrival", step.open_loop.is_some(), "`rate_iops`"),
+        ("time_check_operations", is_counted, "`time_check = \"operations\"`"),
     ] {
         refuse_idle(table, key, works, with)?;
     }
-    refuse_idle(table, "arrival", step.open_loop.is_some(), "`rate_iops`")?;
-    let counted = matches!(step.end.time_check, TimeCheck::Operations(_));
-    refuse_idle(table, "time_check_operations", counted, "`time_check = \"operations\"`")
+    Ok(())
 }
 
 fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
