@@ -34,7 +34,7 @@ pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult,
 pub use run::{AnswerListener, Models, Paths, PointAnswers, compute, compute_models, run};
 pub use study::{
     FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,
-    embedded_trace, load_study, study_named,
+    embedded_trace, load_study, own_or_named_profile, study_named,
 };
 pub use verdict::{
     Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,
