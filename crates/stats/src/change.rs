@@ -16,6 +16,7 @@ mod shape;
 pub use mixing::{MixingFit, fit_mixing};
 pub use shape::{Piece, Shape};
 
+use crate::mean;
 use schemars::JsonSchema;
 use serde::Serialize;
 use shape::{Datum, fit};
@@ -128,7 +129,6 @@ fn data(points: &[CurvePoint], family: ShapeFamily) -> Option<(Vec<Datum>, f64)>
         return None;
     }
     let logs = |point: &CurvePoint| point.values.iter().map(|value| value.ln()).collect::<Vec<_>>();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let means: Vec<f64> = sorted.iter().map(|point| mean(&logs(point))).collect();
     let (squares, freedom) =
         sorted.iter().zip(&means).fold((0.0, 0usize), |(squares, freedom), (point, mean)| {
