@@ -131,15 +131,12 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
             changed.push(text!("{en} {own} instead of {usual}", "{ja} {own}(元は {usual})",));
         }
     }
-    if own.time_ns != usual.time_ns {
-        changed.push(text!("another time per repetition", "1 回の時間"));
-    }
-    if own.direct != usual.direct {
-        changed.push(text!("the page cache used differently", "ページキャッシュの使い方"));
-    }
-    if own.data != usual.data {
-        changed.push(text!("other data written", "書き込むデータ"));
-    }
+    let others = [
+        (own.time_ns != usual.time_ns, text!("another time per repetition", "1 回の時間")),
+        (own.direct != usual.direct, text!("the page cache used differently", "ページキャッシュの使い方")),
+        (own.data != usual.data, text!("other data written", "書き込むデータ")),
+    ];
+    changed.extend(others.into_iter().filter(|(differs, _)| *differs).map(|(_, words)| words));
     let changed = Some(Text::list(changed)).filter(|changed| !changed.is_empty())?;
     Some(text!(
         "the profile was changed for this run: {changed}",
