@@ -21,8 +21,8 @@ struct Texts {
 impl Texts {
     fn of(row: &ForestRow, width: f64) -> Self {
         Self {
-            label: font::balance(&row.label, LABEL.size, false, width * 0.26, 3),
-            words: font::balance(&row.words, LABEL.size, false, width * 0.33, 3),
+            label: font::balance(&row.label, LABEL.size, width * 0.26, 3),
+            words: font::balance(&row.words, LABEL.size, width * 0.33, 3),
         }
     }
 
