@@ -42,11 +42,22 @@ pub struct Estimate {
 
 /// What a ratio is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Centre {
+pub enum Centre {
     /// Arithmetic means.
     Mean,
     /// Medians.
     Median,
+}
+
+/// The ratio of `numerator` to `denominator` with its interval at a confidence such as 0.95. `None` if either set is
+/// empty, or has a value that is not positive.
+pub fn ratio_interval(
+    centre: Centre,
+    numerator: &[f64],
+    denominator: &[f64],
+    confidence: f64,
+) -> Option<Estimate> {
+    Some(Drawn::of(centre, numerator, denominator)?.estimate(confidence))
 }
 
 /// A ratio whose sets were drawn again, to be asked for its interval at several levels of confidence.
@@ -242,15 +253,6 @@ mod tests {
         let interval = bca(&[1.1, 2.4, 3.3, 5.0, 6.2, 7.7], &[2.0, 3.1, 4.4, 5.5], 1.959_964);
         close(interval.low, 0.629_857, 0.01);
         close(interval.high, 1.985_348, 0.02);
-    }
-
-    fn ratio_interval(
-        centre: Centre,
-        numerator: &[f64],
-        denominator: &[f64],
-        confidence: f64,
-    ) -> Option<Estimate> {
-        Some(Drawn::of(centre, numerator, denominator)?.estimate(confidence))
     }
 
     #[test]

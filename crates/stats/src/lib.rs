@@ -27,7 +27,7 @@ mod trend;
 
 pub use array_life::{ArrayLife, unreadable_share};
 pub use blocked::{Blocked, Course, FEWEST_BLOCKS, MOST_BLOCKS, is_look, judge};
-pub use bootstrap::Estimate;
+pub use bootstrap::{Centre, Estimate, ratio_interval};
 pub use cell::{
     CellAccount, alike, cell_account, cell_figure, cell_iops, cell_latency, cell_mean_latency_ns,
     cell_values, compared_values, is_from_memory, rate_bytes_per_s, rate_iops, repetition_latency,
