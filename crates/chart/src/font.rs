@@ -134,19 +134,19 @@ pub fn wrap(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) ->
 }
 
 /// The same in lines of about one length: no word is left alone in the last one.
-pub(crate) fn balance(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
-    let lines = wrap(text, size_px, bold, width_px, most);
+pub(crate) fn balance(text: &str, size_px: f64, width_px: f64, most: usize) -> Vec<String> {
+    let lines = wrap(text, size_px, false, width_px, most);
     if lines.len() < 2 || lines.last().is_some_and(|line| line.ends_with('…')) {
         return lines;
     }
     let (mut narrow, mut wide) = (width_px / lines.len() as f64 * 0.8, width_px);
     for _ in 0..7 {
         let middle = f64::midpoint(narrow, wide);
-        let tried = wrap(text, size_px, bold, middle, most);
+        let tried = wrap(text, size_px, false, middle, most);
         let cut = tried.iter().any(|line| line.ends_with('…') && !text.contains(line.as_str()));
         if tried.len() <= lines.len() && !cut { wide = middle } else { narrow = middle }
     }
-    wrap(text, size_px, bold, wide, most)
+    wrap(text, size_px, false, wide, most)
 }
 
 #[cfg(test)]
@@ -183,7 +183,7 @@ mod tests {
         assert_eq!(cut.len(), 2);
         assert!(cut[1].ends_with('…'));
         assert!(wrap("", 10.0, false, 50.0, 2).is_empty());
-        let even = balance("about six more are likely to settle it", 10.0, false, 160.0, 3);
+        let even = balance("about six more are likely to settle it", 10.0, 160.0, 3);
         assert_eq!(even, ["about six more are", "likely to settle it"]);
     }
 }

@@ -17,6 +17,6 @@ pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
     RatioVerdict, Scale, ShadedBand, ShareRow, Shares,
 };
-pub use png::{PngError, png};
+pub use png::png;
 pub use svg::{Drawing, Size, Theme, escape, style_sheet};
 pub use unit::Unit;

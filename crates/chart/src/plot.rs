@@ -117,6 +117,11 @@ impl Lines {
     pub fn new(x: Axis, y: Axis, lines: Vec<ChartLine>) -> Self {
         Self { x, y, right: None, lines, marks: Vec::new(), stretches: Vec::new() }
     }
+
+    /// The upright axis of a line.
+    pub(crate) fn axis_of(&self, line: &ChartLine) -> &Axis {
+        self.right.as_ref().filter(|_| line.at_right).unwrap_or(&self.y)
+    }
 }
 
 /// A line.

@@ -5,41 +5,18 @@
 //! understood: give an SVG of one theme.
 
 use crate::font;
+use kurabe_core::{Error, ErrorKind, Result, text};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
-use std::fmt;
+use std::fmt::Display;
 use std::sync::{Arc, OnceLock};
 
 /// The longest side of a picture, in pixels.
 const LONGEST_PX: f32 = 20_000.0;
 
-/// Why there is no picture.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PngError {
-    /// The SVG cannot be read.
-    Svg(String),
-    /// The picture would be empty or too large: width and height in pixels.
-    Size(u64, u64),
-    /// The pixels cannot be packed.
-    Encode(String),
+fn no_picture(why: impl Display) -> Error {
+    ErrorKind::Internal.error(text!("cannot draw the picture", "画像を描けません")).because(why)
 }
-
-impl fmt::Display for PngError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            PngError::Svg(why) => write!(f, "the SVG cannot be read: {why}"),
-            PngError::Size(width, height) => {
-                write!(
-                    f,
-                    "a picture of {width} × {height} pixels cannot be drawn: the longest side is {LONGEST_PX}"
-                )
-            }
-            PngError::Encode(why) => write!(f, "the picture cannot be packed: {why}"),
-        }
-    }
-}
-
-impl std::error::Error for PngError {}
 
 fn fonts() -> Arc<fontdb::Database> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
@@ -54,9 +31,10 @@ fn fonts() -> Arc<fontdb::Database> {
 }
 
 /// The SVG read as resvg reads it, with the embedded fonts.
-pub(crate) fn tree(svg: &str) -> Result<Tree, PngError> {
+pub(crate) fn tree(svg: &str) -> Result<Tree> {
     let options = Options { fontdb: fonts(), font_family: "Noto Sans JP".to_owned(), ..Options::default() };
-    Tree::from_str(&drawable(svg), &options).map_err(|error| PngError::Svg(error.to_string()))
+    Tree::from_str(&drawable(svg), &options)
+        .map_err(|error| no_picture(format!("the SVG cannot be read: {error}")))
 }
 
 /// The SVG with `?` for each character that the font lacks, and without those that only join others.
@@ -68,18 +46,22 @@ fn drawable(svg: &str) -> String {
 /// Draws an SVG as a PNG, `scale` times its size in pixels.
 ///
 /// # Errors
-/// If the SVG cannot be read, or the picture would be empty or larger than 20 000 pixels on a side.
-pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>, PngError> {
+/// When the SVG cannot be read, or the picture would be empty or larger than 20 000 pixels on a side.
+pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
     let tree = tree(svg)?;
     let (width, height) = (tree.size().width() * scale, tree.size().height() * scale);
     let fits = |side: f32| (0.5..=LONGEST_PX).contains(&side);
-    let refused = || PngError::Size(width.round() as u64, height.round() as u64);
-    if !fits(width) || !fits(height) {
-        return Err(refused());
-    }
-    let mut pixels = Pixmap::new(width.round() as u32, height.round() as u32).ok_or_else(refused)?;
+    let pixels = (fits(width) && fits(height))
+        .then(|| Pixmap::new(width.round() as u32, height.round() as u32))
+        .flatten();
+    let mut pixels = pixels.ok_or_else(|| {
+        let (width, height) = (width.round() as u64, height.round() as u64);
+        no_picture(format!(
+            "a picture of {width} × {height} pixels cannot be drawn: the longest side is {LONGEST_PX}"
+        ))
+    })?;
     resvg::render(&tree, Transform::from_scale(scale, scale), &mut pixels.as_mut());
-    pixels.encode_png().map_err(|error| PngError::Encode(error.to_string()))
+    pixels.encode_png().map_err(|error| no_picture(format!("the picture cannot be packed: {error}")))
 }
 
 #[cfg(test)]
@@ -98,9 +80,10 @@ mod tests {
 
     #[test]
     fn sizes_and_texts_that_cannot_be_drawn_are_refused() {
-        assert!(matches!(png("<svg", 1.0), Err(PngError::Svg(_))));
-        assert!(matches!(png(LACKING, 0.0), Err(PngError::Size(0, 0))));
-        assert!(matches!(png(LACKING, f32::NAN), Err(PngError::Size(..))));
-        assert!(matches!(png(LACKING, 1e6), Err(PngError::Size(60_000_000, 20_000_000))));
+        let why = |svg, scale| png(svg, scale).unwrap_err().cause().unwrap().to_owned();
+        assert!(why("<svg", 1.0).starts_with("the SVG cannot be read: "));
+        assert!(why(LACKING, 0.0).starts_with("a picture of 0 × 0 pixels cannot be drawn: "));
+        assert!(why(LACKING, f32::NAN).contains("cannot be drawn"));
+        assert!(why(LACKING, 1e6).starts_with("a picture of 60000000 × 20000000 pixels cannot be drawn: "));
     }
 }

@@ -3,10 +3,10 @@
 use crate::args::{CardArgs, Global};
 use crate::output::{print, print_json};
 use crate::{lang::lang, stored::store_with_runs};
-use kurabe_chart::Theme;
+use kurabe_chart::{Theme, png};
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_lab::files::{Existing, refuse_existing, write};
-use kurabe_report::{ScriptLine, card as picture_of, png};
+use kurabe_report::{ScriptLine, card as picture_of};
 use std::path::{Path, PathBuf};
 
 /// Runs the command.

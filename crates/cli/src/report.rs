@@ -31,7 +31,7 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     }
     let title = args.title.as_deref();
     let report = Report::new(runs.iter().collect(), args.judged.margin, &args.judged.about, title, lang());
-    let theme = Theme::named(&args.theme).unwrap_or_default();
+    let theme = Theme::of_word(&args.theme).unwrap_or_default();
     let made = report.made(format, theme, args.chart.as_deref())?;
     if let MadeReport::Words(_, left_out) = &made {
         for left_out in left_out.iter().filter(|_| !global.quiet) {

@@ -117,7 +117,7 @@ pub fn sweep(
     if let Some(record) = &done.record {
         if global.json {
             print_record(record)?;
-            print_json(&ScriptLine::Sweep { run: &done.id, curves: explain_sweep(record).curves })?;
+            print_json(&ScriptLine::Sweep { run: &done.id, curves: explain_sweep(record) })?;
         } else if let Some(file) = &done.rescued {
             print_page(&render_rescued(record, &headline(&record.header), file, &style()))?;
         } else {

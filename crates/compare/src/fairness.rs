@@ -72,7 +72,7 @@ impl From<String> for FactValue {
     }
 }
 
-/// Something that differed.
+/// Something that differed, or that somebody asks about.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Difference {
     /// What it is.
@@ -85,18 +85,11 @@ pub struct Difference {
     pub weight: Weight,
 }
 
-/// A fact of two runs, whether it differs or not.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct FactPair {
-    /// What it is.
-    pub fact: Fact,
-    /// In the baseline, if its record tells.
-    pub baseline: Option<FactValue>,
-    /// In the other run, if its record tells.
-    pub other: Option<FactValue>,
-}
+impl Difference {
+    fn new(fact: Fact, baseline: Option<FactValue>, other: Option<FactValue>) -> Self {
+        Self { fact, baseline, other, weight: fact.weight() }
+    }
 
-impl FactPair {
     /// Whether the records do not tell the same.
     pub fn differs(&self) -> bool {
         self.baseline != self.other
@@ -104,8 +97,8 @@ impl FactPair {
 }
 
 /// Every fact of two runs: what somebody asks about is answered from here, so that what one record alone tells is told.
-pub(crate) fn fact_pairs(baseline: &RunRecord, other: &RunRecord) -> Vec<FactPair> {
-    Fact::all().map(|fact| FactPair { fact, baseline: fact.of(baseline), other: fact.of(other) }).collect()
+pub(crate) fn facts_of_both(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
+    Fact::all().map(|fact| Difference::new(fact, fact.of(baseline), fact.of(other))).collect()
 }
 
 /// Everything that differed, the weightiest first.
@@ -113,24 +106,20 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
     let both_models = baseline.header.model.is_some() && other.header.model.is_some();
     let a_model = baseline.header.model.is_some() || other.header.model.is_some();
-    let mut differences: Vec<Difference> = Fact::all()
+    let mut differences = facts_of_both(baseline, other);
+    differences.retain(|one| match (one.fact, &one.baseline, &one.other) {
         // Two runs tell these cell by cell, and with the figures.
-        .filter(|fact| ![Fact::Engine, Fact::Noise].contains(fact))
+        (Fact::Engine | Fact::Noise, ..) => false,
         // That one of them is a model is told as such, by the same name.
-        .filter(|fact| *fact != Fact::Device || !a_model)
-        .filter_map(|fact| {
-            let (one, two) = (fact.of(baseline), fact.of(other));
-            let differs = match (&one, &two) {
-                (Some(one), Some(two)) => one != two,
-                (None, None) => false,
-                // What one run does not tell is a doubt only where it decides, and where another tool ran: on which machine?
-                _ => fact.weight() == Weight::Decisive || (fact == Fact::Machine && another_tool),
-            };
-            // Two models are computed alike, so that they are two is what is compared and no doubt.
-            let weight = if fact == Fact::Model && both_models { Weight::Notable } else { fact.weight() };
-            differs.then_some(Difference { fact, baseline: one, other: two, weight })
-        })
-        .collect();
+        (Fact::Device, ..) if a_model => false,
+        (_, Some(_), Some(_)) | (_, None, None) => one.differs(),
+        // What one run does not tell is a doubt only where it decides, and where another tool ran: on which machine?
+        (fact, ..) => one.weight == Weight::Decisive || (fact == Fact::Machine && another_tool),
+    });
+    // Two models are computed alike, so that they are two is what is compared and no doubt.
+    if let Some(model) = differences.iter_mut().find(|one| one.fact == Fact::Model && both_models) {
+        model.weight = Weight::Notable;
+    }
     differences.extend(engines(baseline, other));
     differences.extend(noise(baseline, other));
     differences.sort_by_key(|difference| difference.weight);
@@ -159,12 +148,8 @@ fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
         let cells = ways.iter().map(|way| format!("{}: {}", way.2, side(way)));
         Some(cells.collect::<Vec<_>>().join(", ").into())
     };
-    (!ways.is_empty()).then(|| Difference {
-        fact: Fact::Engine,
-        baseline: list(|way| way.0.to_owned()),
-        other: list(|way| way.1.to_owned()),
-        weight: Fact::Engine.weight(),
-    })
+    (!ways.is_empty())
+        .then(|| Difference::new(Fact::Engine, list(|way| way.0.to_owned()), list(|way| way.1.to_owned())))
 }
 
 /// The way of a cell's operations to the kernel. A model has no kernel.
@@ -209,12 +194,7 @@ fn is_disturbed(run: &RunRecord) -> Option<bool> {
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
     let (one, two) = (disturbance(baseline)?, disturbance(other)?);
     let value = |noise: Disturbance| Some(FactValue::Disturbance(noise.matters().then_some(noise)));
-    (one.matters() != two.matters()).then(|| Difference {
-        fact: Fact::Noise,
-        baseline: value(one),
-        other: value(two),
-        weight: Fact::Noise.weight(),
-    })
+    (one.matters() != two.matters()).then(|| Difference::new(Fact::Noise, value(one), value(two)))
 }
 
 #[cfg(test)]

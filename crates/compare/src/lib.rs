@@ -19,9 +19,7 @@ mod turns;
 mod uses;
 
 pub use digest::{DIGEST_VERSION, digest};
-pub use fairness::{
-    Difference, Disturbance, Fact, FactPair, FactValue, Weight, check_about, differences, facts_of,
-};
+pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of};
 pub use fastest::{Fastest, fastest};
 pub use fit::{Fit, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
 pub use history::{History, history, measured_again};

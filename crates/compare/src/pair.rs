@@ -1,6 +1,6 @@
 //! Two runs compared cell by cell.
 
-use crate::fairness::{Difference, FactPair, differences, fact_pairs};
+use crate::fairness::{Difference, differences, facts_of_both};
 use crate::key::{CellKey, CellName};
 use crate::matched::{Alone, Matched, matched};
 use crate::tails::{ComparedTail, tails};
@@ -37,7 +37,7 @@ pub struct Pair {
     pub differences: Vec<Difference>,
     /// Every fact of both, from which is answered what somebody asks about.
     #[serde(skip)]
-    pub facts: Vec<FactPair>,
+    pub facts: Vec<Difference>,
     /// What the runs were measured in together, if they took turns.
     pub versus: Option<VersusRecord>,
 }
@@ -162,7 +162,7 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         only_baseline,
         only_other,
         differences: differences(baseline, other),
-        facts: fact_pairs(baseline, other),
+        facts: facts_of_both(baseline, other),
         versus: versus.cloned(),
     }
 }

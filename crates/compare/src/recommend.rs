@@ -15,7 +15,7 @@ use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
-use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, stutter};
+use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -313,10 +313,6 @@ fn rank(sets: &[PartValues], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64)
         })
         .collect();
     (standings, holds)
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
 /// The rate at which all parts are done, for each run.

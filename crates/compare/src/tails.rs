@@ -16,7 +16,8 @@ use crate::pair::{Way, is_exact, judged};
 use crate::turns::in_blocks;
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_stats::{
-    CONFIDENCE, Compared, Sides, bucket_width_ns, fewest_for_quantile, percentile_ns, repetition_latency,
+    CONFIDENCE, Compared, Sides, bucket_width_ns, fewest_for_quantile, mean, percentile_ns,
+    repetition_latency,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,7 +71,6 @@ pub(crate) fn tails(
     {
         let Some(compared) = compared else { continue };
         let sides = judged(&sides, course);
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         tails[index].push(ComparedTail {
             fraction,
             baseline_ns: mean(&sides.baseline),

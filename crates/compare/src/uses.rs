@@ -3,21 +3,16 @@
 //! The model: a use is a mix of work, so many operations of each kind. Runs are ranked by the time that it takes: only ratios
 //! of it are ever shown, never a score. How many there are of each kind is what `kurabe price` counts of a real program.
 
+use kurabe_core::library::{is_path, names};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::MOST_THREADS;
 use kurabe_core::quantity::{MIB, parse_bytes, parse_duration_ns};
 use kurabe_core::workload::{Direction, OpKind};
-use kurabe_core::{DataFile, DataTable, ErrorKind, Lang, Result, Text, Value, nearest, text};
+use kurabe_core::{DataFile, DataTable, ErrorKind, Lang, Result, Text, Value, library, nearest, text};
 use std::sync::LazyLock;
 
-macro_rules! library {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../uses/", $name, ".toml")))),*]
-    };
-}
-
 /// Name and text of every use, in the order in which they are listed.
-pub const USES: &[(&str, &str)] = library![
+pub const USES: &[(&str, &str)] = library!["uses", ".toml":
     "os-disk",
     "vm-image",
     "database",
@@ -171,17 +166,15 @@ impl Use {
     /// # Errors
     /// When there is none, or its file is wrong.
     pub fn load(name: &str) -> Result<Self> {
-        if name.ends_with(".toml") || name.contains('/') {
+        if is_path(name) {
             let message = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
-            let source = text_of_file(name, &message)?;
-            return Self::parse(name, &source);
+            return Self::parse(name, &text_of_file(name, &message)?);
         }
         match Self::built_in().iter().find(|purpose| purpose.name == name) {
             Some(purpose) => Ok(purpose.clone()),
             None => {
-                let names: Vec<&str> = USES.iter().map(|(name, _)| *name).collect();
                 let message = text!("there is no use named `{name}`", "`{name}` という用途はありません");
-                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names)))
+                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names(USES))))
             }
         }
     }

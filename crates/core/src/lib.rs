@@ -16,6 +16,7 @@ pub mod event;
 pub mod glib_random;
 pub mod imported;
 pub mod issue;
+pub mod library;
 pub mod listed;
 pub mod made;
 pub mod mention;

@@ -118,7 +118,20 @@ impl ModelRecord {
             changes => format!("{} ({changes})", self.name),
         }
     }
+
+    /// The layer of this name.
+    pub fn layer(&self, name: &str) -> Option<&LayerRecord> {
+        self.layers.iter().find(|layer| layer.name == name)
+    }
+
+    /// What is known of a cause to which an account gave time.
+    pub fn cause(&self, share: &TimeShare) -> Option<&CauseRecord> {
+        self.layer(&share.layer)?.causes.iter().find(|cause| cause.key == share.cause)
+    }
 }
+
+/// Kinds of layers that are a connection: they carry data while those below work on more.
+pub const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// A layer of a modelled stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -137,6 +150,13 @@ pub struct LayerRecord {
     pub causes: Vec<CauseRecord>,
     /// What it counts.
     pub counters: Vec<CounterRecord>,
+}
+
+impl LayerRecord {
+    /// The value of a parameter, with its unit.
+    pub fn value(&self, key: &str) -> Option<&str> {
+        self.parameters.iter().find(|parameter| parameter.key == key).map(|one| one.value.as_str())
+    }
 }
 
 /// A parameter of a layer.

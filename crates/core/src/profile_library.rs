@@ -1,16 +1,11 @@
 //! The profiles that come with kurabe, from the folder `profiles/`.
 
 use crate::error::{ErrorKind, Result};
-use crate::{mention, nearest_of_many, profile::Profile, text};
-
-macro_rules! library {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../profiles/", $name, ".toml")))),*]
-    };
-}
+use crate::library::{names, text_named};
+use crate::{library, mention, nearest_of_many, profile::Profile, text};
 
 /// Name and text of every profile, in the order in which they are listed.
-pub const PROFILES: &[(&str, &str)] = library![
+pub const PROFILES: &[(&str, &str)] = library!["profiles", ".toml":
     "default",
     "quick",
     "stutter",
@@ -75,15 +70,14 @@ const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmar
 /// # Errors
 /// When there is none of that name; the nearest is named.
 pub fn profile_named(name: &str) -> Result<Profile> {
-    match PROFILES.iter().find(|(other, _)| *other == name) {
-        Some((name, source)) => Profile::parse(name, source),
+    match text_named(PROFILES, name) {
+        Some(source) => Profile::parse(name, source),
         None => {
-            let names: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
             let short =
                 TOOLS.iter().fold(name.to_lowercase(), |name, (tool, short)| name.replace(tool, short));
             Err(ErrorKind::Usage
                 .error(text!("there is no profile `{name}`", "`{name}` というプロファイルはありません"))
-                .remedy(nearest_of_many(&short, &names, mention::PROFILES)))
+                .remedy(nearest_of_many(&short, &names(PROFILES), mention::PROFILES)))
         }
     }
 }
@@ -137,7 +131,7 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".toml", ""))
             .collect();
-        let mut listed: Vec<&str> = PROFILES.iter().map(|(name, _)| *name).collect();
+        let mut listed = names(PROFILES);
         files.sort_unstable();
         listed.sort_unstable();
         assert_eq!(listed, files);

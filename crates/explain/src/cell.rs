@@ -168,16 +168,14 @@ impl<'a> CellFacts<'a> {
 
     /// The cell that differs from this one in a smaller depth alone, the smallest of them.
     pub(crate) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
-        let depth = self.depth()?;
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
-        siblings.filter(|other| other.depth() < Some(depth)).min_by_key(|other| other.depth())
+        siblings.filter(|other| other.depth() < self.depth()).min_by_key(|other| other.depth())
     }
 
     /// The cell that differs from this one in a larger depth alone, the largest of them.
     pub(crate) fn deeper<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
-        let depth = self.depth()?;
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
-        siblings.filter(|other| other.depth() > Some(depth)).max_by_key(|other| other.depth())
+        siblings.filter(|other| other.depth() > self.depth()).max_by_key(|other| other.depth())
     }
 
     fn differs_in_depth(&self, other: &Self) -> bool {

@@ -8,8 +8,8 @@ mod figures;
 // Sweeps: change points, named.
 mod sweep;
 pub use sweep::{
-    Confidence, CurveUnit, Finding, FindingName, SweepAxis, SweepCurve, SweepFindings, SweepPlan,
-    explain_sweep, further_steps, swept_axis,
+    Confidence, CurveUnit, Finding, FindingName, SweepAxis, SweepCurve, SweepPlan, explain_sweep,
+    further_steps, swept_axis,
 };
 
 // Limits: what bounded each cell.

@@ -20,12 +20,12 @@ pub(crate) use evidence::Evidence;
 pub use limit::{Limit, LimitKind, Strength};
 
 use crate::cell::CellFacts;
+use kurabe_core::model::TimeShare;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Text, text};
+use kurabe_core::{Text, number, text};
 use kurabe_stats::{cell_account, is_from_memory};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
 
 /// The limit of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -84,38 +84,29 @@ pub(crate) fn judged(record: &RunRecord, evidence: &Evidence<'_>) -> Vec<CellLim
 fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {
     let model = record.header.model.as_ref()?;
     let account = cell_account(cell)?.account;
-    let sums: BTreeMap<(&str, &str), u64> = account
-        .shares
-        .iter()
-        .map(|share| ((share.layer.as_str(), share.cause.as_str()), share.time_ns))
-        .collect();
-    let cause_of = |(layer, key): (&str, &str)| {
-        let layer = model.layers.iter().find(|one| one.name == layer)?;
-        layer.causes.iter().find(|cause| cause.key == key)
-    };
-    let in_line = |place: (&str, &str)| cause_of(place).is_some_and(|cause| cause.in_line);
+    let in_line = |share: &TimeShare| model.cause(share).is_some_and(|cause| cause.in_line);
     let largest = |lines: bool| {
-        let sums = sums.iter().filter(|(place, _)| lines || !in_line(**place));
-        sums.max_by_key(|(_, time_ns)| **time_ns).map(|(place, time_ns)| (*place, *time_ns as f64))
+        account.shares.iter().filter(|share| lines || !in_line(share)).max_by_key(|share| share.time_ns)
     };
-    let ((first, first_ns), (named, named_ns)) = (largest(true)?, largest(false).or_else(|| largest(true))?);
-    let words = |place: (&str, &str)| {
-        let name = cause_of(place).map_or_else(|| Text::same(place.1), |cause| cause.name.clone());
-        let layer = place.0;
+    let first = largest(true)?;
+    let named = largest(false).unwrap_or(first);
+    let words = |share: &TimeShare| {
+        let name = model.cause(share).map_or_else(|| Text::same(&share.cause), |cause| cause.name.clone());
+        let layer = &share.layer;
         text!("\"{name}\" ({layer})", "「{name}」({layer})"; name)
     };
-    let share = |part: f64, whole: f64| kurabe_core::number::percent(part / whole);
-    let whole = account.latency_ns as f64;
+    let share = |part_ns: u64, whole_ns: u64| number::percent(part_ns as f64 / whole_ns as f64);
     let evidence = if first == named {
-        let share = share(named_ns, whole);
+        let share = share(named.time_ns, account.latency_ns);
         text!(
             "it takes {share} of the time, counted by the model",
             "モデルの計数では、時間の {share} を占めます"
         )
     } else {
-        let in_lines = sums.iter().filter(|(place, _)| in_line(**place)).map(|(_, time_ns)| *time_ns);
-        let lines = in_lines.fold(0, u64::saturating_add);
-        let (waited, rest) = (share(first_ns, whole), share(named_ns, whole - lines as f64));
+        let in_lines = account.shares.iter().filter(|share| in_line(share)).map(|share| share.time_ns);
+        let lines_ns = in_lines.fold(0, u64::saturating_add);
+        let waited = share(first.time_ns, account.latency_ns);
+        let rest = share(named.time_ns, account.latency_ns.saturating_sub(lines_ns));
         let line = words(first);
         text!(
             "an operation stands in line for {waited} of its time, in {line}, while others are served; where it is served, \

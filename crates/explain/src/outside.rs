@@ -7,60 +7,66 @@ fn has(model: &ModelRecord, kinds: &[&str]) -> bool {
     model.layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()))
 }
 
-fn word<'l>(layer: &'l LayerRecord, key: &str) -> Option<&'l str> {
-    layer.parameters.iter().find(|parameter| parameter.key == key).map(|parameter| parameter.value.as_str())
-}
-
-fn number(layer: &LayerRecord, key: &str) -> Option<f64> {
-    word(layer, key)?.split(' ').next()?.parse().ok()
-}
-
-/// The connection as sysfs tells it; of SCSI it is silent, of the old parallel ATA, too.
-fn link(model: &ModelRecord) -> Option<Link> {
-    model.layers.iter().find_map(|layer| match layer.kind.as_str() {
-        "sata" => {
-            let speed = match word(layer, "generation")? {
+/// The connection that a layer is, as sysfs tells it; of SCSI it is silent, of the old parallel ATA, too.
+pub(crate) fn link_of(layer: &LayerRecord) -> Option<Link> {
+    let generation = || layer.value("generation");
+    Some(match layer.kind.as_str() {
+        "sata" | "port-multiplier" => {
+            let speed = match generation()? {
                 "sata-1" => Some(1.5),
                 "sata-2" => Some(3.0),
                 "sata-3" => Some(6.0),
                 _ => None,
             };
-            Some(Link::Sata { speed_gbit_per_s: speed, speed_max_gbit_per_s: None, ncq_depth: None })
+            Link::Sata { speed_gbit_per_s: speed, speed_max_gbit_per_s: None, ncq_depth: None }
         }
         "usb" => {
-            let speed = match word(layer, "generation")? {
+            let speed = match generation()? {
                 "usb-1" => 12.0,
                 "usb-2" => 480.0,
                 "usb-3" => 5000.0,
                 _ => 10_000.0,
             };
-            let protocol = word(layer, "protocol").map(str::to_owned);
-            Some(Link::Usb { speed_mbit_per_s: Some(speed), protocol, version: None })
+            let protocol = layer.value("protocol").map(str::to_owned);
+            Link::Usb { speed_mbit_per_s: Some(speed), protocol, version: None }
         }
         "pcie" => {
-            let speed = match number(layer, "generation")? as u32 {
+            let speed = match generation()?.parse::<u32>().ok()? {
                 1 => 2.5,
                 2 => 5.0,
                 3 => 8.0,
                 4 => 16.0,
-                _ => 32.0,
+                5 => 32.0,
+                _ => 64.0,
             };
-            let slot = Link::Pcie {
+            Link::Pcie {
                 speed_gt_per_s: Some(speed),
-                width: Some(number(layer, "lanes")? as u32),
+                width: Some(layer.value("lanes")?.parse().ok()?),
                 speed_max_gt_per_s: None,
                 width_max: None,
-            };
-            let driver = "megaraid_sas".to_owned();
-            Some(if has(model, &["raid"]) { Link::RaidCard { driver, slot: Box::new(slot) } } else { slot })
+            }
         }
-        "scsi" => Some(Link::Other { subsystem: "scsi".to_owned() }),
+        "scsi" => Link::Other { subsystem: "scsi".to_owned() },
         // A card behind no bridge.
-        "card" => Some(Link::CardLines {
-            timing: Some("sd high-speed".to_owned()),
-            rate_bytes_per_s: Some(number(layer, "interface")? * 1e6),
-        }),
-        _ => None,
+        "card" => {
+            let megabytes_per_s: f64 = layer.value("interface")?.split(' ').next()?.parse().ok()?;
+            Link::CardLines {
+                timing: Some("sd high-speed".to_owned()),
+                rate_bytes_per_s: Some(megabytes_per_s * 1e6),
+            }
+        }
+        _ => return None,
+    })
+}
+
+/// The connection of a device, which is its first; where a RAID controller is in the slot, it is the slot's.
+fn link(model: &ModelRecord) -> Option<Link> {
+    let link = model.layers.iter().find_map(link_of)?;
+    let is_card = matches!(link, Link::Pcie { .. }) && has(model, &["raid"]);
+    Some(if is_card {
+        Link::RaidCard { driver: "megaraid_sas".to_owned(), slot: Box::new(link) }
+    } else {
+        link
     })
 }
 

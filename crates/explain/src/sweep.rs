@@ -52,29 +52,10 @@ pub struct SweepCurve {
     pub findings: Vec<Finding>,
 }
 
-/// All that a sweep shows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct SweepFindings {
-    /// Its curves.
-    pub curves: Vec<SweepCurve>,
-}
-
-impl SweepFindings {
-    /// All findings.
-    pub fn all(&self) -> impl Iterator<Item = &Finding> {
-        self.curves.iter().flat_map(|curve| &curve.findings)
-    }
-
-    /// Whether the run was a sweep.
-    pub fn is_empty(&self) -> bool {
-        self.curves.is_empty()
-    }
-}
-
-/// What a run shows that `kurabe sweep` made; nothing of any other run.
-pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
+/// The curves of a run that `kurabe sweep` made, with what they show; none of any other run.
+pub fn explain_sweep(record: &RunRecord) -> Vec<SweepCurve> {
     let Some(profile) = record.header.profile.as_ref().filter(|profile| profile.name == "sweep") else {
-        return SweepFindings::default();
+        return Vec::new();
     };
     let cpus = record.header.environment.machine.cpu_count.unwrap_or(1);
     let measured: Vec<MeasuredCurve> = SweepAxis::ALL
@@ -82,7 +63,7 @@ pub fn explain_sweep(record: &RunRecord) -> SweepFindings {
         .flat_map(|axis| curves::of_axis(profile, &record.cells, axis, cpus))
         .collect();
     let storage = Storage::of(record).with_rates(&measured);
-    SweepFindings { curves: measured.iter().map(|curve| explained(curve, &storage)).collect() }
+    measured.iter().map(|curve| explained(curve, &storage)).collect()
 }
 
 /// A curve with what it shows, or that there is too little of it to show anything.

@@ -10,8 +10,8 @@ use kurabe_core::record::{
 };
 use kurabe_core::workload::{BlockSize, Direction, EndSync, OpKind, Pattern, SyncRule, Workload};
 use kurabe_explain::{
-    Confidence, Finding, FindingName, LimitKind, Strength, SweepAxis, SweepFindings, SweepPlan,
-    explain_sweep, limits_from_outside,
+    Confidence, Finding, FindingName, LimitKind, Strength, SweepAxis, SweepCurve, SweepPlan, explain_sweep,
+    limits_from_outside,
 };
 use kurabe_testkit::sample::{sample_header, sample_record};
 use kurabe_testkit::{cell, repetition, workload};
@@ -151,7 +151,7 @@ impl Curve {
         Self::of(times_us.iter().map(|us| vec![us * US; runs]).collect())
     }
 
-    fn run(&self) -> SweepFindings {
+    fn run(&self) -> Vec<SweepCurve> {
         let largest = (64 * KIB) << (self.times_ns.len() - 1);
         let runs = self.times_ns[0].len();
         let profile = plan(SweepAxis::WorkingSet, Direction::Read, largest, runs as u32).profile();
@@ -187,8 +187,8 @@ fn plan(axis: SweepAxis, direction: Direction, max_bytes: u64, runs: u32) -> Swe
     }
 }
 
-fn changes(shown: &SweepFindings) -> Vec<&Finding> {
-    shown.all().filter(|finding| finding.x.is_some()).collect()
+fn changes(shown: &[SweepCurve]) -> Vec<&Finding> {
+    shown.iter().flat_map(|curve| &curve.findings).filter(|finding| finding.x.is_some()).collect()
 }
 
 /// A cache that answers in 10 µs up to 1 MiB, of a drive that takes 100 µs.
@@ -206,7 +206,7 @@ fn points_that_lie_between_are_not_passed_over() {
     let mut times = CACHE_US;
     (times[1], times[3]) = (244.0, 121.0);
     let shown = Curve::steady(&times, 3).run();
-    for change in shown.all() {
+    for change in shown.iter().flat_map(|curve| &curve.findings) {
         assert!(!change.text.en.starts_with("up to"), "{change:?}");
     }
 }
@@ -215,7 +215,10 @@ fn points_that_lie_between_are_not_passed_over() {
 fn what_one_of_three_repetitions_shows_is_not_told() {
     let times = CACHE_US.iter().map(|us| vec![10.0 * US, 10.0 * US, us.powi(3) / 100.0 * US]).collect();
     let shown = Curve::of(times).run();
-    assert!(shown.all().all(|finding| finding.confidence == Confidence::None), "{shown:#?}");
+    assert!(
+        shown.iter().flat_map(|curve| &curve.findings).all(|finding| finding.confidence == Confidence::None),
+        "{shown:#?}"
+    );
     // Of two that show it and one that does not, it is likely at most: here an access is as long as one of a disk.
     let disk_ms = |us: &f64| if *us < 20.0 { 1.0 } else { 8.0 };
     let sure = |third: fn(f64) -> f64| {
@@ -236,15 +239,23 @@ fn walk_us() -> Vec<f64> {
 #[test]
 fn a_chain_is_walked_only_where_the_file_system_has_chains() {
     let on = |file_system, runs| Curve { file_system, ..Curve::steady(&walk_us(), runs) }.run();
-    let chain = |shown: &SweepFindings| {
-        shown.all().find(|finding| finding.name == FindingName::ChainWalk).map(|finding| finding.confidence)
+    let chain = |shown: &[SweepCurve]| {
+        shown
+            .iter()
+            .flat_map(|curve| &curve.findings)
+            .find(|finding| finding.name == FindingName::ChainWalk)
+            .map(|finding| finding.confidence)
     };
     assert_eq!(chain(&on("vfat", 3)), Some(Confidence::Firm));
     assert_eq!(chain(&on("vfat", 1)), Some(Confidence::Likely), "one repetition is not firm");
     let shown = on("ext4", 3);
     assert_eq!(chain(&shown), None);
     assert!(
-        !shown.is_empty() && shown.all().all(|finding| !finding.evidence.en.contains("FAT")),
+        !shown.is_empty()
+            && shown
+                .iter()
+                .flat_map(|curve| &curve.findings)
+                .all(|finding| !finding.evidence.en.contains("FAT")),
         "{shown:#?}"
     );
 }
@@ -259,7 +270,7 @@ fn what_is_seen_while_others_work_has_no_name() {
 }
 
 /// A long write with these rates, in MB/s, an interval of 100 ms each.
-fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> SweepFindings {
+fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> Vec<SweepCurve> {
     let profile = plan(SweepAxis::BytesWritten, Direction::Write, 16 << 30, 2).profile();
     let repetitions = rates.chunks(rates.len() / 2).enumerate().map(|(index, rates)| {
         let interval =
@@ -289,14 +300,21 @@ fn a_rate_that_comes_back_is_no_cache_that_is_full() {
         Link::Pcie { speed_gt_per_s: Some(8.0), width: Some(4), speed_max_gt_per_s: None, width_max: None };
     let slc = |rates: &[u64], link: &Link, rotational| {
         let shown = course(rates, link.clone(), rotational);
-        shown.all().find(|finding| finding.name == FindingName::SlcCache).map(|finding| finding.confidence)
+        shown
+            .iter()
+            .flat_map(|curve| &curve.findings)
+            .find(|finding| finding.name == FindingName::SlcCache)
+            .map(|finding| finding.confidence)
     };
     let full: Vec<u64> = (0..40).map(|at| if at < 12 { 1500 } else { 300 }).collect();
     assert_eq!(slc(&full, &pcie, Some(false)), Some(Confidence::Firm));
     let back: Vec<u64> = (0..40).map(|at| if (12..24).contains(&at) { 300 } else { 1500 }).collect();
     assert_eq!(slc(&back, &pcie, Some(false)), None);
     let shown = course(&back, pcie, Some(false));
-    assert!(shown.all().any(|finding| finding.text.en.contains("again")), "{shown:#?}");
+    assert!(
+        shown.iter().flat_map(|curve| &curve.findings).any(|finding| finding.text.en.contains("again")),
+        "{shown:#?}"
+    );
     // Behind a hypervisor nobody knows what it is.
     assert_eq!(slc(&full, &Link::Virtio, None), None);
 }
@@ -320,7 +338,7 @@ proptest! {
             }
         }
         let shown = Curve::steady(&times, 3).run();
-        let points = &shown.curves[0].points;
+        let points = &shown[0].points;
         let mut last = 0.0;
         for finding in changes(&shown) {
             // What is said of all that lies beyond ends where it says so.

@@ -39,7 +39,9 @@ fn a_sweep_names_a_link_only_where_the_account_does() {
     for (device, _) in DEVICES {
         let record = measured(device, &plan.profile());
         let model = record.header.model.clone().unwrap();
-        for link in explain_sweep(&record).all().filter(|finding| finding.name == FindingName::LinkCeiling) {
+        let curves = explain_sweep(&record);
+        let findings = curves.iter().flat_map(|curve| &curve.findings);
+        for link in findings.filter(|finding| finding.name == FindingName::LinkCeiling) {
             let is_its = |cell: &&Cell| {
                 let sequential = cell.workload.as_ref().is_some_and(|one| one.pattern.is_sequential());
                 cell.direction == Some(link.direction) && sequential == link.sequential

@@ -6,7 +6,7 @@ use kurabe_core::record::{RunHeader, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_engine::{Session, Stop, model_target};
 use kurabe_explain::{
-    Confidence, Finding, FindingName, SweepAxis, SweepFindings, SweepPlan, explain_sweep, further_steps,
+    Confidence, Finding, FindingName, SweepAxis, SweepCurve, SweepPlan, explain_sweep, further_steps,
 };
 use kurabe_sim::{DEVICES, ModelTarget, load_device};
 
@@ -25,7 +25,7 @@ struct Sweep<'a> {
 }
 
 impl Sweep<'_> {
-    fn run(&self) -> SweepFindings {
+    fn run(&self) -> Vec<SweepCurve> {
         let plan = SweepPlan {
             axes: vec![self.axis],
             directions: self.directions.clone(),
@@ -82,12 +82,12 @@ fn sweep<'a>(
     }
 }
 
-fn named(findings: &SweepFindings, name: FindingName) -> Vec<&Finding> {
-    findings.all().filter(|finding| finding.name == name).collect()
+fn named(findings: &[SweepCurve], name: FindingName) -> Vec<&Finding> {
+    findings.iter().flat_map(|curve| &curve.findings).filter(|finding| finding.name == name).collect()
 }
 
 /// The only finding of a name, and its place.
-fn only(findings: &SweepFindings, name: FindingName) -> f64 {
+fn only(findings: &[SweepCurve], name: FindingName) -> f64 {
     let [one] = named(findings, name)[..] else { panic!("not one {name:?}: {findings:#?}") };
     assert!(one.confidence > Confidence::None, "{one:?}");
     one.x.unwrap_or(f64::NAN)
@@ -185,11 +185,10 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
     plan.time_ms = 500;
     let findings = plan.run();
     let [parts] = named(&findings, FindingName::Parallelism)[..] else { panic!("{findings:#?}") };
-    let at =
-        |depth: Option<f64>| findings.curves[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
+    let at = |depth: Option<f64>| findings[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
     assert!((parts.after / at(parts.x) - 1.0).abs() < 1e-9, "{parts:?}");
     // Here the deepest queue still brings a little more.
-    assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", findings.curves[0].points);
+    assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", findings[0].points);
     assert!(parts.text.en.contains("more bring little ("), "{parts:?}");
 }
 
@@ -342,6 +341,10 @@ fn a_device_without_caches_has_none() {
         let mut plan = sweep(device, &[], SweepAxis::WorkingSet, Direction::Read);
         plan.time_ms = 200;
         let findings = plan.run();
-        assert_eq!(findings.all().collect::<Vec<_>>(), Vec::<&Finding>::new(), "{device}");
+        assert_eq!(
+            findings.iter().flat_map(|curve| &curve.findings).collect::<Vec<_>>(),
+            Vec::<&Finding>::new(),
+            "{device}"
+        );
     }
 }

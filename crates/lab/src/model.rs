@@ -40,8 +40,7 @@ pub(crate) fn change_model(
 /// layers were left out: a file of somebody's own may have changed since.
 pub(crate) fn own_changes(model: &ModelRecord) -> Option<Vec<(String, String)>> {
     let spec = device_named(&model.name).ok()?;
-    let is_whole =
-        spec.all_layers().iter().all(|own| model.layers.iter().any(|layer| layer.name == own.name));
+    let is_whole = spec.all_layers().iter().all(|own| model.layer(&own.name).is_some());
     let split =
         |change: &String| change.split_once(" = ").map(|(name, value)| (name.to_owned(), value.to_owned()));
     is_whole.then(|| model.changes().iter().filter_map(split).collect())

@@ -3,6 +3,7 @@
 use crate::request::{Procedure, RunRequest};
 use crate::step_change::change_steps;
 use crate::trace::{TraceNames, traces};
+use kurabe_core::library::is_path;
 use kurabe_core::mention::{CHUNK, DIRECTION, FILES, MAX, Mention, OVER, RUNS, SIZE, TIME};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::{Overrides, Profile, Rules, Step};
@@ -16,7 +17,7 @@ use kurabe_host::tool_version;
 use kurabe_interop::{
     FioJob, FioLine, JobSurroundings, is_job_name, read_fio_job, read_fio_jobs, read_fio_line,
 };
-use kurabe_study::embedded_profile;
+use kurabe_study::own_or_named_profile;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -179,15 +180,12 @@ pub fn load_profile(name: &str) -> Result<Profile> {
     if is_job_name(name) {
         return load_job(name).map(|job| job.profile);
     }
-    if name.ends_with(".toml") || name.contains('/') {
+    if is_path(name) {
         let what = text!("cannot read the profile {name}", "プロファイル {name} を読めません");
         let source = text_of_file(name, &what)?;
         return Profile::parse(name, &source);
     }
-    match embedded_profile(name) {
-        Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
-        None => profile_named(name),
-    }
+    own_or_named_profile(name)
 }
 
 /// Loads a job file of fio.

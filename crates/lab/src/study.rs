@@ -16,7 +16,7 @@ use kurabe_ranks::Communicator;
 use kurabe_sim::{DeviceSpec, ModelTarget, Volatile};
 use kurabe_store::Store;
 use kurabe_study::{
-    Measured, Models, Paths, Point, PointAnswers, PointTarget, StudyOptions, StudyPlan, StudyResult,
+    Measured, Models, Point, PointAnswers, PointTarget, StudyOptions, StudyPlan, StudyResult,
 };
 
 /// What a study is run with.
@@ -64,7 +64,7 @@ pub fn check_paths(options: &StudyOptions) -> Result<()> {
 /// result.
 pub fn run_study(plan: &StudyPlan, before: PointAnswers, runner: &StudyRunner<'_>) -> Result<StudyResult> {
     let models = ModelPoints { stream: runner.stream, handle: runner.handle };
-    kurabe_study::run(plan, before, &models, &mut RealPoints(runner), runner.threads)
+    kurabe_study::run(plan, before, &models, |point| measure_real(runner, point), runner.threads)
 }
 
 /// Computes the models of several studies together with other ranks, each every n-th point. Rank 0 is given what they came to, study by
@@ -145,28 +145,23 @@ impl ModelPoints<'_> {
     }
 }
 
-/// Measures the reader's own devices, and stores the runs.
-struct RealPoints<'r, 'a>(&'r StudyRunner<'a>);
-
-impl Paths for RealPoints<'_, '_> {
-    fn run(&mut self, point: &Point) -> Result<Measured> {
-        let PointTarget::Path(path) = &point.target else {
-            return Err(ErrorKind::Internal.error(text!("this target is a model", "対象はモデルです")));
-        };
-        let store = (self.0.open_store)()?;
-        let lab =
-            Lab { store: &*store, stream: self.0.stream, handle: self.0.handle, command: self.0.command };
-        let request = RunRequest {
-            target: path.clone(),
-            procedure: Procedure::Given(Box::new(point.profile.clone())),
-            ..RunRequest::default()
-        };
-        let done = Prepared::new(request)?.open(&lab)?.measure();
-        done.outcome?;
-        let record = done.record.ok_or_else(|| {
-            ErrorKind::Target.error(text!("nothing was measured", "測定できた項目がありません"))
-        })?;
-        let RunRecord { header, cells, notices, .. } = record;
-        Ok(Measured { header, cells, notices, power_cut: None, run: Some(done.id) })
-    }
+/// Measures one of the reader's own devices, and stores the run.
+fn measure_real(runner: &StudyRunner<'_>, point: &Point) -> Result<Measured> {
+    let PointTarget::Path(path) = &point.target else {
+        return Err(ErrorKind::Internal.error(text!("this target is a model", "対象はモデルです")));
+    };
+    let store = (runner.open_store)()?;
+    let lab = Lab { store: &*store, stream: runner.stream, handle: runner.handle, command: runner.command };
+    let request = RunRequest {
+        target: path.clone(),
+        procedure: Procedure::Given(Box::new(point.profile.clone())),
+        ..RunRequest::default()
+    };
+    let done = Prepared::new(request)?.open(&lab)?.measure();
+    done.outcome?;
+    let record = done.record.ok_or_else(|| {
+        ErrorKind::Target.error(text!("nothing was measured", "測定できた項目がありません"))
+    })?;
+    let RunRecord { header, cells, notices, .. } = record;
+    Ok(Measured { header, cells, notices, power_cut: None, run: Some(done.id) })
 }

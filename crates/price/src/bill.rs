@@ -343,11 +343,9 @@ fn shares_of(
 ) -> Vec<TimeShareName> {
     let mut shares: Vec<TimeShareName> = (account.shares.iter())
         .filter_map(|share| {
-            let layer = record.layers.iter().find(|layer| layer.name == share.layer)?;
-            let cause = layer.causes.iter().find(|cause| cause.key == share.cause)?;
             Some(TimeShareName {
                 cause: format!("{}.{}", share.layer, share.cause),
-                name: cause.name.clone(),
+                name: record.cause(share)?.name.clone(),
                 share: share.time_ns as f64 / account.latency_ns.max(1) as f64,
             })
         })

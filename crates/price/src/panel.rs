@@ -1,17 +1,12 @@
 //! Panels: devices on which a recording is priced, from the folder `panels/`.
 
+use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{DataFile, ErrorKind, Result, Text, Value, nearest, text};
+use kurabe_core::{DataFile, ErrorKind, Result, Text, Value, library, nearest, text};
 use kurabe_sim::{DeviceSpec, LayerSpec, load_device};
 
-macro_rules! library {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../panels/", $name, ".toml")))),*]
-    };
-}
-
 /// Name and text of every panel that comes with kurabe; the first is the usual one.
-pub const PANELS: &[(&str, &str)] = library!["everyday", "databases"];
+pub const PANELS: &[(&str, &str)] = library!["panels", ".toml": "everyday", "databases"];
 
 /// Devices to be priced on.
 #[derive(Clone, Debug)]
@@ -39,16 +34,15 @@ impl Panel {
     /// # Errors
     /// When there is none, or its file is wrong.
     pub fn load(name: &str) -> Result<Self> {
-        if name.ends_with(".toml") || name.contains('/') {
+        if is_path(name) {
             let message = text!("cannot read the panel {name}", "パネルのファイル {name} を読めません");
             return Self::parse(name, &text_of_file(name, &message)?);
         }
-        match PANELS.iter().find(|(own, _)| *own == name) {
-            Some((name, source)) => Self::parse(name, source),
+        match text_named(PANELS, name) {
+            Some(source) => Self::parse(name, source),
             None => {
-                let names: Vec<&str> = PANELS.iter().map(|(name, _)| *name).collect();
                 let message = text!("there is no panel named `{name}`", "`{name}` というパネルはありません");
-                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names)))
+                Err(ErrorKind::Usage.error(message).remedy(nearest(name, &names(PANELS))))
             }
         }
     }

@@ -23,7 +23,7 @@ pub use turns::render_versus;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{words, words::stutter::stutter_words};
 use facts::{Spoken, full_label};
-use kurabe_compare::{CellKey, ComparedCell, FactPair, Pair, Side, Weight};
+use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, JSON};
 use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text};
@@ -357,10 +357,10 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
 /// the other differences, the weightiest first. `about` holds the words of what was asked about.
 pub(crate) fn fairness_words(pair: &Pair, about: &[String]) -> (Text, Vec<Spoken>) {
     let is_asked = |key: &str| about.iter().any(|word| word == key);
-    let asked: Vec<&FactPair> = pair.facts.iter().filter(|pair| is_asked(pair.fact.word())).collect();
+    let asked: Vec<&Difference> = pair.facts.iter().filter(|pair| is_asked(pair.fact.word())).collect();
     let rest: Vec<Spoken> =
         pair.differences.iter().map(Spoken::from).filter(|one| !is_asked(one.key)).collect();
-    let name = |pair: &&FactPair| facts::name(pair.fact);
+    let name = |pair: &&Difference| facts::name(pair.fact);
     let of = Text::list(asked.iter().filter(|pair| pair.differs()).map(name));
     let same = Text::list(asked.iter().filter(|pair| !pair.differs()).map(name));
     let also = Text::list(rest.iter().map(|difference| difference.name.clone()));

@@ -93,7 +93,7 @@ impl LiveLine {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ);
         match mode {
             Mode::Terminal if !target.is_hidden() => Self::on_terminal(style, target),
-            _ => Self::of(style, None, Box::new(std::io::stderr()), mode == Mode::Quiet),
+            _ => Self::in_lines(style, mode, Box::new(std::io::stderr())),
         }
     }
 
@@ -101,21 +101,12 @@ impl LiveLine {
     pub fn on_terminal(style: Style, target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(1), target);
         bar.set_style(bar_style(WORDS));
-        Self::of(style, Some(bar), Box::new(std::io::sink()), false)
+        Self { style, bar: Some(bar), form: WORDS, writer: Box::new(std::io::sink()), is_quiet: false }
     }
 
-    /// Lines into any writer, as [`Mode::Plain`] writes them.
-    pub fn plain(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self::of(style, None, writer, false)
-    }
-
-    /// What [`Mode::Quiet`] writes, into any writer.
-    pub fn quiet(style: Style, writer: Box<dyn Write + Send>) -> Self {
-        Self::of(style, None, writer, true)
-    }
-
-    fn of(style: Style, bar: Option<ProgressBar>, writer: Box<dyn Write + Send>, is_quiet: bool) -> Self {
-        Self { style, bar, form: WORDS, writer, is_quiet }
+    /// Lines into any writer, as a mode has them where there is no live line.
+    pub fn in_lines(style: Style, mode: Mode, writer: Box<dyn Write + Send>) -> Self {
+        Self { style, bar: None, form: WORDS, writer, is_quiet: mode == Mode::Quiet }
     }
 
     fn say(&self, words: &Text) -> String {

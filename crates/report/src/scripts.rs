@@ -5,7 +5,7 @@
 
 use crate::compare::facts::{Spoken, name, value};
 use crate::{Assessment, DemeritRow};
-use kurabe_compare::{Difference, FactPair, Fit, History, Pair, Pivot, Recommendation};
+use kurabe_compare::{Difference, Fit, History, Pair, Pivot, Recommendation};
 use kurabe_core::event::Event;
 use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
@@ -363,9 +363,9 @@ pub fn pair_line<'a>(
 }
 
 /// What a comparison's records tell of what was asked about, in words.
-fn asked(facts: &[FactPair], about: &[String]) -> Vec<AskedFact> {
+fn asked(facts: &[Difference], about: &[String]) -> Vec<AskedFact> {
     let asked = facts.iter().filter(|pair| about.iter().any(|word| word == pair.fact.word()));
-    let of = |pair: &FactPair| AskedFact {
+    let of = |pair: &Difference| AskedFact {
         fact: pair.fact.word(),
         name: name(pair.fact),
         differs: pair.differs(),

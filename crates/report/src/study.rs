@@ -21,8 +21,8 @@ use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
 use crate::doc::{Block, Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
-use kurabe_core::{Lang, Text, profile_library::profile_named, text};
-use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, embedded_profile};
+use kurabe_core::{Lang, Text, text};
+use kurabe_study::{ColumnResult, PartResult, RowResult, Status, StudyResult, WhyRun, own_or_named_profile};
 use matrix::{matrix, matrix_legend};
 use tables::{Notes, beside, figure_name, order_lines, remark_lines, status_word};
 
@@ -99,7 +99,7 @@ fn legend(result: &StudyResult) -> Text {
 
 /// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.
 fn why_part(result: &StudyResult) -> Doc {
-    let is_named = |profile: &str| embedded_profile(profile).is_some() || profile_named(profile).is_ok();
+    let is_named = |profile: &str| own_or_named_profile(profile).is_ok();
     let models = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.model.is_some());
     let first = || {
         let mut parts = result.parts.iter().filter(|part| is_named(&part.profile));

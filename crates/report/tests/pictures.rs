@@ -129,7 +129,7 @@ fn a_sweep_is_drawn_by_axis_and_with_the_figures_of_its_table() {
             ("write random", Direction::Write, false),
         ] {
             let line = lines.lines.iter().find(|line| line.name == name).expect(name);
-            let curve = sweep.curves.iter().find(|curve| {
+            let curve = sweep.iter().find(|curve| {
                 (curve.axis, curve.direction, curve.sequential)
                     == (SweepAxis::BlockSize, direction, sequential)
             });
@@ -383,7 +383,7 @@ fn a_sampled_target_has_its_access_times_as_dots_over_the_place() {
 #[test]
 fn the_report_of_a_sweep_begins_with_its_curves() {
     for (run, is_sweep) in [(swept(), true), (common::run(), false)] {
-        let curves = explain_sweep(&run).curves;
+        let curves = explain_sweep(&run);
         assert_eq!(curves.iter().any(|curve| !curve.findings.is_empty()), is_sweep);
         let report = Report::new(vec![&run], 0.05, &[], None, Lang::En);
         let page = report.html(Theme::Auto, |_| Embedded::default()).html;

@@ -78,8 +78,9 @@ fn snapshot(name: &str, text: &str) {
 fn a_pipe_gets_lines_without_control_characters() {
     for (lang, name) in [(Lang::En, "plain_en"), (Lang::Ja, "plain_ja")] {
         let pipe = Pipe::default();
-        let mut progress = Progress::on(LiveLine::plain(common::style(lang, 100), Box::new(pipe.clone())))
-            .with_headline(|_| common::headline());
+        let mut progress =
+            Progress::on(LiveLine::in_lines(common::style(lang, 100), Mode::Plain, Box::new(pipe.clone())))
+                .with_headline(|_| common::headline());
         let (before, after) = events(&common::run());
         before.iter().chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
@@ -179,7 +180,8 @@ fn rounds_and_preparations_are_told_line_by_line() {
     ];
     for (lang, name) in [(Lang::En, "rounds_en"), (Lang::Ja, "rounds_ja")] {
         let pipe = Pipe::default();
-        let mut progress = Progress::on(LiveLine::plain(common::style(lang, 80), Box::new(pipe.clone())));
+        let mut progress =
+            Progress::on(LiveLine::in_lines(common::style(lang, 80), Mode::Plain, Box::new(pipe.clone())));
         events.iter().for_each(|event| progress.on_event(event));
         drop(progress);
         snapshot(name, &String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap());
@@ -198,7 +200,8 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
     };
     let shown = |lang| {
         let pipe = Pipe::default();
-        let mut progress = Progress::on(LiveLine::quiet(common::style(lang, 80), Box::new(pipe.clone())));
+        let mut progress =
+            Progress::on(LiveLine::in_lines(common::style(lang, 80), Mode::Quiet, Box::new(pipe.clone())));
         before.iter().chain([&programs]).chain(&after).for_each(|event| progress.on_event(event));
         drop(progress);
         String::from_utf8(pipe.0.lock().unwrap().clone()).unwrap()
@@ -282,9 +285,12 @@ fn noise_is_one_line_with_the_worst_repetition_and_details_tell_all() {
 fn progress_tells_noise_once_and_not_at_all_above_the_result() {
     for (is_above, count) in [(false, 1), (true, 0)] {
         let pipe = Pipe::default();
-        let mut progress =
-            Progress::on(LiveLine::plain(common::style(Lang::En, 100), Box::new(pipe.clone())))
-                .above_result(is_above);
+        let mut progress = Progress::on(LiveLine::in_lines(
+            common::style(Lang::En, 100),
+            Mode::Plain,
+            Box::new(pipe.clone()),
+        ))
+        .above_result(is_above);
         for notice in disturbed().notices {
             progress.on_event(&Event::Notice { notice });
         }

@@ -1,17 +1,12 @@
 //! The devices that come with kurabe, from the folder `devices/`.
 
 use crate::spec::DeviceSpec;
+use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, mention::MODELS, nearest, nearest_of_many, text};
-
-macro_rules! library {
-    ($folder:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../", $folder, $name, ".toml")))),*]
-    };
-}
+use kurabe_core::{Error, ErrorKind, Result, library, mention::MODELS, nearest, nearest_of_many, text};
 
 /// Name and text of every fragment that devices use: computers with their buses, controllers.
-pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments/":
+pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments", ".toml":
     "adaptec-asynchronous",
     "adaptec-synchronous",
     "power-macintosh-8100",
@@ -20,7 +15,7 @@ pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments/":
 ];
 
 /// Name and text of every computer that a device can stand in: a host alone, by system and way of asking.
-pub const COMPUTERS: &[(&str, &str)] = library!["computers/":
+pub const COMPUTERS: &[(&str, &str)] = library!["computers", ".toml":
     "windows-desktop",
     "windows-notebook",
     "windows-pcie3",
@@ -30,7 +25,7 @@ pub const COMPUTERS: &[(&str, &str)] = library!["computers/":
 ];
 
 /// Name and text of every device, in the order in which they are listed.
-pub const DEVICES: &[(&str, &str)] = library!["devices/":
+pub const DEVICES: &[(&str, &str)] = library!["devices", ".toml":
     // SCSI disk emulators.
     "henkan-bancho",
     "henkan-bancho-mac",
@@ -189,17 +184,12 @@ pub(crate) fn find_computer(name: &str) -> Result<(String, String)> {
     if is_path(name) {
         return Ok((name.to_owned(), read_file(name)?));
     }
-    let names: Vec<&str> = COMPUTERS.iter().map(|(name, _)| *name).collect();
     let (file, source) = embedded("computers", COMPUTERS, name).ok_or_else(|| {
         ErrorKind::Usage
             .error(text!("there is no computer named `{name}`", "`{name}` というコンピューターはありません"))
-            .remedy(nearest(name, &names))
+            .remedy(nearest(name, &names(COMPUTERS)))
     })?;
     Ok((file, source.to_owned()))
-}
-
-fn is_path(name: &str) -> bool {
-    name.ends_with(".toml") || name.contains('/')
 }
 
 fn read_file(path: &str) -> Result<String> {
@@ -207,12 +197,10 @@ fn read_file(path: &str) -> Result<String> {
 }
 
 fn embedded(folder: &str, files: &[(&str, &'static str)], name: &str) -> Option<(String, &'static str)> {
-    let (_, source) = files.iter().find(|(file, _)| *file == name)?;
-    Some((format!("{folder}/{name}.toml"), source))
+    Some((format!("{folder}/{name}.toml"), text_named(files, name)?))
 }
 
 fn no_model(name: &str, files: &[(&str, &str)]) -> Error {
-    let names: Vec<&str> = files.iter().map(|(name, _)| *name).collect();
     let what = text!("there is no model named `{name}`", "`{name}` というモデルはありません");
-    ErrorKind::Usage.error(what).remedy(nearest_of_many(name, &names, MODELS))
+    ErrorKind::Usage.error(what).remedy(nearest_of_many(name, &names(files), MODELS))
 }

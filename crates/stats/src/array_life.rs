@@ -9,7 +9,7 @@
 const HOURS_PER_YEAR: f64 = 8766.0;
 
 /// An array as the chain sees it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayLife {
     /// How many members it has.
     pub members: u64,
@@ -31,7 +31,12 @@ impl ArrayLife {
     pub fn of_parity(members: u64, tolerated: u64, unreadable_share: f64) -> Self {
         let last =
             |value: f64| (0..=tolerated).map(|lack| if lack == tolerated { value } else { 0.0 }).collect();
-        Self { members, fatal_shares: last(1.0), unreadable_shares: last(unreadable_share), ..Self::empty() }
+        Self {
+            members,
+            fatal_shares: last(1.0),
+            unreadable_shares: last(unreadable_share),
+            ..Self::default()
+        }
     }
 
     /// One of pairs, of each of which one may fail; a filling reads the other.
@@ -42,13 +47,8 @@ impl ArrayLife {
             members,
             fatal_shares,
             unreadable_shares: vec![unreadable_share; pairs as usize + 1],
-            ..Self::empty()
+            ..Self::default()
         }
-    }
-
-    fn empty() -> Self {
-        let (fatal_shares, unreadable_shares) = (Vec::new(), Vec::new());
-        Self { members: 0, failures_per_year: 0.0, rebuild_hours: 0.0, fatal_shares, unreadable_shares }
     }
 
     /// Rates per year from each state: to one more that lacks, to one less, and to loss.

@@ -13,6 +13,7 @@
 //! All of it is done with logarithms, and sides are drawn in an order that depends on their values alone, so that sides
 //! turned round give the interval turned round, to the last bit. The generator is pinned.
 
+use crate::mean;
 use crate::normal::{normal_cdf, normal_quantile, student_quantile};
 use crate::summary::LogRatio;
 use kurabe_core::random::Random;
@@ -161,7 +162,7 @@ impl Resampled {
 
 fn of(centre: Centre, values: &[f64]) -> f64 {
     match centre {
-        Centre::Mean => values.iter().sum::<f64>() / values.len() as f64,
+        Centre::Mean => mean(values),
         Centre::Median => median(&mut values.to_vec()),
     }
 }
@@ -204,7 +205,7 @@ fn acceleration(centre: Centre, numerator: &[f64], denominator: &[f64]) -> f64 {
                 sign * of(centre, &rest).ln()
             })
             .collect();
-        let mean = left_out.iter().sum::<f64>() / left_out.len() as f64;
+        let mean = mean(&left_out);
         let count = values.len() as f64;
         let weight = (count - 1.0) / count;
         let powers = |power: i32| left_out.iter().map(|one| (weight * (mean - one)).powi(power)).sum::<f64>();

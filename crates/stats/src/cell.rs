@@ -204,13 +204,9 @@ pub fn is_from_memory(cell: &Cell, model: Option<&ModelRecord>) -> bool {
     if cell.workload.as_ref().is_some_and(|workload| workload.sync.every_writes.is_some()) {
         return false;
     }
-    let class_of = |layer: &str, key: &str| {
-        let layer = model?.layers.iter().find(|one| one.name == layer)?;
-        Some(layer.causes.iter().find(|cause| cause.key == key)?.class)
-    };
     let mut sums = [0_u64; 2];
     for share in cell.counted().filter_map(|one| one.account.as_ref()).flat_map(|account| &account.shares) {
-        match class_of(&share.layer, &share.cause) {
+        match model.and_then(|model| model.cause(share)).map(|cause| cause.class) {
             None | Some(CauseClass::Line | CauseClass::Serial) => {}
             Some(class) => {
                 let sum = &mut sums[usize::from(class == CauseClass::Memory)];

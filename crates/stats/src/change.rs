@@ -13,9 +13,9 @@
 mod mixing;
 mod shape;
 
-pub use mixing::{MixingFit, fit_mixing};
 pub use shape::{Piece, Shape};
 
+use crate::mean;
 use schemars::JsonSchema;
 use serde::Serialize;
 use shape::{Datum, fit};
@@ -128,7 +128,6 @@ fn data(points: &[CurvePoint], family: ShapeFamily) -> Option<(Vec<Datum>, f64)>
         return None;
     }
     let logs = |point: &CurvePoint| point.values.iter().map(|value| value.ln()).collect::<Vec<_>>();
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let means: Vec<f64> = sorted.iter().map(|point| mean(&logs(point))).collect();
     let (squares, freedom) =
         sorted.iter().zip(&means).fold((0.0, 0usize), |(squares, freedom), (point, mean)| {
@@ -211,13 +210,13 @@ fn locate(data: &[Datum], left: &Piece, right: &Piece) -> ChangePoint {
     let (low, high) = (data[left.last].x, data[right.first].x);
     if left.shape == Shape::Level
         && right.shape == Shape::Mixing
-        && let Some(fit) = mixing::fit_data(&data[left.first..=right.last])
+        && let Some((x, [low, high])) = mixing::cache_size(&data[left.first..=right.last])
     {
         // Between the points where the pieces were cut, or next to them: otherwise the fit is of something else. The
         // first point of the mixing may itself still be on the level.
         let beyond = data[(right.first + 1).min(right.last)].x;
-        if fit.size >= data[left.last.saturating_sub(1)].x && fit.size <= beyond {
-            return ChangePoint { x: fit.size, low: fit.low, high: fit.high, before: left.last };
+        if x >= data[left.last.saturating_sub(1)].x && x <= beyond {
+            return ChangePoint { x, low, high, before: left.last };
         }
     }
     let off = |x: f64| left.at(x).ln() - right.at(x).ln();

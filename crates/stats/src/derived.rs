@@ -107,9 +107,6 @@ pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> V
 
 /// A cell's figure in a unit; `None` if the cell has none of that kind.
 pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option<f64> {
-    let of = |measures: &[Measure]| {
-        measures.contains(&cell.measure).then(|| cell_figure(cell, statistic)).flatten()
-    };
     // Of a rate the time is that of the whole repetition.
     let time_ns = || match cell.measure {
         Measure::AccessTime | Measure::Duration => cell_figure(cell, statistic),
@@ -118,12 +115,11 @@ pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option
             figure(statistic, &elapsed, false)
         }
     };
-    match unit {
-        FormulaUnit::KilobytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e3),
-        FormulaUnit::MegabytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1e6),
-        FormulaUnit::MebibytesPerSecond => of(&[Measure::Rate]).map(|rate| rate / 1_048_576.0),
+    let value = match unit {
         FormulaUnit::Iops => cell_iops(cell, statistic),
-        FormulaUnit::Seconds => time_ns().map(|ns| ns / 1e9),
-        FormulaUnit::Milliseconds => time_ns().map(|ns| ns / 1e6),
-    }
+        FormulaUnit::Seconds | FormulaUnit::Milliseconds => time_ns(),
+        _ if cell.measure == Measure::Rate => cell_figure(cell, statistic),
+        _ => None,
+    };
+    value.map(|value| value / unit.size())
 }

@@ -12,6 +12,11 @@ pub struct MeanInterval {
     pub half_width: Option<f64>,
 }
 
+/// The mean of values; 0 of none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
 /// The mean of `values` and its interval; `None` without values.
 ///
 /// Half width: `t(0.975, n - 1) · s / √n` with the sample's standard deviation s (Student, "The probable error of
@@ -21,7 +26,7 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     if values.is_empty() {
         return None;
     }
-    let mean = values.iter().sum::<f64>() / count;
+    let mean = mean(values);
     let half_width = (values.len() >= 2).then(|| {
         let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0);
         student_quantile(0.975, count - 1.0) * (variance / count).sqrt()

@@ -5,6 +5,7 @@
 //! groups together, on a scale of ratios, and each holds a fifth of the values: single wild values are no state. Of 10 000 sets of 20 to
 //! 100 values from a normal, an exponential and an even distribution, none is told to be two groups (the test below).
 
+use crate::mean;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -39,7 +40,6 @@ pub fn two_groups(values: &[f64]) -> Option<TwoGroups> {
     let split = splits.max_by(|one, two| gap(one).total_cmp(&gap(two)))?;
     let (low, high) = sorted.split_at(split);
     let width = |group: &[f64]| group[group.len() - 1] / group[0];
-    let mean = |group: &[f64]| group.iter().sum::<f64>() / group.len() as f64;
     (gap(&split) > (width(low) * width(high)).max(LEAST_RATIO)).then(|| TwoGroups {
         low_count: low.len(),
         low_mean: mean(low),

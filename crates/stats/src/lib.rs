@@ -35,13 +35,12 @@ pub use cell::{
 };
 pub use cell_figures::{CellFigures, FigureStatistic, run_figures};
 pub use change::{
-    CHANGE_PRICE, ChangePoint, Curve, CurvePoint, LEAST_ERROR, MixingFit, Piece, Shape, ShapeFamily,
-    change_points, fit_mixing,
+    CHANGE_PRICE, ChangePoint, Curve, CurvePoint, LEAST_ERROR, Piece, Shape, ShapeFamily, change_points,
 };
 pub use compare::{CONFIDENCE, Compared, Sides, Verdict, compare, compare_computed};
 pub use demerit::{Demerit, MeasuredLatencies, demerit};
 pub use derived::{DerivedFault, DerivedFigure, derived_figures, derived_values, figure_in};
-pub use figure::{MeanInterval, figure, mean_at_least, mean_interval};
+pub use figure::{MeanInterval, figure, mean, mean_at_least, mean_interval};
 pub use firm::draw_log_mean;
 pub use groups::{TwoGroups, two_groups};
 pub use histogram::{Histogram, bucket_width_ns};

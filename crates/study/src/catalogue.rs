@@ -16,19 +16,15 @@ use work::{bytes_per_s, unit_of};
 
 use crate::published::Published;
 use kurabe_core::profile::{Formula, Profile};
-use kurabe_core::{ErrorKind, Lang, Result, Text, closest, mention, profile_library::profile_named, text};
+use kurabe_core::{
+    ErrorKind, Lang, Result, Text, closest, library, mention, profile_library::profile_named, text,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::LazyLock;
 
-macro_rules! library {
-    ($($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../catalogue/", $name, ".toml")))),*]
-    };
-}
-
 /// Name and text of every file, in the order in which its tables are listed.
-pub const CATALOGUE: &[(&str, &str)] = library![
+pub const CATALOGUE: &[(&str, &str)] = library!["catalogue", ".toml":
     "scsi-emulators",
     "raid-card",
     "usb-exfat-apfs",

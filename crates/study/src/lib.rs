@@ -31,10 +31,10 @@ pub use question::{
     Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, MODEL_MARGIN, Question, USUAL_MARGIN,
 };
 pub use result::{CellResult, ColumnResult, PartResult, RESULT_SCHEMA, RowResult, Status, StudyResult, Swap};
-pub use run::{AnswerListener, Models, Paths, PointAnswers, compute, compute_models, run};
+pub use run::{AnswerListener, Models, PointAnswers, compute, compute_models, run};
 pub use study::{
     FigureMark, MarkKind, Part, STUDIES, Study, StudyColumn, StudyRow, TRACES, WhyRun, embedded_profile,
-    embedded_trace, load_study, study_named,
+    embedded_trace, load_study, own_or_named_profile, study_named,
 };
 pub use verdict::{
     Agreement, Answer, ArticleView, AxisFit, Best, Caveat, Change, Choice, Deciding, OfPublished,

@@ -133,10 +133,7 @@ fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
 /// time published nothing of this kind.
 fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
     let kinds: Vec<&str> = model.layers.iter().map(|layer| layer.kind.as_str()).collect();
-    let generation = || {
-        let link = model.layers.iter().rev().nth(1)?;
-        Some(link.parameters.iter().find(|parameter| parameter.key == "generation")?.value.as_str())
-    };
+    let generation = || model.layers.iter().rev().nth(1)?.value("generation");
     let is_single = model.layers.iter().all(|layer| layer.instances == 1);
     match kinds.as_slice() {
         _ if !is_single => None,

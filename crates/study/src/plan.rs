@@ -8,7 +8,7 @@ use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
 use crate::study::{FigureMark, Part, Study, StudyRow};
 use kurabe_core::mention::{AXIS, MODELS_SHOW, Mention, PROFILE, RUN, SET, STUDY_SHOW};
-use kurabe_core::{Error, ErrorKind, Result, Text, nearest, profile::Profile, text};
+use kurabe_core::{Error, ErrorKind, Result, nearest, profile::Profile, text};
 use kurabe_sim::{DeviceSpec, load_device};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -132,20 +132,14 @@ pub fn plan(study: &Study, options: &StudyOptions) -> Result<StudyPlan> {
     })
 }
 
-fn usage(what: Text) -> Error {
-    ErrorKind::Usage.error(what)
-}
-
 fn chosen_parts(study: &Study, names: &[String]) -> Result<Vec<Part>> {
     for name in names {
         if !study.parts.iter().any(|part| part.id == *name) {
             let ids: Vec<&str> = study.parts.iter().map(|part| part.id.as_str()).collect();
             let study = &study.name;
-            return Err(usage(text!(
-                "{study} has no part `{name}`",
-                "{study} に `{name}` という表はありません"
-            ))
-            .remedy(nearest(name, &ids)));
+            return Err(ErrorKind::Usage
+                .error(text!("{study} has no part `{name}`", "{study} に `{name}` という表はありません"))
+                .remedy(nearest(name, &ids)));
         }
     }
     Ok(study.parts.iter().filter(|part| names.is_empty() || names.contains(&part.id)).cloned().collect())
@@ -162,11 +156,11 @@ fn check_bindings(parts: &[Part], options: &StudyOptions) -> Result<()> {
         }
         let what = text!("no row of the study is called `{name}`", "`{name}` という名前の行はありません");
         return Err(match names.is_empty() {
-            true => usage(what).remedy(text!(
+            true => ErrorKind::Usage.error(what).remedy(text!(
                 "this study runs on models only; measure a device with `{RUN} {PROFILE} …`",
                 "このスタディはモデル専用です。実機は `{RUN} {PROFILE} …` で測れます"
             )),
-            false => usage(what).remedy(nearest(name, &names)),
+            false => ErrorKind::Usage.error(what).remedy(nearest(name, &names)),
         });
     }
     Ok(())
@@ -208,14 +202,15 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
     for (parameter, value) in sets {
         // An axis goes through its own values, so the change would be told and do nothing.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
-            return Err(usage(text!(
-                "{SET} {parameter}={value} changes nothing: {parameter} is an axis of this study",
-                "{SET} {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
-            ))
-            .remedy(text!(
-                "give the axis this value: {AXIS} {parameter}={value}",
-                "軸の値として指定してください: {AXIS} {parameter}={value}"
-            )));
+            return Err(ErrorKind::Usage
+                .error(text!(
+                    "{SET} {parameter}={value} changes nothing: {parameter} is an axis of this study",
+                    "{SET} {parameter}={value} は効きません。{parameter} はこのスタディの軸です"
+                ))
+                .remedy(text!(
+                    "give the axis this value: {AXIS} {parameter}={value}",
+                    "軸の値として指定してください: {AXIS} {parameter}={value}"
+                )));
         }
         let mut has_any = false;
         for row in parts.iter().flat_map(|part| &part.rows) {
@@ -229,7 +224,7 @@ fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &
 }
 
 fn no_parameter(flag: Mention, parameter: &str, study: &str) -> Error {
-    usage(text!(
+    ErrorKind::Usage.error(text!(
         "{flag} {parameter}: no model of {study} has this parameter",
         "{flag} {parameter}: {study} のどのモデルにもこのパラメーターはありません"
     ))

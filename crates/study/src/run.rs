@@ -27,22 +27,13 @@ pub trait Models: Sync {
     fn fewer_threads(&self, _threads: usize, _asked: usize, _why: &std::io::Error) {}
 }
 
-/// Measures a real target.
-pub trait Paths {
-    /// Measures one point.
-    ///
-    /// # Errors
-    /// When the target cannot be measured.
-    fn run(&mut self, point: &Point) -> Result<Measured>;
-}
-
 /// What points came to, as far as they were measured.
 pub type PointAnswers<T = Measured> = Vec<Option<Result<T>>>;
 
 /// Hears of each answer, by the place of its point, and that time goes on. Its error ends the computing.
 pub type AnswerListener<'a, T> = &'a mut dyn FnMut(Option<(usize, Result<T>)>) -> Result<()>;
 
-/// Measures every point of a plan that has no answer yet, models on so many threads.
+/// Measures every point of a plan that has no answer yet, models on so many threads; `real` measures a point on a real target.
 ///
 /// # Errors
 /// `Interrupted` when the user stops it. Whatever else goes wrong with a point stands in the result.
@@ -50,7 +41,7 @@ pub fn run(
     plan: &StudyPlan,
     mut answers: PointAnswers,
     models: &impl Models,
-    paths: &mut impl Paths,
+    mut real: impl FnMut(&Point) -> Result<Measured>,
     threads: usize,
 ) -> Result<StudyResult> {
     answers.resize_with(plan.points.len(), || None);
@@ -63,7 +54,7 @@ pub fn run(
     })?;
     for (point, answer) in plan.points.iter().zip(&mut answers) {
         if matches!(point.target, PointTarget::Path(_)) && answer.is_none() {
-            *answer = Some(paths.run(point));
+            *answer = Some(real(point));
         }
     }
     let missing =

@@ -12,22 +12,16 @@ pub(crate) use read::read_unique;
 use crate::published::Published;
 use crate::result::ColumnResult;
 use crate::{axis::StudyAxis, catalogue::Catalogue, figure::FigureSource, question::Question};
+use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
-use kurabe_core::{ErrorKind, Result, Text, nearest, text};
+use kurabe_core::{ErrorKind, Result, Text, library, nearest, text};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-macro_rules! library {
-    ($folder:literal, $extension:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../studies/", $folder, $name, $extension)))),*]
-    };
-}
-
 /// Name and text of every study, in the order in which they are listed.
-pub const STUDIES: &[(&str, &str)] = library![
-    "", ".toml":
+pub const STUDIES: &[(&str, &str)] = library!["studies", ".toml":
     "scsi-emulators",
     "raid-card",
     "raid-strip",
@@ -40,14 +34,13 @@ pub const STUDIES: &[(&str, &str)] = library![
 ];
 
 /// Profiles that only studies use.
-const STUDY_PROFILES: &[(&str, &str)] = library![
-    "profiles/", ".toml":
+const STUDY_PROFILES: &[(&str, &str)] = library!["studies/profiles", ".toml":
     "unfinished-write", "pull-replay", "sequential-file", "beside-writes", "side-by-side",
     "sync-8k", "array-write", "rewriting", "disk-start", "durable-8k",
 ];
 
 /// Traces that these profiles replay.
-pub const TRACES: &[(&str, &str)] = library!["traces/", "": "git-pull.iolog"];
+pub const TRACES: &[(&str, &str)] = library!["studies/traces", "": "git-pull.iolog"];
 
 /// A study as its file tells it.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,14 +162,11 @@ pub enum MarkKind {
 /// # Errors
 /// When there is none of this name; the nearest is named.
 pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
-    match STUDIES.iter().find(|(listed, _)| *listed == name) {
-        Some((name, source)) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
-        None => {
-            let names: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
-            Err(ErrorKind::Usage
-                .error(text!("there is no study named `{name}`", "`{name}` というスタディはありません"))
-                .remedy(nearest(name, &names)))
-        }
+    match text_named(STUDIES, name) {
+        Some(source) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
+        None => Err(ErrorKind::Usage
+            .error(text!("there is no study named `{name}`", "`{name}` というスタディはありません"))
+            .remedy(nearest(name, &names(STUDIES)))),
     }
 }
 
@@ -193,27 +183,28 @@ pub fn load_study(name: &str, catalogue: &Catalogue) -> Result<Study> {
 
 /// The text of a trace that comes with kurabe, if it has one of this name.
 pub fn embedded_trace(name: &str) -> Option<&'static str> {
-    TRACES.iter().find(|(listed, _)| *listed == name).map(|(_, text)| *text)
+    text_named(TRACES, name)
 }
 
 /// The text of a profile that only studies use, if there is one of this name.
 pub fn embedded_profile(name: &str) -> Option<&'static str> {
-    STUDY_PROFILES.iter().find(|(listed, _)| *listed == name).map(|(_, text)| *text)
+    text_named(STUDY_PROFILES, name)
 }
 
-/// A profile by name, one of a study's own, or from a file.
+/// A profile by name, or from a file.
 pub(crate) fn load_profile(name: &str) -> Result<Profile> {
-    if is_path(name) {
-        return Profile::parse(name, &read_file(name)?);
-    }
+    if is_path(name) { Profile::parse(name, &read_file(name)?) } else { own_or_named_profile(name) }
+}
+
+/// A profile that comes with kurabe: one of a study's own, or one of the library.
+///
+/// # Errors
+/// When there is none of this name; the nearest is named.
+pub fn own_or_named_profile(name: &str) -> Result<Profile> {
     match embedded_profile(name) {
         Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
         None => profile_named(name),
     }
-}
-
-fn is_path(name: &str) -> bool {
-    name.ends_with(".toml") || name.contains('/')
 }
 
 fn read_file(name: &str) -> Result<String> {

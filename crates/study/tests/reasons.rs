@@ -9,8 +9,7 @@ use kurabe_explain::LimitKind;
 use kurabe_sim::ModelTarget;
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Measured, Models, Paths, Point, QuestionResult, ReasonView, Study, StudyOptions, plan,
-    run,
+    Agreement, Answer, Measured, Models, Point, QuestionResult, ReasonView, Study, StudyOptions, plan, run,
 };
 use kurabe_testkit::{planned_cell, repetition};
 
@@ -104,7 +103,7 @@ impl Models for Drive {
 /// A disk of the reader's own, behind SATA of the first generation.
 struct Disk;
 
-impl Paths for Disk {
+impl Disk {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         let link = Link::Sata { speed_gbit_per_s: Some(1.5), speed_max_gbit_per_s: None, ncq_depth: None };
         let device = BlockDevice { rotational: Some(false), link: Some(link), ..BlockDevice::default() };
@@ -120,7 +119,8 @@ impl Paths for Disk {
 fn asked(source: &str, options: &StudyOptions, is_mixture: bool) -> QuestionResult {
     let study = Study::parse("links.toml", source, &Catalogue::load().unwrap()).unwrap();
     let result =
-        run(&plan(&study, options).unwrap(), Vec::new(), &Drive { is_mixture }, &mut Disk, 2).unwrap();
+        run(&plan(&study, options).unwrap(), Vec::new(), &Drive { is_mixture }, |point| Disk.run(point), 2)
+            .unwrap();
     result.verdicts.into_iter().next().unwrap()
 }
 

@@ -5,8 +5,7 @@ use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Measured, Models, Paths, Point, PointTarget, Status, Study, StudyAxis, StudyOptions, StudyResult, plan,
-    run,
+    Measured, Models, Point, PointTarget, Status, Study, StudyAxis, StudyOptions, StudyResult, plan, run,
 };
 use proptest::prelude::*;
 use std::sync::{LazyLock, Mutex};
@@ -80,7 +79,7 @@ impl Models for Inventor {
 #[derive(Default)]
 struct Walker(Vec<PointTarget>);
 
-impl Paths for Walker {
+impl Walker {
     fn run(&mut self, point: &Point) -> Result<Measured> {
         self.0.push(point.target.clone());
         let notices = vec![Notice::new(NoticeKind::Noise, Text::same("others were busy"))];
@@ -93,7 +92,8 @@ fn study() -> Study {
 }
 
 fn result(options: &StudyOptions, inventor: &Inventor) -> StudyResult {
-    run(&plan(&study(), options).unwrap(), Vec::new(), inventor, &mut Walker::default(), 3).unwrap()
+    run(&plan(&study(), options).unwrap(), Vec::new(), inventor, |point| Walker::default().run(point), 3)
+        .unwrap()
 }
 
 #[test]
@@ -118,7 +118,9 @@ fn the_same_bytes_come_out_of_any_number_of_threads() {
     };
     let plan = plan(&study(), &options).unwrap();
     let json = |threads: usize| {
-        let result = run(&plan, Vec::new(), &Inventor::default(), &mut Walker::default(), threads).unwrap();
+        let result =
+            run(&plan, Vec::new(), &Inventor::default(), |point| Walker::default().run(point), threads)
+                .unwrap();
         serde_json::to_string(&result).unwrap()
     };
     let one = json(1);
@@ -177,7 +179,8 @@ model = "ideal-ram-disk"
         let source = format!("{SMALL}{}", what_if.replace("SIZE", size));
         let study = Study::parse("small.toml", &source, &Catalogue::load().unwrap()).unwrap();
         let plan = plan(&study, options).unwrap();
-        let mut result = run(&plan, Vec::new(), &Inventor::default(), &mut Walker::default(), 1).unwrap();
+        let mut result =
+            run(&plan, Vec::new(), &Inventor::default(), |point| Walker::default().run(point), 1).unwrap();
         let rows = result.parts.pop().unwrap().rows;
         rows.iter()
             .map(|row| (row.cells[0].status, row.cells[1].status, row.cells[0].reason.clone()))
@@ -201,8 +204,14 @@ model = "ideal-ram-disk"
 fn a_real_target_takes_the_place_of_its_row_and_of_no_other() {
     let options = StudyOptions { on: vec![("disk".to_owned(), "/mnt/x".into())], ..StudyOptions::default() };
     let mut walker = Walker::default();
-    let result =
-        run(&plan(&study(), &options).unwrap(), Vec::new(), &Inventor::default(), &mut walker, 2).unwrap();
+    let result = run(
+        &plan(&study(), &options).unwrap(),
+        Vec::new(),
+        &Inventor::default(),
+        |point| walker.run(point),
+        2,
+    )
+    .unwrap();
     assert_eq!(walker.0, [PointTarget::Path("/mnt/x".into())]);
     let rows = &result.parts[0].rows;
     assert_eq!((rows[0].path.as_deref(), rows[0].run.as_deref()), (Some("/mnt/x"), Some("abc")));

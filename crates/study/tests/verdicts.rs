@@ -4,8 +4,8 @@ use crate::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{
-    Agreement, Answer, Becomes, Goes, Measured, Models, Paths, Point, PointTarget, QuestionResult, Study,
-    StudyAxis, StudyOptions, StudyResult, plan, run,
+    Agreement, Answer, Becomes, Goes, Measured, Models, Point, PointTarget, QuestionResult, Study, StudyAxis,
+    StudyOptions, StudyResult, plan, run,
 };
 
 /// What every repetition moves.
@@ -113,7 +113,7 @@ impl Models for Inventor {
 
 struct Disk(Option<u64>);
 
-impl Paths for Disk {
+impl Disk {
     fn run(&mut self, _: &Point) -> Result<Measured> {
         let broken = || Error::new(kurabe_core::ErrorKind::Target, kurabe_core::text!("broken", "故障"));
         self.0.map(|ns| Measured { cells: cells(BYTES, ns), ..Measured::default() }).ok_or_else(broken)
@@ -122,7 +122,7 @@ impl Paths for Disk {
 
 fn asked(source: &str, options: &StudyOptions, disk: &mut Disk) -> StudyResult {
     let study = Study::parse("small.toml", source, &Catalogue::load().unwrap()).unwrap();
-    run(&plan(&study, options).unwrap(), Vec::new(), &Inventor, disk, 3).unwrap()
+    run(&plan(&study, options).unwrap(), Vec::new(), &Inventor, |point| disk.run(point), 3).unwrap()
 }
 
 fn verdict(id: &str, source: &str, options: &StudyOptions) -> QuestionResult {

@@ -5,6 +5,7 @@ use crate::gate::cookies;
 use crate::session::Sessions;
 use axum::http::HeaderMap;
 use kurabe_chart::Theme;
+use kurabe_core::words::Keyword;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 use kurabe_lab::StorePlace;
 use std::path::PathBuf;
@@ -64,7 +65,7 @@ impl Reader {
         let value = |name| cookies(headers).find(|(cookie, _)| *cookie == name).map(|(_, value)| value);
         Self {
             lang: value(LANG_COOKIE).map_or(usual, Lang::from_locale),
-            theme: value(THEME_COOKIE).and_then(Theme::named).unwrap_or_default(),
+            theme: value(THEME_COOKIE).and_then(Theme::of_word).unwrap_or_default(),
         }
     }
 }

@@ -59,7 +59,7 @@ fn layout(bars: &Bars, width: f64) -> BarLayout {
     let figure = Type { size: FIGURE.size.min(bar_px - 1.0).max(9.5), ..FIGURE };
     let all_bars = || bars.groups.iter().flat_map(|group| group.bars.iter().flatten());
     let values = all_bars().flat_map(|bar| [bar.value, drawn_ends(bar).0, drawn_ends(bar).1]);
-    let labels_px = widest(bars.groups.iter().map(|group| group.label.as_str()), LABEL, width * 0.32);
+    let labels_px = widest(bars.groups.iter().map(|group| &group.label), LABEL, width * 0.32);
     let figures: Vec<String> = all_bars().map(|bar| bars.axis.unit.words(bar.value)).collect();
     let figures_px = widest(figures.iter().map(String::as_str).chain([NONE]), figure, width * 0.3);
     let from = PAD_PX + if labels_px > 0.0 { labels_px + 12.0 } else { 0.0 };

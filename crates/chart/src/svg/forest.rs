@@ -21,8 +21,8 @@ struct Texts {
 impl Texts {
     fn of(row: &ForestRow, width: f64) -> Self {
         Self {
-            label: font::balance(&row.label, LABEL.size, false, width * 0.26, 3),
-            words: font::balance(&row.words, LABEL.size, false, width * 0.33, 3),
+            label: font::balance(&row.label, LABEL.size, width * 0.26, 3),
+            words: font::balance(&row.words, LABEL.size, width * 0.33, 3),
         }
     }
 
@@ -61,8 +61,8 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
 /// The axis between the labels and the words; as far to the left of 1 as to the right, so that twice as fast looks as large
 /// as half as fast.
 fn span(forest: &Forest, rows: &[Texts], width: f64) -> PixelSpan {
-    let labels_px = widest(rows.iter().flat_map(|row| &row.label).map(String::as_str), LABEL, width * 0.27);
-    let words_px = widest(rows.iter().flat_map(|row| &row.words).map(String::as_str), LABEL, width * 0.35);
+    let labels_px = widest(rows.iter().flat_map(|row| &row.label), LABEL, width * 0.27);
+    let words_px = widest(rows.iter().flat_map(|row| &row.words), LABEL, width * 0.35);
     let margin =
         if shown(forest.margin).is_some_and(|margin| margin > 0.0) { forest.margin.min(10.0) } else { 0.0 };
     let mut furthest = 1.1_f64.max((1.0 + margin).powf(1.6));

@@ -2,8 +2,9 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::{Ink, RAMP};
-use super::measures::{LABEL, PAD_PX, TICK, room_for, widest};
+use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
 use super::span::{Ends, PixelSpan, shown};
+use super::ticks::label_across;
 use crate::plot::{Heat, Scale};
 use crate::{font, unit::Unit};
 
@@ -48,15 +49,11 @@ fn shade(heat: &Heat) -> PixelSpan {
 }
 
 fn layout(heat: &Heat, width: f64) -> HeatLayout {
-    let left = PAD_PX + widest(heat.rows.iter().map(String::as_str), LABEL, width * 0.3) + 10.0;
+    let left = PAD_PX + widest(&heat.rows, LABEL, width * 0.3) + 10.0;
     let cell_px = ((width - PAD_PX - left) / heat.columns.len().max(1) as f64).clamp(0.5, 160.0);
     let widest = |size: f64| {
         let kind = Type { size, strong: false };
-        widest(
-            values(heat).map(|value| number(heat, value)).collect::<Vec<_>>().iter().map(String::as_str),
-            kind,
-            1e6,
-        )
+        widest(values(heat).map(|value| number(heat, value)), kind, 1e6)
     };
     let size = SIZES.into_iter().find(|size| widest(*size) + 6.0 <= cell_px);
     HeatLayout { left, cell_px, shade: shade(heat), number: size.map(|size| Type { size, strong: false }) }
@@ -102,23 +99,15 @@ fn columns(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, top: f64) -> f
     let most = (layout.cell_px - 4.0).max(48.0);
     let names: Vec<String> =
         heat.columns.iter().map(|name| font::fit(name, TICK.size, false, most)).collect();
-    let every = (widest(names.iter().map(String::as_str), TICK, most) + 8.0) / layout.cell_px;
+    let every = (widest(&names, TICK, most) + 8.0) / layout.cell_px;
     let every = (every.ceil() as usize).max(1);
     for (index, name) in names.iter().enumerate().step_by(every) {
-        let half = room_for(name, TICK) / 2.0;
         let middle = layout.left + layout.cell_px * (index as f64 + 0.5) - 1.0;
-        let middle = middle.clamp(half + 2.0, (canvas.width - half - 2.0).max(half + 2.0));
+        let middle = inside(canvas.width, 2.0, name, TICK, middle);
         canvas.text(middle, top + 15.0, Align::Middle, TICK, Ink::Text, name);
     }
-    let label = font::fit(&heat.x_label, LABEL.size, false, canvas.width - 2.0 * PAD_PX);
-    if label.is_empty() {
-        return top + 20.0;
-    }
-    let half = room_for(&label, LABEL) / 2.0;
     let middle = layout.left + layout.cell_px * heat.columns.len() as f64 / 2.0;
-    let middle = middle.clamp(half + 4.0, (canvas.width - half - 4.0).max(half + 4.0));
-    canvas.text(middle, top + 36.0, Align::Middle, LABEL, Ink::Text, &label);
-    top + 41.0
+    top + if label_across(canvas, &heat.x_label, middle, top + 36.0) { 41.0 } else { 20.0 }
 }
 
 /// What the colours mean: the ramp between its lowest and its highest value; where it ends.

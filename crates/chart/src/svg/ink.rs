@@ -5,6 +5,8 @@
 //! normal sight and as seen without each kind of cone (Machado, Oliveira and Fernandes 2009), at different lightness. The
 //! tests below compute this again. From the second series on a pattern or a shape tells the same without colour.
 
+use kurabe_core::words::Keyword;
+
 /// The colours of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
@@ -20,20 +22,10 @@ pub enum Theme {
     Page,
 }
 
-impl Theme {
-    /// Those that a reader chooses from, each with its word in flags and addresses.
-    pub const CHOICES: [(&str, Self); 3] =
-        [("auto", Self::Auto), ("light", Self::Light), ("dark", Self::Dark)];
-
-    /// Its word.
-    pub fn word(self) -> &'static str {
-        Self::CHOICES.iter().find(|(_, theme)| *theme == self).map_or("", |(word, _)| word)
-    }
-
-    /// The one of this word.
-    pub fn named(word: &str) -> Option<Self> {
-        Self::CHOICES.iter().find(|(own, _)| *own == word).map(|(_, theme)| *theme)
-    }
+/// Those that a reader chooses from, as flags and addresses name them.
+impl Keyword for Theme {
+    const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("light", Self::Light), ("dark", Self::Dark)];
 }
 
 /// Colours of series before they begin again.

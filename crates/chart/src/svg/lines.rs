@@ -35,15 +35,8 @@ struct Frame {
 }
 
 impl Frame {
-    fn span(&self, line: &ChartLine) -> &PixelSpan {
-        match &self.right {
-            Some(right) if line.at_right => right,
-            _ => &self.left,
-        }
-    }
-
     fn places<'a>(&'a self, line: &'a ChartLine) -> impl Iterator<Item = thin::PixelPoint> + 'a {
-        let span = self.span(line);
+        let span = self.right.as_ref().filter(|_| line.at_right).unwrap_or(&self.left);
         line.points.iter().map(move |(x, y)| Some((self.x.at(*x)?, span.at(*y)?)))
     }
 }
@@ -267,7 +260,7 @@ fn landmarks(canvas: &mut Canvas, pieces: &[Vec<(f64, f64)>], index: usize) {
 }
 
 fn markers(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, index: usize) {
-    let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
+    let axis = lines.axis_of(line);
     for ((x, y), point) in line.points.iter().zip(frame.places(line)) {
         let Some(point) = point else { continue };
         let at = lines.x.words(*x);
@@ -362,8 +355,7 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
             .iter()
             .zip(ranges)
             .filter_map(|(line, range)| {
-                let axis = if line.at_right { lines.right.as_ref().unwrap_or(&lines.y) } else { &lines.y };
-                let words = between(axis, range.as_ref()?.low, range.as_ref()?.high);
+                let words = between(lines.axis_of(line), range.as_ref()?.low, range.as_ref()?.high);
                 Some(if line.name.is_empty() { words } else { format!("{} {words}", line.name) })
             })
             .collect();

@@ -21,6 +21,12 @@ pub(super) fn room_for(text: &str, kind: Type) -> f64 {
 }
 
 /// The widest of some texts, but not more than `most`.
-pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a str>, kind: Type, most: f64) -> f64 {
-    texts.map(|text| room_for(text, kind)).fold(0.0, f64::max).min(most)
+pub(super) fn widest(texts: impl IntoIterator<Item = impl AsRef<str>>, kind: Type, most: f64) -> f64 {
+    texts.into_iter().map(|text| room_for(text.as_ref(), kind)).fold(0.0, f64::max).min(most)
+}
+
+/// The place nearest to a middle around which words stay so far from both sides of a drawing.
+pub(super) fn inside(width: f64, free_px: f64, text: &str, kind: Type, middle: f64) -> f64 {
+    let least = room_for(text, kind) / 2.0 + free_px;
+    middle.clamp(least, (width - least).max(least))
 }

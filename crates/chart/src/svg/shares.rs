@@ -57,9 +57,9 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
 }
 
 fn layout(shares: &Shares, width: f64) -> ShareLayout {
-    let labels_px = widest(shares.rows.iter().map(|row| row.label.as_str()), LABEL, width * 0.3);
+    let labels_px = widest(shares.rows.iter().map(|row| &row.label), LABEL, width * 0.3);
     let sums: Vec<String> = shares.rows.iter().map(|row| shares.axis.unit.words(sum(row))).collect();
-    let sums_px = widest(sums.iter().map(String::as_str), FIGURE, width * 0.25);
+    let sums_px = widest(&sums, FIGURE, width * 0.25);
     let from = PAD_PX + labels_px + 12.0;
     let to = (width - PAD_PX - sums_px - 10.0).max(from + 20.0);
     let longest = if shares.relative { 1.0 } else { shares.rows.iter().map(sum).fold(0.0, f64::max) };

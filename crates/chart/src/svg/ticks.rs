@@ -5,7 +5,7 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
-use super::measures::{LABEL, TICK, room_for};
+use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
 use super::span::{PixelSpan, round_up};
 use crate::plot::{Axis, Scale};
 use crate::{font, unit::Unit};
@@ -308,7 +308,7 @@ pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
     for tick in &mut ticks.ticks {
         tick.words = font::fit(&tick.words, TICK.size, false, most);
     }
-    super::measures::widest(ticks.ticks.iter().map(|tick| tick.words.as_str()), TICK, most * 1.05)
+    widest(ticks.ticks.iter().map(|tick| &tick.words), TICK, most * 1.05)
 }
 
 /// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
@@ -316,23 +316,22 @@ pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, botto
     for tick in &ticks.ticks {
         let Some(x) = span.at(tick.value) else { continue };
         canvas.line((x, bottom), (x, bottom + 4.0), Ink::Axis, "");
-        let half = room_for(&tick.words, TICK) / 2.0;
-        let x = x.clamp(half + 2.0, (canvas.width - half - 2.0).max(half + 2.0));
+        let x = inside(canvas.width, 2.0, &tick.words, TICK, x);
         let words = font::fit(&tick.words, TICK.size, false, canvas.width - 4.0);
         canvas.text(x, bottom + 17.0, Align::Middle, TICK, Ink::Quiet, &words);
     }
     let (left, right) = (span.from.min(span.to), span.from.max(span.to));
     canvas.line((left, bottom), (right, bottom), Ink::Axis, "");
-    let room = (canvas.width - 2.0 * super::measures::PAD_PX).max(0.0);
-    let label = font::fit(&ticks.label, LABEL.size, false, room);
-    if label.is_empty() {
-        return bottom + 22.0;
-    }
-    let half = room_for(&label, LABEL) / 2.0;
-    let middle = f64::midpoint(left, right);
-    let middle = middle.clamp(half + 4.0, (canvas.width - half - 4.0).max(half + 4.0));
-    canvas.text(middle, bottom + 37.0, Align::Middle, LABEL, Ink::Text, &label);
-    bottom + 42.0
+    let is_labelled = label_across(canvas, &ticks.label, f64::midpoint(left, right), bottom + 37.0);
+    bottom + if is_labelled { 42.0 } else { 22.0 }
+}
+
+/// Writes the label of a horizontal axis around a middle; whether there is one.
+pub(super) fn label_across(canvas: &mut Canvas, label: &str, middle: f64, y: f64) -> bool {
+    let label = font::fit(label, LABEL.size, false, (canvas.width - 2.0 * PAD_PX).max(0.0));
+    let middle = inside(canvas.width, 4.0, &label, LABEL, middle);
+    canvas.text(middle, y, Align::Middle, LABEL, Ink::Text, &label);
+    !label.is_empty()
 }
 
 /// Draws the faint lines of a horizontal axis behind a drawing.

@@ -25,6 +25,19 @@ pub enum FormulaUnit {
     Milliseconds,
 }
 
+impl FormulaUnit {
+    /// How many bytes or operations per second, or ns, one of it is.
+    pub const fn size(self) -> f64 {
+        match self {
+            Self::KilobytesPerSecond => 1e3,
+            Self::MegabytesPerSecond | Self::Milliseconds => 1e6,
+            Self::MebibytesPerSecond => 1_048_576.0,
+            Self::Iops => 1.0,
+            Self::Seconds => 1e9,
+        }
+    }
+}
+
 const UNITS: [(&str, FormulaUnit); 6] = [
     ("kB_per_s", FormulaUnit::KilobytesPerSecond),
     ("MB_per_s", FormulaUnit::MegabytesPerSecond),

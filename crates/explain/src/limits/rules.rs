@@ -439,22 +439,22 @@ fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
     deeper.rate >= single.rate * GAINS
 }
 
-/// Random reads, one at a time and several, that are no faster for being several though several drives are below: what the drives
-/// share serves one after the other.
-fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
+/// Random reads of several drives, one at a time and many in flight.
+fn reads_of_several<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
     let reads = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
     let single = evidence.cells.iter().filter(|_| evidence.storage.several).find(reads)?;
-    let deeper = single.deeper(evidence.cells).filter(|deeper| !gains(single, deeper))?;
-    Some((single, deeper))
+    Some((single, single.deeper(evidence.cells)?))
+}
+
+/// Such reads that are no faster for being several: what the drives share serves one after the other.
+fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
+    reads_of_several(evidence).filter(|(single, deeper)| !gains(single, deeper))
 }
 
 /// Whether reads in order are of several drives that turn and were seen to work side by side.
 fn drives_side_by_side(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> bool {
-    let is_single = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
-    let single = evidence.cells.iter().find(is_single);
-    let gained = single
-        .is_some_and(|single| single.deeper(evidence.cells).is_some_and(|deeper| gains(single, deeper)));
-    evidence.storage.several && evidence.turns() && gained && !facts.is_write()
+    let gained = reads_of_several(evidence).is_some_and(|(single, deeper)| gains(single, deeper));
+    evidence.turns() && gained && !facts.is_write()
 }
 
 /// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at

@@ -25,9 +25,9 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
         findings.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
     let highest = cut.points.iter().map(|point| point.1).fold(0.0, f64::max);
-    let link = storage.ceiling(measured.direction, highest);
-    if let (Some((link, ends)), Some(first)) = (link, cut.points.first()) {
-        findings.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
+    let link = super::transfer::link(storage, measured.direction, highest);
+    if let (Some(link), Some(first)) = (link, cut.points.first()) {
+        findings.push(link.at(measured, None, first.1, highest));
     }
     findings
 }

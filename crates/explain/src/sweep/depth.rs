@@ -87,9 +87,8 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     let place = (enough, below, enough.max(below));
     findings.push(named.at(measured, Some(place), first.1, reached));
     let bytes = highest * f64::from(measured.block_bytes);
-    if let Some((link, ends)) = storage.ceiling(measured.direction, bytes) {
-        findings.push(super::transfer::link(link, &ends).at(measured, None, first.1, highest));
-    }
+    let link = super::transfer::link(storage, measured.direction, bytes);
+    findings.extend(link.map(|link| link.at(measured, None, first.1, highest)));
     findings
 }
 

@@ -5,6 +5,7 @@
 
 use super::curves::MeasuredCurve;
 use crate::ceiling::{AtCeiling, Ceiling, ceiling, parallel};
+use crate::outside::link_of;
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::model::LayerRecord;
 use kurabe_core::record::{RunRecord, TargetKind};
@@ -104,50 +105,13 @@ impl Storage {
 }
 
 fn modelled_link(layer: &LayerRecord) -> Option<Ceiling> {
-    let value = |key: &str| {
-        layer
-            .parameters
-            .iter()
-            .find(|parameter| parameter.key == key)
-            .map(|parameter| parameter.value.as_str())
-    };
-    let generation = value("generation")?;
-    let link = match layer.kind.as_str() {
-        "sata" | "port-multiplier" => {
-            let speed = match generation {
-                "sata-1" => 1.5,
-                "sata-2" => 3.0,
-                "sata-3" => 6.0,
-                other => return Some(parallel(other.strip_prefix("ata-")?.parse().ok()?)),
-            };
-            Link::Sata { speed_gbit_per_s: Some(speed), speed_max_gbit_per_s: None, ncq_depth: None }
-        }
-        "usb" => {
-            let speed = match generation {
-                "usb-1" => 12.0,
-                "usb-2" => 480.0,
-                "usb-3" => 5_000.0,
-                _ => 10_000.0,
-            };
-            Link::Usb { speed_mbit_per_s: Some(speed), protocol: None, version: None }
-        }
-        "pcie" => {
-            let speed = match generation.parse::<u32>().ok()? {
-                1 => 2.5,
-                2 => 5.0,
-                3 => 8.0,
-                4 => 16.0,
-                5 => 32.0,
-                _ => 64.0,
-            };
-            Link::Pcie {
-                speed_gt_per_s: Some(speed),
-                width: Some(value("lanes")?.parse().ok()?),
-                speed_max_gt_per_s: None,
-                width_max: None,
-            }
-        }
-        _ => return None,
-    };
+    if let Some(rate) = layer.value("generation")?.strip_prefix("ata-") {
+        return Some(parallel(rate.parse().ok()?));
+    }
+    let mut link = link_of(layer)?;
+    // A sweep names the link alone.
+    if let Link::Usb { protocol, .. } = &mut link {
+        *protocol = None;
+    }
     ceiling(&link)
 }

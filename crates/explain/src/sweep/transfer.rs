@@ -9,7 +9,6 @@
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
 use super::storage::Storage;
-use crate::ceiling::{AtCeiling, Ceiling};
 use crate::figures::size;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::workload::Direction;
@@ -49,12 +48,10 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     let rate = |(bytes, ns): &(f64, f64)| bytes / ns * 1e9;
     let rates: Vec<f64> = cut.points.iter().map(rate).collect();
     let highest = rates.iter().copied().fold(0.0, f64::max);
-    if let (Some((found_link, ends)), Some(first)) =
-        (storage.ceiling(measured.direction, highest), rates.first())
-    {
+    if let (Some(link), Some(first)) = (link(storage, measured.direction, highest), rates.first()) {
         let enough = cut.points.iter().find(|point| rate(point) >= highest * 0.9).map(|point| point.0);
         let place = enough.map(|x| (x, x / 2.0, x));
-        findings.push(link(found_link, &ends).at(measured, place, *first, highest));
+        findings.push(link.at(measured, place, *first, highest));
     }
     findings
 }
@@ -187,14 +184,15 @@ fn others(
     Some(named.at(measured, Some((low.0, low.0, high.0)), low.1, high.1))
 }
 
-/// The name of a curve that ends at its link.
-pub(super) fn link(link: &Ceiling, at: &AtCeiling) -> Named {
+/// The name of a curve that ends at its link, which carries so much.
+pub(super) fn link(storage: &Storage, direction: Direction, bytes_per_s: f64) -> Option<Named> {
+    let (link, at) = storage.ceiling(direction, bytes_per_s)?;
     let rate = number::rate(at.rate);
     let name = &link.name;
-    Named {
+    Some(Named {
         name: FindingName::LinkCeiling,
         confidence: if at.both_ways.is_some() { Confidence::Firm } else { Confidence::Likely },
         text: text!("the link is the ceiling: {rate} is what {name} carries", "{name} の上限です({rate})"; name),
-        evidence: link.evidence(at),
-    }
+        evidence: link.evidence(&at),
+    })
 }

@@ -2,8 +2,8 @@
 
 use crate::{machine::seen::seen_list, words};
 use kurabe_compare::{
-    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactPair, FactValue, KeySource, PivotWords,
-    TargetPart, Weight,
+    Alone, CellKey, CellName, Difference, Disturbance, Fact, FactValue, KeySource, PivotWords, TargetPart,
+    Weight,
 };
 use kurabe_core::imported::PrintedStatistic;
 use kurabe_core::quantity::format_bytes;
@@ -38,18 +38,9 @@ impl From<&Difference> for Spoken {
             baseline: value(baseline.as_ref()),
             other: value(other.as_ref()),
             weight: *weight,
-            effect: effect(*fact).filter(|_| !between_models),
+            // What is the same does nothing to the figures.
+            effect: effect(*fact).filter(|_| difference.differs() && !between_models),
         }
-    }
-}
-
-/// A fact that the user asks about, in the words of a difference.
-impl From<&FactPair> for Spoken {
-    fn from(pair: &FactPair) -> Self {
-        let FactPair { fact, baseline, other } = pair.clone();
-        let spoken = Self::from(&Difference { fact, baseline, other, weight: fact.weight() });
-        // What is the same does nothing to the figures.
-        Self { effect: spoken.effect.filter(|_| pair.differs()), ..spoken }
     }
 }
 

@@ -90,22 +90,15 @@ fn title(fit: &Fit) -> Text {
 fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict) -> Text {
     let facts = facts(limit);
     let Some([lowest, highest]) = limit.kept else { return facts };
+    let sure = sure(if verdict == FitVerdict::Unfit { 1.0 - highest } else { lowest });
     match verdict {
-        FitVerdict::Fit => {
-            let sure = sure(lowest);
+        FitVerdict::Fit | FitVerdict::Unfit => {
             text!("{facts} (sure to {sure})", "{facts}(確かさ {sure})"; facts)
         }
-        FitVerdict::Unfit => {
-            let sure = sure(1.0 - highest);
-            text!("{facts} (sure to {sure})", "{facts}(確かさ {sure})"; facts)
-        }
-        FitVerdict::NotClear => {
-            let sure = sure(lowest);
-            text!(
-                "{facts}, and that this holds is sure to {sure} only",
-                "{facts}。ただし、この条件を満たす確かさは {sure} にとどまります"; facts
-            )
-        }
+        FitVerdict::NotClear => text!(
+            "{facts}, and that this holds is sure to {sure} only",
+            "{facts}。ただし、この条件を満たす確かさは {sure} にとどまります"; facts
+        ),
     }
 }
 

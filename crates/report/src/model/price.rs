@@ -1,7 +1,7 @@
 //! The bill of a program: first what it asked and what that costs, then by file and by phase; what changed since another bill,
 //! the cause before the seconds; what of a budget is kept.
 
-use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use crate::doc::{Column, Cut, Doc, Entry, Table};
 use crate::scripts::PricedLine;
 use kurabe_chart::escape;
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
@@ -47,10 +47,12 @@ impl Priced {
         doc.say(bill_line(&self.bill))
             .gap()
             .append(counts_table(&self.bill))
-            .append(prices_table(&self.bill));
-        doc.append(phases_table(&self.bill)).append(files_table(&self.bill));
-        doc.gap().asides(&footing(&self.bill));
-        doc
+            .append(prices_table(&self.bill))
+            .append(phases_table(&self.bill))
+            .append(files_table(&self.bill))
+            .gap()
+            .asides(&footing(&self.bill))
+            .done()
     }
 
     /// The same for a comment on a change of a program: what is most of it folds.
@@ -170,20 +172,16 @@ fn counts_table(bill: &Bill) -> Doc {
             let (name, shown) = (count_name(part), shown_count(part, &values));
             text!("{name}: {shown}", "{name}: {shown}"; name)
         });
-        Some(vec![
-            Entry::new(Role::Plain, count_name(count)),
-            Entry::new(Role::Plain, shown_count(count, &values)),
-            Entry::new(Role::Plain, beside),
-        ])
+        Some(vec![count_name(count).into(), shown_count(count, &values).into(), beside.into()])
     };
     let mut rows: Vec<Vec<Entry>> = LISTED.into_iter().filter_map(row).collect();
     if let Some(times) = bill.write_amplification() {
         let asked = shown_count(Count::AskedBytes, &value_of(&bill.counts, Count::AskedBytes));
         let beside = text!("the program itself wrote {asked}", "プログラム自身の書き込み: {asked}");
         rows.push(vec![
-            Entry::new(Role::Plain, text!("write amplification", "書き込み増幅率")),
-            Entry::new(Role::Plain, number::ratio(times)),
-            Entry::new(Role::Plain, beside),
+            text!("write amplification", "書き込み増幅率").into(),
+            number::ratio(times).into(),
+            beside.into(),
         ]);
     }
     let columns = [Column::untitled(), Column::right(text!("", "")), Column::untitled().cut(Cut::Wrap)];
@@ -201,9 +199,7 @@ fn prices_table(bill: &Bill) -> Doc {
         .left(text!("on", "デバイス"), |price| price.title.clone())
         .right(text!("takes", "所要時間"), |price| shown_values(&price.time_ns, shown_time))
         .column(Column::left(text!("of which", "内訳")).cut(Cut::Wrap), |price| shares(price));
-    let mut doc = Doc::new();
-    doc.gap().push(table.table());
-    doc
+    Doc::new().gap().push(table.table()).done()
 }
 
 fn phases_table(bill: &Bill) -> Doc {
@@ -226,9 +222,7 @@ fn phases_table(bill: &Bill) -> Doc {
             phase.times_ns.get(place).map_or_else(String::new, |times| shown_time(times.mean()))
         });
     }
-    let mut doc = Doc::new();
-    doc.gap().push(table.table().parted_behind(1));
-    doc
+    Doc::new().gap().push(table.table().parted_behind(1)).done()
 }
 
 fn file_name(file: &str) -> Text {
@@ -251,9 +245,7 @@ fn files_table(bill: &Bill) -> Doc {
         .right(count_name(Count::Writes), |file| requests(&file.writes))
         .right(count_name(Count::Flushes), |file| requests(&file.flushes))
         .right(count_name(Count::ReadBytes), |file| bytes(&file.read_bytes));
-    let mut doc = Doc::new();
-    doc.gap().push(table.table());
-    doc
+    Doc::new().gap().push(table.table()).done()
 }
 
 /// What the figures stand on.
@@ -377,67 +369,57 @@ fn change_words(change: &CountChange) -> Text {
 }
 
 fn cause_line(cause: &ChangeCause) -> Text {
-    let of = |file: &Option<String>| match file {
-        Some(file) => file_name(file),
-        None => text!("several files", "複数のファイル"),
+    let (file, ratio) = match cause {
+        ChangeCause::Flushes { file, ratio, .. }
+        | ChangeCause::Commits { file, ratio }
+        | ChangeCause::Written { file, ratio }
+        | ChangeCause::Read { file, ratio } => (file.as_deref(), *ratio),
+        ChangeCause::Order => {
+            return text!(
+                "As much is asked as before, in other pieces or in another order",
+                "総量はほぼ同じですが、分け方か順序が変わりました"
+            );
+        }
     };
-    let times = |ratio: f64| number::ratio(if ratio >= 1.0 { ratio } else { 1.0 / ratio.max(1e-9) });
-    match cause {
-        ChangeCause::Flushes { file, each_write: true, .. } => {
-            let file = of(file);
-            text!("Each write to {file} waits for the medium now", "{file} への書き込みのたびに媒体への反映を待つようになりました"; file)
-        }
-        ChangeCause::Flushes { file, ratio, .. } => {
-            let (file, times) = (of(file), times(*ratio));
-            match *ratio > 1.0 {
-                true => text!(
-                    "The same data are flushed {times} times as often, after writes to {file}",
-                    "同じデータのフラッシュが {times} 倍に増えました({file} への書き込みの後)"; file
-                ),
-                false => text!(
-                    "The same data are flushed 1/{times} as often, after writes to {file}",
-                    "同じデータのフラッシュが 1/{times} に減りました({file} への書き込みの後)"; file
-                ),
-            }
-        }
-        ChangeCause::Commits { file, ratio } => {
-            let (file, times) = (of(file), times(*ratio));
-            match *ratio > 1.0 {
-                true => text!(
-                    "The work is committed in {times} times as many pieces, and the program itself writes more, mostly to {file}",
-                    "コミットの単位が細かくなり({times} 倍の回数)、プログラム自身の書き込みも増えました(主に {file})"; file
-                ),
-                false => text!(
-                    "The work is committed in 1/{times} as many pieces, and the program itself writes less, mostly to {file}",
-                    "コミットの単位が大きくなり(回数は 1/{times})、プログラム自身の書き込みも減りました(主に {file})"; file
-                ),
-            }
-        }
-        ChangeCause::Written { file, ratio } => {
-            let (file, times) = (of(file), times(*ratio));
-            match *ratio > 1.0 {
-                true => {
-                    text!("{times} times as much is written, mostly to {file}", "書き込み量が {times} 倍に増えました(主に {file})"; file)
-                }
-                false => {
-                    text!("1/{times} as much is written, mostly to {file}", "書き込み量が 1/{times} に減りました(主に {file})"; file)
-                }
-            }
-        }
-        ChangeCause::Read { file, ratio } => {
-            let (file, times) = (of(file), times(*ratio));
-            match *ratio > 1.0 {
-                true => {
-                    text!("{times} times as much is read, mostly from {file}", "読み出し量が {times} 倍に増えました(主に {file})"; file)
-                }
-                false => {
-                    text!("1/{times} as much is read, mostly from {file}", "読み出し量が 1/{times} に減りました(主に {file})"; file)
-                }
-            }
-        }
-        ChangeCause::Order => text!(
-            "As much is asked as before, in other pieces or in another order",
-            "総量はほぼ同じですが、分け方か順序が変わりました"
+    let file = file.map_or_else(|| text!("several files", "複数のファイル"), file_name);
+    let is_more = ratio > 1.0;
+    let times = number::ratio(if is_more { ratio } else { 1.0 / ratio.max(1e-9) });
+    match (cause, is_more) {
+        (ChangeCause::Flushes { each_write: true, .. }, _) => text!(
+            "Each write to {file} waits for the medium now",
+            "{file} への書き込みのたびに媒体への反映を待つようになりました"; file
+        ),
+        (ChangeCause::Flushes { .. }, true) => text!(
+            "The same data are flushed {times} times as often, after writes to {file}",
+            "同じデータのフラッシュが {times} 倍に増えました({file} への書き込みの後)"; file
+        ),
+        (ChangeCause::Flushes { .. }, false) => text!(
+            "The same data are flushed 1/{times} as often, after writes to {file}",
+            "同じデータのフラッシュが 1/{times} に減りました({file} への書き込みの後)"; file
+        ),
+        (ChangeCause::Commits { .. }, true) => text!(
+            "The work is committed in {times} times as many pieces, and the program itself writes more, mostly to {file}",
+            "コミットの単位が細かくなり({times} 倍の回数)、プログラム自身の書き込みも増えました(主に {file})"; file
+        ),
+        (ChangeCause::Commits { .. }, false) => text!(
+            "The work is committed in 1/{times} as many pieces, and the program itself writes less, mostly to {file}",
+            "コミットの単位が大きくなり(回数は 1/{times})、プログラム自身の書き込みも減りました(主に {file})"; file
+        ),
+        (ChangeCause::Written { .. }, true) => text!(
+            "{times} times as much is written, mostly to {file}",
+            "書き込み量が {times} 倍に増えました(主に {file})"; file
+        ),
+        (ChangeCause::Written { .. }, false) => text!(
+            "1/{times} as much is written, mostly to {file}",
+            "書き込み量が 1/{times} に減りました(主に {file})"; file
+        ),
+        (_, true) => text!(
+            "{times} times as much is read, mostly from {file}",
+            "読み出し量が {times} 倍に増えました(主に {file})"; file
+        ),
+        (_, false) => text!(
+            "1/{times} as much is read, mostly from {file}",
+            "読み出し量が 1/{times} に減りました(主に {file})"; file
         ),
     }
 }

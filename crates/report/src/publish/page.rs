@@ -26,6 +26,7 @@ use extent::Extent;
 use kurabe_chart::{Theme, style_sheet};
 use kurabe_compare::{Fastest, Pair, fastest, names, pairs, subject};
 use kurabe_core::record::RunRecord;
+use kurabe_core::words::Keyword;
 use kurabe_core::{Lang, Text, mention::IMPORT, text};
 use kurabe_study::Likeness;
 use sha2::{Digest, Sha256};

@@ -18,7 +18,7 @@ mod sweep;
 mod view;
 
 pub(crate) use forest::drawn_ratio;
-pub use named::{charts_of, forests, further_charts, png, render_pictures};
+pub use named::{charts_of, forests, further_charts, render_pictures};
 pub(crate) use named::{names, no_chart};
 pub(crate) use percentiles::latencies_beside;
 

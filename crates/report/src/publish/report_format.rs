@@ -1,8 +1,7 @@
 //! The forms in which a report is published.
 
 use crate::publish::page::Report;
-use crate::publish::pictures::png;
-use kurabe_chart::Theme;
+use kurabe_chart::{Theme, png};
 use kurabe_core::mention::{CHART, FORMAT};
 use kurabe_core::words::{Keyword, all_words};
 use kurabe_core::{ErrorKind, Result, Text, nearest, shown, shown::Shown, text};

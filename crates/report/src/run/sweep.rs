@@ -16,7 +16,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     let mut doc = Doc::new();
     for (axis, sequential) in SweepAxis::ALL.into_iter().flat_map(|axis| [(axis, true), (axis, false)]) {
         let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
-        let curves: Vec<&SweepCurve> = explained.curves.iter().filter(same).collect();
+        let curves: Vec<&SweepCurve> = explained.iter().filter(same).collect();
         if !curves.is_empty() {
             doc.append(section(&curves)).gap();
         }
@@ -27,7 +27,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
 /// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
 pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
     let sweep = explain_sweep(record);
-    let findings = sweep.curves.iter().flat_map(|curve| curve.findings.iter().map(move |one| (curve, one)));
+    let findings = sweep.iter().flat_map(|curve| curve.findings.iter().map(move |one| (curve, one)));
     let words = |(curve, finding): (&SweepCurve, &Finding)| {
         let (title, direction) = (title(curve), words::direction(finding.direction));
         let (words, evidence) = (&finding.text, evidence(finding));

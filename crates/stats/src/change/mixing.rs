@@ -9,37 +9,15 @@
 //! is used often.
 
 use super::shape::{Datum, line};
-use super::{CurvePoint, ShapeFamily};
-use schemars::JsonSchema;
-use serde::Serialize;
 
 /// Sizes that are tried.
 const SIZES: usize = 600;
 /// 95 % of chi-squared with one degree of freedom.
 const CHI_SQUARED: f64 = 3.841;
 
-/// A cache, from a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct MixingFit {
-    /// Time of an access that finds its data.
-    pub fast: f64,
-    /// Time of one that does not.
-    pub slow: f64,
-    /// The size of the cache, in the unit of the places.
-    pub size: f64,
-    /// Lower end of its 95 % interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-/// The cache that a curve of times over the size of the working set shows. `None` if there are fewer than four points,
-/// any is not positive, or larger working sets are not slower.
-pub fn fit_mixing(points: &[CurvePoint]) -> Option<MixingFit> {
-    fit_data(&super::data(points, ShapeFamily::WorkingSet)?.0)
-}
-
-pub(super) fn fit_data(data: &[Datum]) -> Option<MixingFit> {
+/// The size of the cache that a curve of times over the size of the working set shows, and the ends of its 95 % interval, in the
+/// unit of the places. `None` if there are fewer than four points, or larger working sets are not slower.
+pub(super) fn cache_size(data: &[Datum]) -> Option<(f64, [f64; 2])> {
     let (first, last) = (data.first()?.x, data.last()?.x);
     if data.len() < 4 {
         return None;
@@ -50,18 +28,19 @@ pub(super) fn fit_data(data: &[Datum]) -> Option<MixingFit> {
         .filter_map(|size| times(data, size).map(|(misfit, ..)| (size, misfit)))
         .collect();
     let start = *tried.iter().min_by(|a, b| a.1.total_cmp(&b.1))?;
-    let (size, (least, fast, slow)) = refine(data, start.0, step)?;
+    let size = refine(data, start.0, step);
+    let (least, ..) = times(data, size)?;
     let freedom = data.len() as f64 - 3.0;
     // Where the model fits worse than the errors allow, the interval is wider.
     let bound = least + CHI_SQUARED * (least / freedom).max(1.0);
     let within = || tried.iter().filter(|(_, misfit)| *misfit <= bound).map(|(size, _)| *size);
     let low = within().fold(size, f64::min) / step;
     let high = within().fold(size, f64::max) * step;
-    Some(MixingFit { fast, slow, size, low, high })
+    Some((size, [low, high]))
 }
 
 /// The best size within a step of a good one (golden section).
-fn refine(data: &[Datum], good: f64, step: f64) -> Option<(f64, (f64, f64, f64))> {
+fn refine(data: &[Datum], good: f64, step: f64) -> f64 {
     let golden = f64::midpoint(5.0_f64.sqrt(), -1.0);
     let misfit = |log: f64| times(data, log.exp()).map_or(f64::INFINITY, |fit| fit.0);
     let (mut from, mut to) = ((good / step).ln(), (good * step).ln());
@@ -69,12 +48,12 @@ fn refine(data: &[Datum], good: f64, step: f64) -> Option<(f64, (f64, f64, f64))
         let (left, right) = (to - golden * (to - from), from + golden * (to - from));
         if misfit(left) <= misfit(right) { to = right } else { from = left }
     }
-    let size = f64::midpoint(from, to).exp();
-    times(data, size).map(|fit| (size, fit))
+    f64::midpoint(from, to).exp()
 }
 
-/// The misfit and the two times for a size; none if the cache would be slower than what it caches.
-fn times(data: &[Datum], size: f64) -> Option<(f64, f64, f64)> {
+/// The misfit for a size, and the times of an access that finds its data and of one that does not; none if the cache would be
+/// slower than what it caches.
+pub(super) fn times(data: &[Datum], size: f64) -> Option<(f64, f64, f64)> {
     let rows = data.iter().map(|datum| {
         let y = datum.log_y.exp();
         ((size / datum.x).min(1.0), y, (y * datum.error).powi(-2))

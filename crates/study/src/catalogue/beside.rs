@@ -4,8 +4,8 @@
 //! by its place, so that a run of another profile still gives what it has in common; in a run of another tool, and of a
 //! sheet that no profile repeats, by what the cells did. Of several that did it the fastest is taken. The statistic is the run's own; if it is another than the entry's, that is said.
 
-use super::imported::{in_unit, printed_figure};
-use super::work::{bytes_per_s, rate_of, unit_of};
+use super::imported::printed_figure;
+use super::work::{bytes_per_s, rate_of, task_of, unit_of};
 use super::{CatalogueEntry, PublishedColumn, PublishedStatistic, RateWork};
 use crate::published::Published;
 use kurabe_core::mention::{PROFILE, RUN};
@@ -131,15 +131,12 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
             changed.push(text!("{en} {own} instead of {usual}", "{ja} {own}(元は {usual})",));
         }
     }
-    if own.time_ns != usual.time_ns {
-        changed.push(text!("another time per repetition", "1 回の時間"));
-    }
-    if own.direct != usual.direct {
-        changed.push(text!("the page cache used differently", "ページキャッシュの使い方"));
-    }
-    if own.data != usual.data {
-        changed.push(text!("other data written", "書き込むデータ"));
-    }
+    let others = [
+        (own.time_ns != usual.time_ns, text!("another time per repetition", "1 回の時間")),
+        (own.direct != usual.direct, text!("the page cache used differently", "ページキャッシュの使い方")),
+        (own.data != usual.data, text!("other data written", "書き込むデータ")),
+    ];
+    changed.extend(others.into_iter().filter(|(differs, _)| *differs).map(|(_, words)| words));
     let changed = Some(Text::list(changed)).filter(|changed| !changed.is_empty())?;
     Some(text!(
         "the profile was changed for this run: {changed}",
@@ -225,16 +222,10 @@ fn by_formula(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &Published
     let Some(own) = &record.header.profile else {
         return formula.value(&|name| {
             let printed = printed_figure(&record.cells, &task(name)?.work, &name.part, name.unit)?;
-            Some(in_unit(printed.value, name.unit))
+            Some(printed.value / name.unit.size())
         });
     };
     formula.value(&|name| figure_in(same_cell(&record.cells, task(name)?, name)?, own.statistic, name.unit))
-}
-
-/// The task of the entry's profile that measures what a formula names.
-fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t Task> {
-    let of_step = tasks.iter().filter(|task| profile.steps[task.step_index].id() == Some(&name.step));
-    of_step.into_iter().find(|task| task.cells.iter().any(|cell| cell.part == name.part))
 }
 
 /// The run's cell that measures the same as a cell of the entry's profile.

@@ -22,18 +22,6 @@ pub(super) fn printed_figure<'r>(
     imported.figures.iter().find(|figure| fits(figure.quantity, unit))
 }
 
-/// A value in the base unit of its quantity, in the unit of a formula.
-pub(super) fn in_unit(value: f64, unit: FormulaUnit) -> f64 {
-    match unit {
-        FormulaUnit::KilobytesPerSecond => value / 1e3,
-        FormulaUnit::MegabytesPerSecond => value / 1e6,
-        FormulaUnit::MebibytesPerSecond => value / 1_048_576.0,
-        FormulaUnit::Iops => value,
-        FormulaUnit::Seconds => value / 1e9,
-        FormulaUnit::Milliseconds => value / 1e6,
-    }
-}
-
 fn fits(quantity: Quantity, unit: FormulaUnit) -> bool {
     match unit {
         FormulaUnit::KilobytesPerSecond
@@ -106,7 +94,7 @@ mod tests {
             .filter(|task| task.cells[0].part == "read")
             .map(|task| {
                 let unit = FormulaUnit::MegabytesPerSecond;
-                printed_figure(&cells, &task.work, "read", unit).map(|figure| in_unit(figure.value, unit))
+                printed_figure(&cells, &task.work, "read", unit).map(|figure| figure.value / unit.size())
             })
             .collect();
         assert_eq!(figures, [Some(2.0), Some(3.0), Some(5.0)]);

@@ -1,8 +1,9 @@
 //! The reader of catalogue files.
 
+use super::work::task_of;
 use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, RateWork};
 use crate::published::Published;
-use kurabe_core::profile::{Formula, Profile};
+use kurabe_core::profile::{Formula, Name, Profile};
 use kurabe_core::{
     DataFile, Result, Text, Value, profile_library::profile_named, quantity::parse_bytes, text,
 };
@@ -73,13 +74,7 @@ fn read_table(value: &Value<'_>, shared_source: Option<&str>) -> Result<Publishe
 
 fn read_profile(value: &Value<'_>) -> Result<Profile> {
     let profile = profile_named(value.string()?).map(Profile::with_step_names);
-    profile.map_err(|error| {
-        let placed = value.error(error.what());
-        match error.remedy_text() {
-            Some(remedy) => placed.remedy(remedy.clone()),
-            None => placed,
-        }
-    })
+    profile.map_err(|error| value.error_of_named(&error))
 }
 
 fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<PublishedColumn> {
@@ -115,13 +110,8 @@ pub(crate) fn read_figure(value: &Value<'_>, profile: &Profile) -> Result<Formul
 pub(crate) fn check_figure(formula: &Formula, profile: &Profile) -> std::result::Result<(), Text> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     for name in formula.names() {
-        let (step, part) = (&name.step, &name.part);
-        let is_there = tasks.iter().any(|task| {
-            profile.steps[task.step_index].id() == Some(step)
-                && task.cells.iter().any(|cell| cell.part == *part)
-        });
-        if !is_there {
-            let profile = &profile.name;
+        if task_of(&tasks, profile, name).is_none() {
+            let (Name { step, part, .. }, profile) = (name, &profile.name);
             return Err(text!(
                 "the profile {profile} has no cell {step}.{part}",
                 "プロファイル {profile} に {step}.{part} という項目はありません"

@@ -5,7 +5,7 @@
 //! means large blocks where offsets ascend; one that tells no depth means the depth that is best.
 
 use super::PublishedTable;
-use kurabe_core::profile::{Formula, FormulaUnit, Statistic};
+use kurabe_core::profile::{Formula, FormulaUnit, Name, Profile, Statistic, Task};
 use kurabe_core::quantity::{KIB, parse_bytes};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::{Direction, Workload};
@@ -57,10 +57,7 @@ impl RateWork {
         let [name] = figure.names()[..] else { return None };
         let profile = table.profile()?;
         let tasks = profile.tasks(profile.rules.size_bytes);
-        let task = tasks.iter().find(|task| {
-            profile.steps[task.step_index].id() == Some(&name.step)
-                && task.cells.iter().any(|cell| cell.part == name.part)
-        })?;
+        let task = task_of(&tasks, &profile, name)?;
         let workload = task.workload()?;
         let direction = task.cells.iter().find(|cell| cell.part == name.part)?.direction?;
         Self::of_workload(workload, direction)
@@ -112,6 +109,14 @@ impl RateWork {
     }
 }
 
+/// The task of a profile that measures what a formula names.
+pub(super) fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t Task> {
+    tasks.iter().find(|task| {
+        profile.steps[task.step_index].id() == Some(&name.step)
+            && task.cells.iter().any(|cell| cell.part == name.part)
+    })
+}
+
 /// Operations in flight of so many threads, fewest and most.
 fn in_flight(iodepth: u32, threads: u32) -> (u64, u64) {
     let depth = u64::from(iodepth).saturating_mul(u64::from(threads));
@@ -132,11 +137,9 @@ pub(crate) fn unit_of(word: &str) -> Option<FormulaUnit> {
 /// Bytes per second of a figure in a unit; operations per second need the block.
 pub(crate) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64>) -> Option<f64> {
     match unit {
-        FormulaUnit::KilobytesPerSecond => Some(value * 1e3),
-        FormulaUnit::MegabytesPerSecond => Some(value * 1e6),
-        FormulaUnit::MebibytesPerSecond => Some(value * 1_048_576.0),
         FormulaUnit::Iops => Some(value * block_bytes? as f64),
         FormulaUnit::Seconds | FormulaUnit::Milliseconds => None,
+        _ => Some(value * unit.size()),
     }
 }
 

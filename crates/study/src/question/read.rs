@@ -53,8 +53,8 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     let kind = table.require("ask")?.choice(&KINDS)?;
     check_keys(&table, kind)?;
     let figures = read_figures(&table, kind, parts)?;
-    let reader = PartLookup { parts: figures.iter().filter_map(|set| part_of(parts, &set.part)).collect() };
-    let among = reader.among(&table, kind)?;
+    let asked: Vec<&Part> = figures.iter().filter_map(|set| part_of(parts, &set.part)).collect();
+    let among = read_among(&asked, &table, kind)?;
     let ask = match kind {
         QuestionKind::Best => match table.get("for") {
             Some(name) => Ask::BestFor(Box::new(
@@ -63,7 +63,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
             None => Ask::Best,
         },
         QuestionKind::Change => {
-            let choices = reader.choices(&among);
+            let choices = choices(&asked, &among);
             let named = |key: &str| one_of(&table.require(key)?, &choices);
             Ask::Change { from: named("from")?, to: named("to")? }
         }
@@ -82,7 +82,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
     if ask == (Ask::Keeps { at_most: None, at_least: None }) {
         table.require("at_most")?;
     }
-    let choices = reader.choices(&among);
+    let choices = choices(&asked, &among);
     let article = table.read("article", |article| read_article(article, kind, &choices))?;
     let margin = table.read("margin", Value::positive)?;
     Ok(Question {
@@ -235,53 +235,40 @@ fn all_of(value: &Value<'_>, words: &[&str]) -> Result<Vec<String>> {
     value.each(|word| one_of(word, words))
 }
 
-/// What is looked up in the tables that a question is about.
-struct PartLookup<'p> {
-    parts: Vec<&'p Part>,
+/// Ids of rows that every table has.
+fn row_ids<'p>(parts: &[&'p Part]) -> Vec<&'p str> {
+    let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &StudyRow| row.id.as_deref());
+    let Some((first, others)) = parts.split_first() else { return Vec::new() };
+    ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
 }
 
-impl<'p> PartLookup<'p> {
-    /// Ids of rows that every table has.
-    fn row_ids(&self) -> Vec<&'p str> {
-        let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &StudyRow| row.id.as_deref());
-        let Some((first, others)) = self.parts.split_first() else { return Vec::new() };
-        ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
+/// Among what the tables have a question asks for an answer.
+fn read_among<'p>(parts: &[&'p Part], table: &DataTable<'_>, kind: QuestionKind) -> Result<Among> {
+    let ids = row_ids(parts);
+    if kind == QuestionKind::Reason {
+        return Ok(Among::Rows(vec![one_of(&table.require("row")?, &ids)?]));
     }
-
-    fn among(&self, table: &DataTable<'_>, kind: QuestionKind) -> Result<Among> {
-        let ids = self.row_ids();
-        if kind == QuestionKind::Reason {
-            return Ok(Among::Rows(vec![one_of(&table.require("row")?, &ids)?]));
+    let rows = table.read("rows", |rows| all_of(rows, &ids))?;
+    let Some(along) = table.get("along") else {
+        if kind == QuestionKind::Line {
+            table.require("along")?;
         }
-        let rows = table.read("rows", |rows| all_of(rows, &ids))?;
-        let Some(along) = table.get("along") else {
-            if kind == QuestionKind::Line {
-                table.require("along")?;
-            }
-            return Ok(Among::Rows(rows.unwrap_or_else(|| ids.iter().map(|id| (*id).to_owned()).collect())));
-        };
-        let of_part =
-            |part: &&'p Part| part.axes.iter().map(|axis| axis.parameter.as_str()).collect::<Vec<_>>();
-        let axes: Vec<&str> = self.parts.first().map(of_part).unwrap_or_default();
-        let shared: Vec<&str> = axes
-            .into_iter()
-            .filter(|axis| self.parts.iter().all(|part| of_part(part).contains(axis)))
-            .collect();
-        Ok(Among::Axis { parameter: one_of(&along, &shared)?, rows: rows.unwrap_or_default() })
-    }
+        return Ok(Among::Rows(rows.unwrap_or_else(|| ids.iter().map(|id| (*id).to_owned()).collect())));
+    };
+    let axes_of = |part: &&'p Part| part.axes.iter().map(|axis| axis.parameter.as_str()).collect::<Vec<_>>();
+    let mut shared = parts.first().map(axes_of).unwrap_or_default();
+    shared.retain(|axis| parts.iter().all(|part| axes_of(part).contains(axis)));
+    Ok(Among::Axis { parameter: one_of(&along, &shared)?, rows: rows.unwrap_or_default() })
+}
 
-    /// The words for the choices.
-    fn choices<'a>(&self, among: &'a Among) -> Vec<&'a str>
-    where
-        'p: 'a,
-    {
-        match among {
-            Among::Rows(rows) => rows.iter().map(String::as_str).collect(),
-            Among::Axis { parameter, .. } => {
-                let axis = |part: &&'p Part| part.axes.iter().find(|axis| axis.parameter == *parameter);
-                let axes = self.parts.iter().filter_map(axis);
-                axes.take(1).flat_map(|axis| axis.values.iter().map(String::as_str)).collect()
-            }
+/// The words for the choices.
+fn choices<'a>(parts: &[&'a Part], among: &'a Among) -> Vec<&'a str> {
+    match among {
+        Among::Rows(rows) => rows.iter().map(String::as_str).collect(),
+        Among::Axis { parameter, .. } => {
+            let axes =
+                parts.iter().filter_map(|part| part.axes.iter().find(|axis| axis.parameter == *parameter));
+            axes.take(1).flat_map(|axis| axis.values.iter().map(String::as_str)).collect()
         }
     }
 }

@@ -11,6 +11,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use kurabe_chart::Theme;
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::shown::Shown;
+use kurabe_core::words::Keyword;
 use kurabe_report::Doc;
 use maud::{DOCTYPE, PreEscaped, Render};
 use std::collections::HashMap;
@@ -275,7 +276,7 @@ pub(crate) async fn choose(
 ) -> Response {
     let choice = match (what.as_str(), word.as_str()) {
         ("lang", "ja" | "en") => Some((LANG_COOKIE, word.as_str())),
-        ("theme", word) => Theme::named(word).map(|theme| (THEME_COOKIE, theme.word())),
+        ("theme", word) => Theme::of_word(word).map(|theme| (THEME_COOKIE, theme.word())),
         _ => None,
     };
     let Some((name, word)) = choice else { return StatusCode::NOT_FOUND.into_response() };

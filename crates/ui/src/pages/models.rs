@@ -7,7 +7,7 @@
 //! page. The sliders that move most come first, found by moving each.
 
 use super::kit::*;
-use kurabe_core::model::Model;
+use kurabe_core::model::{CONNECTIONS, Model};
 use kurabe_lab::{CardFigures, Mover, card_figures, in_parallel, load_model, what_if};
 use kurabe_report::{
     LayerDescription, ParameterDescription, card_names, describe_model, mover_words, row_of_layers,
@@ -17,8 +17,6 @@ use std::sync::OnceLock;
 
 /// Figures come out the same each time, in the order of the models.
 static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
-/// Kinds of layers that are drawn as a line between what they link.
-const LINKS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 /// Height of a row of a drawing.
 const ROW: usize = 26;
 
@@ -133,7 +131,7 @@ impl StackDrawing {
         let words = if count > 1 { format!("{count} × {}", layer.name) } else { layer.name.clone() };
         let (width, top) = (words.chars().count() * 7 + 14, self.row * ROW);
         let piece = html! {
-            @if LINKS.contains(&layer.kind.word) {
+            @if CONNECTIONS.contains(&layer.kind.word) {
                 path d={ "M" (left) " " (top + 20) "h" (width) } {}
                 text x=(left + width / 2) y=(top + 15) { (words) }
             } @else {

@@ -5,9 +5,9 @@ use super::kit::*;
 use super::tiles;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use kurabe_chart::Theme;
+use kurabe_chart::{Theme, png};
 use kurabe_interop::ExportFormat;
-use kurabe_report::{headline, png, run_figures};
+use kurabe_report::{headline, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
 
 /// Differences up to this do not matter, as on the command line.

@@ -98,9 +98,8 @@ fn live_parameters(model: &ModelRecord) -> Vec<(String, Text)> {
         let kind = KINDS.iter().find(|kind| kind.word == layer.kind);
         for parameter in kind.into_iter().flat_map(|kind| kind.parameters).filter(|parameter| parameter.live)
         {
-            let own = layer.parameters.iter().find(|own| own.key == parameter.key);
             let name = format!("{}.{}", layer.name, parameter.key);
-            let value = own.map_or(number::NONE, |own| own.value.as_str());
+            let value = layer.value(parameter.key).unwrap_or(number::NONE);
             let (en, ja) = parameter.meaning;
             let words = text!("{name} = {value} ({en})", "{name} = {value}({ja})");
             live.push((name, words));

@@ -12,7 +12,7 @@ use kurabe_compare::{CellKey, CellName, ComparedCell, values};
 use kurabe_core::number::{self, Figure};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, text};
-use kurabe_stats::{Compared, Stutter, stutter};
+use kurabe_stats::{Compared, Stutter, mean, stutter};
 
 /// A cell of one run.
 pub(super) struct RunCell<'a> {
@@ -89,7 +89,7 @@ fn entry<'a>(
     let statistic = run.header.statistic();
     let figures = Figures::of(cell, statistic);
     let all = values(cell);
-    let mean = (!all.is_empty()).then(|| all.iter().sum::<f64>() / all.len() as f64);
+    let mean = (!all.is_empty()).then(|| mean(&all));
     let of_statistic = figures.main.filter(|_| !of_several && cell.imported.is_none());
     let value = of_statistic.or(mean).filter(|value| value.is_finite());
     let stutter = stutter(cell).filter(|_| cell.imported.is_none());

@@ -129,16 +129,6 @@ pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error
     ErrorKind::Usage.error(what).remedy(remedy)
 }
 
-/// A drawing as PNG, `scale` pixels for one of its own.
-///
-/// # Errors
-/// When the drawing has no size that a picture can have.
-pub fn png(svg: &str, scale: f32) -> Result<Vec<u8>> {
-    kurabe_chart::png(svg, scale).map_err(|error| {
-        ErrorKind::Internal.error(text!("cannot draw the picture", "画像を描けません")).because(error)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -11,7 +11,7 @@ use crate::run::figures::Figures;
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Mark, Plot, Scale, Unit};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::text;
-use kurabe_explain::{CurveUnit, Finding, SweepAxis, SweepFindings, explain_sweep, swept_axis};
+use kurabe_explain::{CurveUnit, Finding, SweepAxis, SweepCurve, explain_sweep, swept_axis};
 use std::collections::BTreeSet;
 
 /// A line of a sweep: the cells, by their place.
@@ -24,13 +24,13 @@ struct SweepLine<'a> {
 /// What `kurabe sweep` found in each of the runs; nothing in others.
 struct Explained<'v> {
     view: &'v View<'v>,
-    sweeps: Vec<SweepFindings>,
+    sweeps: Vec<Vec<SweepCurve>>,
 }
 
 impl Explained<'_> {
-    fn of(&self, run: &RunRecord) -> Option<&SweepFindings> {
+    fn of(&self, run: &RunRecord) -> Option<&[SweepCurve]> {
         let index = self.view.runs.iter().position(|one| std::ptr::eq(*one, run))?;
-        self.sweeps.get(index).filter(|sweep| !sweep.is_empty())
+        self.sweeps.get(index).map(Vec::as_slice).filter(|sweep| !sweep.is_empty())
     }
 
     /// What a course comes to at each of its places.
@@ -41,7 +41,7 @@ impl Explained<'_> {
         };
         let curve = |cell: &Cell| {
             let workload = cell.workload.as_ref()?;
-            let curve = sweep.curves.iter().find(|curve| {
+            let curve = sweep.iter().find(|curve| {
                 curve.axis == axis
                     && Some(curve.direction) == cell.direction
                     && curve.sequential == workload.pattern.is_sequential()
@@ -93,7 +93,7 @@ fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec
     let view = explained.view;
     let Some(sweep) = explained.of(run) else { return Vec::new() };
     let orders: BTreeSet<bool> =
-        sweep.curves.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
+        sweep.iter().filter(|curve| curve.axis == axis).map(|curve| curve.sequential).collect();
     let mark = |finding: &Finding| {
         let mut which = view.say(&crate::words::direction(finding.direction));
         if orders.len() > 1 {
@@ -103,7 +103,12 @@ fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec
         let name = view.say(&crate::run::sweep::name(finding.name));
         Some(Mark { x: finding.x?, label: format!("{which}: {name}") })
     };
-    let mut marks: Vec<Mark> = sweep.all().filter(|finding| finding.axis == axis).filter_map(mark).collect();
+    let mut marks: Vec<Mark> = sweep
+        .iter()
+        .flat_map(|curve| &curve.findings)
+        .filter(|finding| finding.axis == axis)
+        .filter_map(mark)
+        .collect();
     marks.sort_by(|one, two| one.x.total_cmp(&two.x));
     marks
 }

@@ -2,7 +2,7 @@
 //! model's layers.
 
 use kurabe_core::Text;
-use kurabe_core::model::{CauseRecord, LayerRecord, ModelRecord, TimeAccount};
+use kurabe_core::model::{CONNECTIONS, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_stats::{CellAccount, cell_account};
 use schemars::JsonSchema;
@@ -39,9 +39,6 @@ pub struct CauseTime {
     /// served meanwhile, or a connection carries what a medium is still at.
     pub overlaps: bool,
 }
-
-/// Layers that carry data while those below work on more.
-const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -115,19 +112,12 @@ impl CellTime {
     }
 }
 
-fn layer<'a>(model: &'a ModelRecord, name: &str) -> Option<(usize, &'a LayerRecord)> {
-    model.layers.iter().enumerate().find(|(_, layer)| layer.name == name)
-}
-
 fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime> {
-    let facts = |share_layer: &str, key: &str| -> Option<&CauseRecord> {
-        layer(model, share_layer)?.1.causes.iter().find(|cause| cause.key == key)
-    };
     let carries =
-        |name: &str| layer(model, name).is_some_and(|(_, layer)| CONNECTIONS.contains(&layer.kind.as_str()));
+        |name: &str| model.layer(name).is_some_and(|layer| CONNECTIONS.contains(&layer.kind.as_str()));
     let shares = all.shares.iter().filter(|share| share.time_ns > 0);
     let causes = shares.map(|share| {
-        let cause = facts(&share.layer, &share.cause);
+        let cause = model.cause(share);
         CauseTime {
             layer: share.layer.clone(),
             cause: share.cause.clone(),
@@ -139,14 +129,14 @@ fn causes(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CauseTime
         }
     });
     let mut causes: Vec<CauseTime> = causes.collect();
-    let depth = |name: &str| layer(model, name).map_or(usize::MAX, |(depth, _)| depth);
+    let depth = |name: &str| model.layers.iter().position(|layer| layer.name == name).unwrap_or(usize::MAX);
     causes.sort_by(|a, b| depth(&a.layer).cmp(&depth(&b.layer)).then(b.each_ns.total_cmp(&a.each_ns)));
     causes
 }
 
 fn counts(all: &TimeAccount, model: &ModelRecord, divisor: f64) -> Vec<CountOf> {
-    let name = |share_layer: &str, key: &str| {
-        let counter = layer(model, share_layer)?.1.counters.iter().find(|counter| counter.key == key)?;
+    let name = |layer: &str, key: &str| {
+        let counter = model.layer(layer)?.counters.iter().find(|counter| counter.key == key)?;
         Some(counter.name.clone())
     };
     let counts = all.counts.iter().map(|count| CountOf {
