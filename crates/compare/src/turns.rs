@@ -125,8 +125,7 @@ impl Referee {
             self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
-            // Tasks whose turn comes later begin with none.
-            return vec![Vec::new(); self.needs.len()];
+            self.needs.iter_mut().for_each(Vec::clear);
         }
         self.needs.clone()
     }

@@ -3,9 +3,7 @@
 //! The model: every target has a session of its own, which is a run like any other; only who is next is decided here. A
 //! block measures each task once on each target, one right after the other. Blocks come in pairs: the order of the first is
 //! tossed, the second goes back the same way (A B, B A), so what changes steadily cancels out, and so does what a
-//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task. What only
-//! reads comes before all that writes, as most tools have it: what was written in between, and where the device put it, would be
-//! read otherwise than what lies there undisturbed.
+//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task.
 //!
 //! Not here: statistics. When there is enough is for `decide` to say.
 
@@ -40,9 +38,6 @@ pub trait Contender {
     /// # Errors
     /// When that fails.
     fn prepare(&mut self, tasks: Vec<Task>) -> Result<()>;
-
-    /// Whether a prepared task writes.
-    fn writes(&self, task: usize) -> bool;
 
     /// How operations of a prepared task reach the kernel, where there is a choice.
     fn engine(&self, task: usize) -> Option<Engine>;
@@ -139,10 +134,6 @@ impl<G: Ground> Contender for InTurns<'_, G> {
 
     fn engine(&self, task: usize) -> Option<Engine> {
         G::engine(&self.tasks[task].prepared)
-    }
-
-    fn writes(&self, task: usize) -> bool {
-        self.tasks[task].task.writes()
     }
 
     fn use_threads(&mut self, task: usize) {
@@ -266,62 +257,27 @@ impl Turns<'_, '_> {
         decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
         let cells = self.prepare()?;
-        let tasks = 0..cells.len();
-        let writes: Vec<bool> = tasks
-            .clone()
-            .map(|task| self.contenders.iter().any(|contender| contender.writes(task)))
-            .collect();
-        let (mut why, mut planned) = (WhyEnded::Settled, 0);
-        for is_writing in [false, true] {
-            let of_phase: Vec<usize> = tasks.clone().filter(|task| writes[*task] == is_writing).collect();
-            planned += of_phase.len();
-            self.settle(&of_phase, cells.len())?;
-            // Each phase may take its part of the time.
-            let is_over = |spent_ns: &[u64]| {
-                let scaled = |spent_ns: &u64| spent_ns.saturating_mul(cells.len() as u64) / planned as u64;
-                is_over(&spent_ns.iter().map(scaled).collect::<Vec<u64>>())
-            };
-            if !self.phase(&cells, &of_phase, &is_over, interrupt, decide)? {
-                why = WhyEnded::TimeUp;
-            }
-        }
-        Ok(why)
-    }
-
-    /// Repeats some of the tasks until nobody needs them again, or they had their time: whether they were not stopped by that.
-    fn phase(
-        &mut self,
-        cells: &[usize],
-        of_phase: &[usize],
-        is_over: &dyn Fn(&[u64]) -> bool,
-        interrupt: &Stop,
-        decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
-    ) -> Result<bool> {
         let mut places_of_tasks: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells.len()];
-        let mut blocks = 0;
         loop {
-            let is_of_another = |task: &usize| !of_phase.contains(task);
-            (0..cells.len()).filter(is_of_another).for_each(|task| places_of_tasks[task].clear());
-            if places_of_tasks.iter().all(Vec::is_empty) {
-                return Ok(true);
-            }
-            let spent_ns: Vec<u64> = self.contenders.iter().map(|contender| contender.spent_ns()).collect();
-            if blocks > 0 && is_over(&spent_ns) {
-                return Ok(false);
-            }
             for (block, order) in pair_of_blocks(&mut self.random, &places_of_tasks).into_iter().enumerate() {
                 for (task, place) in order {
                     if interrupt.is_asked() {
                         return Err(interrupted());
                     }
-                    let (number, turn) = (blocks + block as u32, self.turn);
+                    let (number, turn) = (self.blocks + block as u32, self.turn);
                     self.each(place, |contender| contender.repeat(task, number, turn))?;
                     self.turn += 1;
                 }
             }
-            blocks += 2;
-            self.blocks = self.blocks.max(blocks);
-            places_of_tasks = of_tasks(cells, decide(blocks)?);
+            self.blocks += 2;
+            places_of_tasks = of_tasks(&cells, decide(self.blocks)?);
+            if places_of_tasks.iter().all(Vec::is_empty) {
+                return Ok(WhyEnded::Settled);
+            }
+            let spent_ns: Vec<u64> = self.contenders.iter().map(|contender| contender.spent_ns()).collect();
+            if is_over(&spent_ns) {
+                return Ok(WhyEnded::TimeUp);
+            }
         }
     }
 
@@ -353,6 +309,7 @@ impl Turns<'_, '_> {
             self.each(place, |contender| contender.prepare(tasks))?;
         }
         self.align_engines(cells.len());
+        self.settle(cells.len())?;
         Ok(cells)
     }
 
@@ -375,11 +332,11 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Has tasks begin when they are in the state in which their work keeps the device, the same on all targets; of so many in all.
-    fn settle(&mut self, of_phase: &[usize], tasks: usize) -> Result<()> {
+    /// Has every task begin when it is in the state in which its work keeps the device, the same on all targets.
+    fn settle(&mut self, tasks: usize) -> Result<()> {
         let trials = tasks * self.contenders.len();
         let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
-        for &task in of_phase {
+        for task in 0..tasks {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {
                 settlings.push(self.each(place, |contender| contender.settling(task, time))?);
