@@ -397,7 +397,8 @@ pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
     *number == N::default()
 }
 
-/// One I/O pattern. The default does nothing: [`Workload::plain`] is what others are made of.
+/// One I/O pattern.
+// Its default does nothing: `Workload::plain` is what others are made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {

@@ -37,7 +37,8 @@ const LONGEST_WARM_UP: u64 = 10;
 /// Largest block of warming up, in bytes; a power of two.
 const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
-/// An `io` step: a workload in one or more directions. The default does nothing: [`IoStep::plain`] is what others are made of.
+/// An `io` step: a workload in one or more directions.
+// Its default does nothing: `IoStep::plain` is what others are made of.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
