@@ -95,6 +95,15 @@ fn drives() -> Vec<Row> {
             480_000.0,
             4.0,
         ),
+        (
+            "crucial-p1",
+            &[],
+            "random reads, depth 32, new file",
+            NewFile(Load::reads(4096, 32, 60_000)),
+            170_000.0,
+            -9.7,
+        ),
+        ("crucial-p1", &[], "sequential reads", read, 2000e6, 25.8),
         ("samsung-870-qvo", &[], "sequential reads", read, 560e6, -0.4),
         ("samsung-870-qvo", &[], "sequential writes", write, 530e6, 5.3),
         ("samsung-870-qvo", &[], "random reads, depth 32, new file", NewFile(reads(32)), 98_000.0, 0.9),
@@ -117,45 +126,6 @@ fn drives() -> Vec<Row> {
             20_020.0,
             0.7,
         ),
-    ]
-}
-
-/// The P1 in its three sizes.
-fn crucial_p1() -> Vec<Row> {
-    // The other sizes of the series: a half and twice as many dies.
-    const P1_500: &[(&str, &str)] =
-        &[("ssd.dies", "1"), ("ssd.capacity", "500 GB"), ("ssd.slc_dynamic", "70 GB")];
-    const P1_2000: &[(&str, &str)] =
-        &[("ssd.dies", "4"), ("ssd.capacity", "2000 GB"), ("ssd.slc_dynamic", "280 GB")];
-    let write = Rate(Load::writes(MIB, 8, 300).in_order());
-    let writes = Requests(Load::writes(4096, 128, 10_000));
-    // Many reads: those of the first moments find the drive still at work.
-    let small_file = NewFile(Load::reads(4096, 32, 60_000));
-    let large_file = NewFile(Load::reads(MIB, 8, 300).in_order());
-    vec![
-        ("crucial-p1", &[], "random reads, depth 32, new file", small_file, 170_000.0, -10.4),
-        (
-            "crucial-p1",
-            P1_500,
-            "reads of 1 MiB in order, new file",
-            large_file,
-            1900e6 / f64::from(MIB),
-            -0.3,
-        ),
-        ("crucial-p1", P1_500, "sequential writes", write, 950e6, -14.5),
-        ("crucial-p1", P1_500, "random reads, depth 32, new file", small_file, 90_000.0, -8.4),
-        ("crucial-p1", P1_500, "random writes, depth 128", writes, 220_000.0, -1.7),
-        (
-            "crucial-p1",
-            P1_2000,
-            "reads of 1 MiB in order, new file",
-            large_file,
-            2000e6 / f64::from(MIB),
-            -0.1,
-        ),
-        ("crucial-p1", P1_2000, "sequential writes", write, 1750e6, 14.3),
-        ("crucial-p1", P1_2000, "random reads, depth 32, new file", small_file, 250_000.0, -15.8),
-        ("crucial-p1", P1_2000, "random writes, depth 128", writes, 250_000.0, -4.1),
     ]
 }
 
@@ -191,7 +161,7 @@ fn cards() -> Vec<Row> {
 #[expect(clippy::print_stdout, reason = "the table of docs/truth.md is made by this test")]
 fn drives_of_today() {
     let (mut near, mut wrong) = (0, Vec::new());
-    let rows = [drives(), crucial_p1(), cards()].concat();
+    let rows = [drives(), cards()].concat();
     for (drive, changes, what, figure, published, stated_percent) in &rows {
         let mut spec = device_named(drive).unwrap();
         changes.iter().for_each(|(key, value)| spec.set(key, value).unwrap());
