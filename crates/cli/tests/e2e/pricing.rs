@@ -325,7 +325,7 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
     let (go, test) = (examples.join("go"), lab.beside("journal.test"));
     let go = system("go", &["test", "-C", text(&go), "-c", "-o", text(&test)]);
     let python = format!("python3 {}", text(&examples.join("python/test_journal.py")));
-    let rust = format!("{}/debug/deps/journal-*[0-9a-f]", text(&built));
+    let rust = format!("{}/debug/deps/journal-*[0-9a-f][0-9a-f]", text(&built));
     for (what, line, is_there) in
         [("Python", &*python, true), ("Rust", &*rust, cargo.is_some()), ("Go", text(&test), go.is_some())]
     {
