@@ -258,7 +258,7 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
 
 /// The workload, cut down to a handful of operations at places of their own.
 fn trial_of(workload: &Workload, round: u32) -> Workload {
-    // A trial that reads only must not write.
+    // Nothing is written again behind reads: a trial that reads only must not write.
     Workload {
         block_sizes: workload.block_sizes.clone(),
         write_block_sizes: workload.write_block_sizes.clone(),
