@@ -56,18 +56,25 @@ pub(crate) fn pair_ns(baseline: &Cell, other: &Cell) -> u64 {
 /// Where the cells of a measurement in turns stand.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
-    /// For each target but the first, what may be said of each cell against the first; `None` where a side has no usable
-    /// value.
+    /// For each target but the first, what may be said of each cell, by its place in the run, against the first; `None` where a
+    /// side has no usable value, or none yet.
     pub others: Vec<Vec<Option<Blocked>>>,
 }
 
 impl Standings {
-    /// Of the cells of all targets, the baseline first; each list has the same cells.
-    pub fn of(targets: &[Vec<Cell>], margin: f64) -> Self {
+    /// Of the cells of all targets, the baseline first, of which there will be so many. Who is not there yet counts: its verdict will
+    /// take its share of the error.
+    fn of(targets: &[Vec<Cell>], cell_count: usize, margin: f64) -> Self {
         let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
+        let later = Cell::default();
         let judged = |other: &Vec<Cell>| {
-            let sides: Vec<Sides> =
-                baseline.iter().zip(other).map(|(one, two)| in_blocks(one, two, repetition_value)).collect();
+            let sides: Vec<Sides> = (0..cell_count as u32)
+                .map(|index| {
+                    let [one, two] = [baseline, other]
+                        .map(|cells| cells.iter().find(|cell| cell.index == index).unwrap_or(&later));
+                    in_blocks(one, two, repetition_value)
+                })
+                .collect();
             judge(&sides, margin, others.len())
         };
         Self { others: others.iter().map(judged).collect() }
@@ -115,17 +122,23 @@ impl Referee {
         Self { margin, discarded, standings: Standings { others: Vec::new() }, needs: Vec::new() }
     }
 
-    /// For each cell the targets that need it again after so many blocks. `targets` gives the cells of all targets, the
-    /// baseline first; each list has the same cells.
-    pub fn decide(&mut self, blocks: u32, targets: impl FnOnce() -> Vec<Vec<Cell>>) -> Vec<Vec<usize>> {
+    /// For each of so many cells the targets that need it again after so many blocks. `targets` gives the cells of all targets so far,
+    /// the baseline first.
+    pub fn decide(
+        &mut self,
+        blocks: u32,
+        cell_count: usize,
+        targets: impl FnOnce() -> Vec<Vec<Cell>>,
+    ) -> Vec<Vec<usize>> {
         let counted = blocks.saturating_sub(self.discarded) as usize;
         // The first time only tells how many cells there are: a single pair of blocks settles nothing.
         if self.needs.is_empty() || is_look(counted) {
-            self.standings = Standings::of(&targets(), self.margin);
+            self.standings = Standings::of(&targets(), cell_count, self.margin);
             self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
-            self.needs.iter_mut().for_each(Vec::clear);
+            // Cells whose turn comes later have their own blocks then.
+            return vec![Vec::new(); self.needs.len()];
         }
         self.needs.clone()
     }
@@ -181,7 +194,7 @@ mod tests {
         let mut looks = Vec::new();
         for blocks in (2..=40).step_by(2) {
             let mut looked = false;
-            let needs = referee.decide(blocks, || {
+            let needs = referee.decide(blocks, 1, || {
                 looked = true;
                 targets(blocks)
             });
@@ -192,15 +205,23 @@ mod tests {
         }
         assert_eq!(looks, [2, 20, 28, 40]);
         assert_eq!(referee.standings().settled(), (1, 1));
-        assert_eq!(referee.decide(42, || panic!("no look")), [Vec::<usize>::new(); 1]);
+        assert_eq!(referee.decide(42, 1, || panic!("no look")), [Vec::<usize>::new(); 1]);
     }
 
     #[test]
     fn blocks_that_do_not_count_put_the_looks_off() {
         let mut referee = Referee::new(0.05, 2);
-        referee.decide(2, || targets(2));
-        referee.decide(20, || panic!("no look"));
-        referee.decide(22, || targets(20));
+        referee.decide(2, 1, || targets(2));
+        referee.decide(20, 1, || panic!("no look"));
+        referee.decide(22, 1, || targets(20));
+    }
+
+    #[test]
+    fn who_comes_later_has_as_many_blocks() {
+        let mut referee = Referee::new(0.05, 0);
+        assert_eq!(referee.decide(2, 2, || targets(2)), [[0, 1], [0, 1]]);
+        assert_eq!(referee.decide(MOST_BLOCKS as u32, 2, || targets(2)), [Vec::<usize>::new(), Vec::new()]);
+        assert_eq!(referee.decide(2, 2, || panic!("no look")), [[0, 1], [0, 1]]);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! The model: every target has a session of its own, which is a run like any other; only who is next is decided here. A
 //! block measures each task once on each target, one right after the other. Blocks come in pairs: the order of the first is
 //! tossed, the second goes back the same way (A B, B A), so what changes steadily cancels out, and so does what a
-//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task.
+//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task. What only
+//! reads comes before all that writes, as in most tools: what is written in between, and where the device puts it, would be read
+//! otherwise than what lies there undisturbed.
 //!
 //! Not here: statistics. When there is enough is for `decide` to say.
 
@@ -213,15 +215,15 @@ pub struct Ended {
 
 /// Measures targets in turns until nobody needs more or their time together is up.
 ///
-/// `decide` is asked after every pair of blocks, with the number of blocks; it gives for each cell the targets that need
-/// it again. `is_over` is asked then, too, with the time that each target had by its own clock. Only what fits all targets is
-/// measured.
+/// `decide` is asked after every pair of blocks, with the number of blocks that these tasks had and that of all cells, of which some come
+/// later; it gives for each cell the targets that need it again. `time_used` is asked then, too, with the time that each target had by
+/// its own clock; it gives the share of the time that is gone. Only what fits all targets is measured.
 pub fn measure_in_turns(
     contenders: &mut [Box<dyn Contender + '_>],
     rules: TurnRules,
-    is_over: &dyn Fn(&[u64]) -> bool,
+    time_used: &dyn Fn(&[u64]) -> f64,
     interrupt: &Stop,
-    decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
+    decide: &mut dyn FnMut(u32, usize) -> Result<Vec<Vec<usize>>>,
 ) -> Ended {
     let mut turns = Turns {
         contenders,
@@ -231,13 +233,20 @@ pub fn measure_in_turns(
         failed: None,
         rules,
     };
-    let mut why = turns.run(is_over, interrupt, decide);
+    let mut why = turns.run(time_used, interrupt, decide);
     // Every run is closed, whatever ended this one.
     for contender in turns.contenders.iter_mut() {
         let closed = contender.close();
         why = why.and_then(|why| closed.map(|()| why));
     }
     Ended { why, failed: turns.failed, blocks: turns.blocks }
+}
+
+/// A task that all targets have.
+struct SharedTask {
+    cells: usize,
+    /// Whether it writes on any of them.
+    writes: bool,
 }
 
 struct Turns<'c, 'a> {
@@ -252,37 +261,57 @@ struct Turns<'c, 'a> {
 impl Turns<'_, '_> {
     fn run(
         &mut self,
-        is_over: &dyn Fn(&[u64]) -> bool,
+        time_used: &dyn Fn(&[u64]) -> f64,
         interrupt: &Stop,
-        decide: &mut dyn FnMut(u32) -> Result<Vec<Vec<usize>>>,
+        decide: &mut dyn FnMut(u32, usize) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
-        let cells = self.prepare()?;
-        let mut places_of_tasks: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells.len()];
-        loop {
-            for (block, order) in pair_of_blocks(&mut self.random, &places_of_tasks).into_iter().enumerate() {
-                for (task, place) in order {
-                    if interrupt.is_asked() {
-                        return Err(interrupted());
-                    }
-                    let (number, turn) = (self.blocks + block as u32, self.turn);
-                    self.each(place, |contender| contender.repeat(task, number, turn))?;
-                    self.turn += 1;
+        let tasks = self.prepare()?;
+        let (writing, reading): (Vec<usize>, Vec<usize>) =
+            (0..tasks.len()).partition(|task| tasks[*task].writes);
+        // What only reads has its share of what the test files left of the time.
+        let begun = time_used(&self.spent_ns());
+        let reading_ends = begun + (1.0 - begun) * reading.len() as f64 / tasks.len() as f64;
+        let cells = tasks.iter().map(|task| task.cells).sum();
+        let mut why = WhyEnded::Settled;
+        for (phase, ends) in [(reading, reading_ends), (writing, 1.0)] {
+            self.settle(&phase, tasks.len())?;
+            let mut places_of_tasks = vec![Vec::new(); tasks.len()];
+            phase.iter().for_each(|task| places_of_tasks[*task] = (0..self.contenders.len()).collect());
+            let mut blocks = 0;
+            while places_of_tasks.iter().any(|places| !places.is_empty()) {
+                if blocks > 0 && time_used(&self.spent_ns()) >= ends {
+                    why = WhyEnded::TimeUp;
+                    break;
                 }
-            }
-            self.blocks += 2;
-            places_of_tasks = of_tasks(&cells, decide(self.blocks)?);
-            if places_of_tasks.iter().all(Vec::is_empty) {
-                return Ok(WhyEnded::Settled);
-            }
-            let spent_ns: Vec<u64> = self.contenders.iter().map(|contender| contender.spent_ns()).collect();
-            if is_over(&spent_ns) {
-                return Ok(WhyEnded::TimeUp);
+                self.pair(blocks, &places_of_tasks, interrupt)?;
+                blocks += 2;
+                self.blocks = self.blocks.max(blocks);
+                places_of_tasks = of_tasks(&tasks, decide(blocks, cells)?);
+                (0..tasks.len())
+                    .filter(|task| !phase.contains(task))
+                    .for_each(|task| places_of_tasks[task].clear());
             }
         }
+        Ok(why)
     }
 
-    /// Brings all targets to where the first repetition can begin; how many cells each task has that they share.
-    fn prepare(&mut self) -> Result<Vec<usize>> {
+    /// Makes a pair of blocks, the first of this number.
+    fn pair(&mut self, number: u32, places_of_tasks: &[Vec<usize>], interrupt: &Stop) -> Result<()> {
+        for (block, order) in (number..).zip(pair_of_blocks(&mut self.random, places_of_tasks)) {
+            for (task, place) in order {
+                if interrupt.is_asked() {
+                    return Err(interrupted());
+                }
+                let turn = self.turn;
+                self.each(place, |contender| contender.repeat(task, block, turn))?;
+                self.turn += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings all targets to where the first repetition can begin; the tasks that they share.
+    fn prepare(&mut self) -> Result<Vec<SharedTask>> {
         for place in 0..self.contenders.len() {
             self.each(place, |contender| contender.begin())?;
         }
@@ -297,8 +326,13 @@ impl Turns<'_, '_> {
                 plan.iter().filter(everywhere).cloned().collect()
             })
             .collect();
-        let cells: Vec<usize> = shared.first().into_iter().flatten().map(|task| task.cells.len()).collect();
-        if cells.is_empty() {
+        let tasks: Vec<SharedTask> = (0..shared[0].len())
+            .map(|task| SharedTask {
+                cells: shared[0][task].cells.len(),
+                writes: shared.iter().any(|plan| plan[task].writes()),
+            })
+            .collect();
+        if tasks.is_empty() {
             return Err(ErrorKind::Target.error(text!("there is nothing that all targets can be measured by", "すべての対象で測れる項目がありません"))
             .remedy(text!(
                 "allow the same on all of them ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or choose another profile",
@@ -308,9 +342,8 @@ impl Turns<'_, '_> {
         for (place, tasks) in shared.into_iter().enumerate() {
             self.each(place, |contender| contender.prepare(tasks))?;
         }
-        self.align_engines(cells.len());
-        self.settle(cells.len())?;
-        Ok(cells)
+        self.align_engines(tasks.len());
+        Ok(tasks)
     }
 
     /// Bytes that each target is measured over, in whole units: the same on all, unless their number is what differs.
@@ -332,11 +365,11 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Has every task begin when it is in the state in which its work keeps the device, the same on all targets.
-    fn settle(&mut self, tasks: usize) -> Result<()> {
+    /// Has tasks of so many in all begin when they are in the state in which their work keeps the device, the same on all targets.
+    fn settle(&mut self, phase: &[usize], tasks: usize) -> Result<()> {
         let trials = tasks * self.contenders.len();
         let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
-        for task in 0..tasks {
+        for &task in phase {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {
                 settlings.push(self.each(place, |contender| contender.settling(task, time))?);
@@ -349,6 +382,11 @@ impl Turns<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Time that each target had.
+    fn spent_ns(&self) -> Vec<u64> {
+        self.contenders.iter().map(|contender| contender.spent_ns()).collect()
     }
 
     /// Has a target do something, and notes it as the culprit if it fails.
@@ -366,12 +404,12 @@ impl Turns<'_, '_> {
 }
 
 /// A task is wanted where any of its cells is.
-fn of_tasks(cells: &[usize], of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+fn of_tasks(tasks: &[SharedTask], of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut of_cells = of_cells.into_iter();
-    cells
+    tasks
         .iter()
-        .map(|count| {
-            let mut places: Vec<usize> = of_cells.by_ref().take(*count).flatten().collect();
+        .map(|task| {
+            let mut places: Vec<usize> = of_cells.by_ref().take(task.cells).flatten().collect();
             places.sort_unstable();
             places.dedup();
             places

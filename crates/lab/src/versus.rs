@@ -328,16 +328,18 @@ impl VersusRequest {
         self.targets.iter().flat_map(move |target| std::iter::repeat_n(counts(target), times))
     }
 
-    /// Tells from the time that each target had, by its own clock, whether the measurement is over; it begins now.
-    fn clock(&self) -> impl Fn(&[u64]) -> bool + use<> {
+    /// Tells from the time that each target had, by its own clock, which share of the time is gone; it begins now.
+    fn clock(&self) -> impl Fn(&[u64]) -> f64 + use<> {
         let (limit, begun) = (self.limit(), Instant::now());
         let counting: Vec<bool> = self.counting_runs().collect();
         move |spent_ns| match limit {
             LongestTime::Measuring(time_ns) => {
                 let counted = spent_ns.iter().zip(&counting).filter(|(_, counts)| **counts);
-                counted.map(|(spent_ns, _)| *spent_ns).fold(0, u64::saturating_add) >= time_ns
+                counted.map(|(spent_ns, _)| *spent_ns as f64).sum::<f64>() / time_ns as f64
             }
-            LongestTime::Computing(time_ns) => begun.elapsed() >= Duration::from_nanos(time_ns),
+            LongestTime::Computing(time_ns) => {
+                begun.elapsed().div_duration_f64(Duration::from_nanos(time_ns))
+            }
         }
     }
 
@@ -513,15 +515,16 @@ impl Live<'_, '_> {
     }
 
     /// After a pair of blocks: what each cell still needs.
-    fn look(&mut self, blocks: u32) -> Result<Vec<Vec<usize>>> {
+    fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
-        let needed = self.referee.decide(blocks, cells);
+        let needed = self.referee.decide(blocks, cell_count, cells);
         let standings = self.referee.standings();
         let group = self.journals[0].id();
         let tell = |event| self.lab.stream.tell(group, Happening::Turns(event));
         for (other, judged) in standings.others.iter().enumerate() {
-            for ((place, blocked), cell) in judged.iter().enumerate().zip(&self.journals[0].record.cells) {
+            for cell in &self.journals[0].record.cells {
+                let (place, blocked) = (cell.index as usize, judged[cell.index as usize]);
                 let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
                 let Some(blocked) = blocked.filter(|blocked| blocked.course.settled) else { continue };
                 if before.is_some_and(|before| before.course.settled) {
@@ -573,13 +576,13 @@ impl Live<'_, '_> {
                 ground.in_turns(plan, *settings, noise, stop, emit)
             })
             .collect();
-        let mut decide = |blocks| live.borrow_mut().look(blocks);
-        let is_over = request.clock();
+        let mut decide = |blocks, cell_count| live.borrow_mut().look(blocks, cell_count);
+        let time_used = request.clock();
         let own_spans = request.variants.iter().any(|variant| variant.overrides.size_bytes.is_some());
         let settling =
             Some(settling_time(request, live.borrow().journals.iter().map(|journal| &journal.record.header)));
         let rules = TurnRules { order_seed, own_spans, settling };
-        Ok(measure_in_turns(&mut contenders, rules, &is_over, stop, &mut decide))
+        Ok(measure_in_turns(&mut contenders, rules, &time_used, stop, &mut decide))
     }
 }
 

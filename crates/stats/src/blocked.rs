@@ -76,7 +76,7 @@ pub fn is_look(blocks: usize) -> bool {
 
 /// Goes through the looks at cells whose values are in the order of blocks, in both sides alike. A difference below
 /// `margin` does not matter. `families` is how many such comparisons are made at once, each with these cells: the allowed error is divided by it.
-/// A cell without usable values is `None`.
+/// A cell without usable values is `None`, and stays open: its turn may come.
 pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocked>> {
     let level = (1.0 - CONFIDENCE) / families.max(1) as f64;
     let mut trials: Vec<Option<Trial>> = cells.iter().map(|sides| Trial::of(sides, margin)).collect();
@@ -88,14 +88,13 @@ pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocke
         settle(&mut trials, level);
     }
     let counts = OpenClaims::of(&trials);
-    let mut p_values: Vec<f64> = trials.iter().flatten().map(|trial| trial.p_value).collect();
+    let mut p_values: Vec<f64> =
+        trials.iter().map(|trial| trial.as_ref().map_or(1.0, |trial| trial.p_value)).collect();
     p_values = holm(&p_values).into_iter().map(|p_value| (p_value * families as f64).min(1.0)).collect();
-    let mut corrected = p_values.into_iter();
-    let judged = |(trial, sides): (&Option<Trial>, &Sides)| {
-        let trial = trial.as_ref()?;
-        Some(trial.judged(sides, level, counts, corrected.next()?))
+    let judged = |((trial, sides), p_value): ((&Option<Trial>, &Sides), f64)| {
+        Some(trial.as_ref()?.judged(sides, level, counts, p_value))
     };
-    trials.iter().zip(cells).map(judged).collect()
+    trials.iter().zip(cells).zip(p_values).map(judged).collect()
 }
 
 /// Verdicts of one kind free the others of that kind from a part of the correction, so it goes on until nothing changes.
@@ -129,7 +128,7 @@ struct OpenClaims {
 
 impl OpenClaims {
     fn of(trials: &[Option<Trial>]) -> Self {
-        let count = trials.iter().flatten().count();
+        let count = trials.len();
         let same = |trial: &&Trial| trial.settled.is_some_and(|settled| settled.verdict == Verdict::Same);
         let settled = trials.iter().flatten().filter(|trial| trial.settled.is_some()).count();
         let same = trials.iter().flatten().filter(same).count();

@@ -48,6 +48,16 @@ fn a_clear_difference_is_settled_at_the_first_look() {
 }
 
 #[test]
+fn a_cell_whose_turn_comes_later_takes_its_share_of_the_error() {
+    let sides = measured(&mut Random::new(1, 0), 10, 0.02, &mut |random| 0.03 * normal(random));
+    let later = Sides { baseline: Vec::new(), other: Vec::new(), higher_is_better: true };
+    let judged = judge(&[sides.clone(), later], 0.05, 1);
+    let alone = only(sides).compared.p_value;
+    assert!((judged[0].unwrap().compared.p_value / alone - 2.0).abs() < 1e-9, "{judged:?} and {alone}");
+    assert_eq!(judged[1], None);
+}
+
+#[test]
 fn what_comes_after_the_verdict_does_not_change_it() {
     let mut random = Random::new(2, 0);
     let long = steady(&mut random, 60, 1.1, 0.05);

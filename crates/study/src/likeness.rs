@@ -2,7 +2,8 @@
 //!
 //! The model: the band of a kind of device is what the catalogue's rows of that kind span for the same work, and nothing
 //! else: where no row has a figure with a source, there is no band. Ends are widened by what the same device differs by
-//! from host to host. A sheet that tells no depth means the best one, so it stands beside the run's deepest cell alone.
+//! from host to host. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
+//! the kind may be.
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.
 
@@ -192,30 +193,26 @@ fn is_deepest(record: &RunRecord, work: &RateWork) -> bool {
     !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(work))
 }
 
-/// What a kind of device spans for some work, each entry with its fastest figure. A sheet that tells a span of depths has a figure of
-/// many threads: no less is slow, but a kind may be as fast.
+/// What a kind of device spans for some work, each entry with its fastest figure. What was reached with more in flight is an upper end
+/// alone: who has less of it is not slow, but the kind may be as fast. Such are a sheet's figure of a span of depths, which means many
+/// threads, and one that tells no depth, which means the best, beside all but the run's deepest cell.
 fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: bool) -> Option<Band> {
-    let of_many = |published: &RateWork| published.in_flight.is_some_and(|(least, most)| least < most);
-    let meets = |published: &RateWork| {
-        published.is_done_by(work) && (is_deepest || published.in_flight.is_some()) && !of_many(published)
-    };
-    let entries = || catalogue.entries().filter(|entry| entry.row.class == Some(class));
-    let mut band: Option<Band> = None;
-    for entry in entries() {
-        let Some((.., (low, high))) = entry.fastest(meets) else { continue };
-        let so_far =
-            band.get_or_insert(Band { low_bytes_per_s: low, high_bytes_per_s: high, entries: Vec::new() });
-        so_far.low_bytes_per_s = so_far.low_bytes_per_s.min(low);
-        so_far.high_bytes_per_s = so_far.high_bytes_per_s.max(high);
-        so_far.entries.push(entry.id());
+    let is_of_depth =
+        |published: &RateWork| published.in_flight.map_or(is_deepest, |(least, most)| least == most);
+    let (mut low_bytes_per_s, mut high_bytes_per_s, mut entries) = (f64::INFINITY, 0.0_f64, Vec::new());
+    for entry in catalogue.entries().filter(|entry| entry.row.class == Some(class)) {
+        let fastest = |of_depth: bool| {
+            entry.fastest(|published| published.is_done_by(work) && is_of_depth(published) == of_depth)
+        };
+        let [of_depth, at_best] = [true, false].map(|of_depth| fastest(of_depth).map(|(.., span)| span));
+        low_bytes_per_s = of_depth.map_or(low_bytes_per_s, |(low, _)| low.min(low_bytes_per_s));
+        let Some(high) = of_depth.into_iter().chain(at_best).map(|(_, high)| high).reduce(f64::max) else {
+            continue;
+        };
+        high_bytes_per_s = high_bytes_per_s.max(high);
+        entries.push(entry.id());
     }
-    let at_best = |published: &RateWork| published.is_done_by(work) && of_many(published);
-    for entry in entries() {
-        let (Some(band), Some((.., (_, high)))) = (&mut band, entry.fastest(at_best)) else { continue };
-        band.high_bytes_per_s = band.high_bytes_per_s.max(high);
-        band.entries.push(entry.id());
-    }
-    band
+    low_bytes_per_s.is_finite().then_some(Band { low_bytes_per_s, high_bytes_per_s, entries })
 }
 
 #[cfg(test)]
@@ -351,11 +348,16 @@ mod tests {
         assert_eq!(one.iter().map(|cell| cell.cell_index).collect::<Vec<_>>(), [0, 1, 2, 3]);
         // Operations per second and bytes are one by the block: 98 000 of 4 KiB are 401 MB/s.
         assert!(one.iter().all(|cell| cell.distance() == 0.0), "{one:#?}");
-        // A sheet's sequential rate is that of its best depth, which the second is not.
-        let of_sheets =
-            |entry: &String| catalogue.entry(entry).unwrap().table.statistic == PublishedStatistic::Specified;
-        assert!(one[0].band.entries.iter().any(of_sheets));
-        assert!(!one[1].band.entries.iter().any(of_sheets), "{:?}", one[1]);
+        // A sheet's sequential rate is that of its best depth, which the second is not: such a rate is not fast there, and less is not slow.
+        let of_sheets = |entry: &&String| {
+            catalogue.entry(entry).unwrap().table.statistic == PublishedStatistic::Specified
+        };
+        assert!(
+            one.iter().take(2).all(|cell| cell.band.entries.iter().any(|entry| of_sheets(&entry))),
+            "{one:#?}"
+        );
+        assert!(one[1].band.low_bytes_per_s < one[0].band.low_bytes_per_s, "{one:#?}");
+        assert_eq!(one[0].band.high_bytes_per_s, one[1].band.high_bytes_per_s, "{one:#?}");
         let other = rates(1100.0, 5.0);
         assert!(other[0].distance() > 0.3 && other[3].distance() < -0.3, "{other:#?}");
     }

@@ -6,7 +6,7 @@ use crate::doc::{Doc, Paragraph, Style};
 use crate::run::rescued::rescued_in;
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
-use kurabe_core::{Text, record::RunHeader, text, workload::Direction};
+use kurabe_core::{Text, record::RunHeader, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 use std::path::Path;
 
@@ -85,14 +85,6 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
          取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
         span
     ));
-    let has =
-        |is_read: bool| pair.cells.iter().any(|cell| (cell.direction == Some(Direction::Read)) == is_read);
-    if has(true) && has(false) {
-        doc.say(text!(
-            "Reads met what the writes between them had left, on the device and in its caches.",
-            "読み出しは、合間の書き込みが残した状態(デバイス上の配置とキャッシュ)で測っています。"
-        ));
-    }
     doc.say_all(remedies(pair));
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
     doc.say(match drifts.is_empty() {
