@@ -321,7 +321,6 @@ fn shares(w: Words) -> Chart {
                 row("raw card", [9.8, 0.0, 2.1, 3.0, 0.3]),
             ],
             axis: axis(w.say("time", "時間"), Unit::Moment, Scale::Linear),
-            relative: false,
         }),
     }
 }

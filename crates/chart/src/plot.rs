@@ -3,6 +3,14 @@
 use crate::unit::Unit;
 use kurabe_core::number;
 
+/// Numbers beyond this are taken for none: no storage has them, and sums of them overflow.
+const LARGEST: f64 = 1e21;
+
+/// The number, if it is one that can be shown.
+pub(crate) fn shown(value: f64) -> Option<f64> {
+    (value.is_finite() && value.abs() <= LARGEST).then_some(value)
+}
+
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
@@ -25,7 +33,7 @@ pub enum Plot {
     Forest(Forest),
     /// A value over two categories, as block size × queue depth.
     Heat(Heat),
-    /// Where the time went: each row a bar of parts.
+    /// Where the time went: each row a bar of parts, as shares of its sum.
     Shares(Shares),
 }
 
@@ -238,10 +246,8 @@ pub struct Shares {
     pub parts: Vec<String>,
     /// The rows, from the top.
     pub rows: Vec<ShareRow>,
-    /// What the values are.
+    /// What the values are, and what their shares are of.
     pub axis: Axis,
-    /// Whether every row is drawn at full length, as shares of its sum.
-    pub relative: bool,
 }
 
 /// A bar of parts.
@@ -251,4 +257,16 @@ pub struct ShareRow {
     pub label: String,
     /// One value for each part; 0 where it has none.
     pub values: Vec<f64>,
+}
+
+impl ShareRow {
+    /// The parts; what is no number or less than nothing is nothing.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().map(|value| shown(*value).unwrap_or(0.0).max(0.0))
+    }
+
+    /// All of them.
+    pub(crate) fn whole(&self) -> f64 {
+        self.parts().sum()
+    }
 }

@@ -48,10 +48,8 @@ pub struct Size {
 /// What a page needs whose drawings have the theme [`Theme::Page`], as CSS. A page that wants one of the two whatever the
 /// reader's screen is set to says so in `data-theme` of its root.
 pub fn style_sheet() -> String {
-    let colours = |dark: bool| -> String {
-        Ink::all().map(|ink| format!("{}:{};", ink.name(), ink.hex(dark))).collect()
-    };
-    let (light, dark) = (colours(false), colours(true));
+    let [light, dark] =
+        [false, true].map(|dark| Ink::all().map(|ink| ink.property(dark)).collect::<String>());
     format!(
         ".kurabe-chart{{font-variant-numeric:tabular-nums;{light}}}\n\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=\"light\"]) .kurabe-chart{{{dark}}}}}\n\

@@ -100,8 +100,8 @@ fn heat() -> impl Strategy<Value = Plot> {
 
 fn shares() -> impl Strategy<Value = Plot> {
     let row = (words(), some(number())).prop_map(|(label, values)| ShareRow { label, values });
-    (some(words()), some(row), axis(), any::<bool>())
-        .prop_map(|(parts, rows, axis, relative)| Plot::Shares(Shares { parts, rows, axis, relative }))
+    (some(words()), some(row), axis())
+        .prop_map(|(parts, rows, axis)| Plot::Shares(Shares { parts, rows, axis }))
 }
 
 fn chart() -> impl Strategy<Value = Chart> {
@@ -216,7 +216,6 @@ fn small_shares() -> Chart {
         parts: vec!["bus".to_owned(), "FAT walk".to_owned()],
         rows: vec![row("4 KiB clusters", vec![10e9, 14e9]), row("raw", vec![10e9, 0.1e9])],
         axis: Axis { label: "time".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
-        relative: true,
     }))
 }
 

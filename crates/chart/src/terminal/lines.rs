@@ -1,10 +1,10 @@
 //! Lines and dots over an axis.
 
 use super::braille::Canvas;
-use super::row::{Ink, InkedLine};
-use super::row::{letter, widest};
+use super::row::{Ink, InkedLine, letter, widest};
 use super::ticks::TickedAxis;
 use crate::plot::{ChartLine, LineStyle, Lines};
+use crate::svg::ticks::Way;
 use kurabe_core::display::{clip, display_width, pad_left};
 
 const LEAST_LINES: usize = 10;
@@ -74,11 +74,11 @@ impl ScaledCanvas {
         // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
         let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
         let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
-        let x = TickedAxis::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
-        let right = lines.right.as_ref().and_then(|axis| TickedAxis::up(axis, of(true), height));
+        let x = TickedAxis::of(&lines.x, xs, Way::Across, width.saturating_sub(USUAL_GUTTERS))?;
+        let up = |axis, at_right| TickedAxis::of(axis, of(at_right), Way::Up, height);
+        let right = || up(lines.right.as_ref()?, true);
         // Where every line belongs to the right axis, the left axis shows the same values.
-        let left = TickedAxis::up(&lines.y, of(false), height)
-            .or_else(|| TickedAxis::up(lines.right.as_ref()?, of(true), height))?;
+        let (left, right) = (up(&lines.y, false).or_else(right)?, right());
         Some(Self { x, left, right })
     }
 }

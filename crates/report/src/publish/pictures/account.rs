@@ -44,7 +44,7 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
         "棒の全長は 1 操作(サンプル、回)の時間全体。その長さは名前の横に示す",
     );
     let axis = Axis::new(view.pick("share of the time", "時間の割合"), Unit::Latency, Scale::Linear);
-    let plot = Plot::Shares(Shares { parts: names, rows, axis, relative: true });
+    let plot = Plot::Shares(Shares { parts: names, rows, axis });
     Some(view.picture("time-account", &what, &[run], vec![how], plot))
 }
 
