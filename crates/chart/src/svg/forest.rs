@@ -6,8 +6,8 @@ use super::marks::{hollow, shape};
 use super::measures::{LABEL, PAD_PX, widest};
 use super::span::{Ends, PixelSpan};
 use super::ticks::{self, Way};
-use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale, shown};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale, Unit, shown};
 
 /// Ratios further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1000.0;

@@ -5,8 +5,8 @@ use super::ink::{Ink, RAMP};
 use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
 use super::span::{Ends, PixelSpan};
 use super::ticks::label_across;
-use crate::plot::{Heat, Scale, shown};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Heat, Scale, Unit, shown};
 
 const ROW_PX: f64 = 34.0;
 const KEY_PX: f64 = 150.0;

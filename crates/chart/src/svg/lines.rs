@@ -78,14 +78,10 @@ pub(super) fn height(width: f64) -> f64 {
 
 /// What stands in the legend: the lines, and the stretches if they are all of one kind.
 fn entries(lines: &Lines, frame: &Frame) -> Vec<(Swatch, String)> {
-    let mut entries: Vec<(Swatch, String)> = Vec::new();
-    let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
-    if !one {
-        let named = lines.lines.iter().enumerate();
-        entries.extend(
-            named.map(|(index, line)| (Swatch::Line(index, looks(lines, line, frame)), line.name.clone())),
-        );
-    }
+    let is_nameless = matches!(lines.lines.as_slice(), [only] if only.name.is_empty());
+    let named = lines.lines.iter().enumerate().filter(|_| !is_nameless);
+    let swatch = |(index, line)| Swatch::Line(index, looks(lines, line, frame));
+    let mut entries: Vec<_> = named.map(|named| (swatch(named), named.1.name.clone())).collect();
     if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
         && lines.stretches.iter().all(|stretch| stretch.label == first.label)
     {
@@ -203,13 +199,10 @@ fn draw_line(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame
     } else {
         let pieces = thin::pieces(frame.places(line));
         let dense = is_dense(line, frame);
-        let path: String = pieces
-            .iter()
-            .map(|piece| {
-                path(piece, line.style == LineStyle::Steps && !dense, if dense { 1.0 } else { 10.0 })
-            })
-            .collect();
-        let (width, dashes) = if dense { ("1.2", String::new()) } else { ("2", dash(index)) };
+        let (width, parts, dashes) =
+            if dense { ("1.2", 1.0, String::new()) } else { ("2", 10.0, dash(index)) };
+        let steps = line.style == LineStyle::Steps && !dense;
+        let path: String = pieces.iter().map(|piece| path(piece, steps, parts)).collect();
         let more =
             format!(r#" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}"#);
         canvas.stroke(&path, Ink::series(index), &more);

@@ -6,8 +6,8 @@ use super::legend;
 use super::measures::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
 use super::span::{Ends, PixelSpan};
 use super::ticks::{self, Way};
-use crate::plot::{Axis, Scale, ShareRow, Shares};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Scale, ShareRow, Shares, Unit};
 
 const BAR_PX: f64 = 24.0;
 const ROW_GAP_PX: f64 = 12.0;

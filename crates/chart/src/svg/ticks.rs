@@ -7,8 +7,8 @@ use super::canvas::{Align, Canvas};
 use super::ink::Ink;
 use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
 use super::span::{PixelSpan, round_up};
-use crate::plot::{Axis, Scale};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Scale, Unit};
 use kurabe_core::{number, quantity::format_bytes};
 
 /// Free space between the labels of two ticks.
@@ -282,8 +282,7 @@ fn stand_apart(ticks: &[Tick], span: &PixelSpan, way: Way) -> bool {
 fn apart(ticks: Vec<Tick>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
-        let fits = kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way));
-        if fits {
+        if kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way)) {
             kept.push(tick);
         }
     }

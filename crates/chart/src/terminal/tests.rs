@@ -1,5 +1,4 @@
 use crate::plot::*;
-use crate::unit::Unit;
 use kurabe_core::display::display_width;
 use proptest::prelude::*;
 

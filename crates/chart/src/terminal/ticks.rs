@@ -15,7 +15,7 @@ const LINE_PX: f64 = 13.0;
 pub(super) struct TickedAxis {
     span: PixelSpan,
     length_px: f64,
-    ticks: Ticks,
+    pub(super) ticks: Ticks,
 }
 
 impl TickedAxis {
@@ -47,10 +47,5 @@ impl TickedAxis {
     /// Share of the axis and words of each place that is named, ascending.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.ticks.iter().filter_map(|tick| Some((self.share(tick.value)?, tick.words.as_str())))
-    }
-
-    /// What the axis is, with its unit.
-    pub(super) fn label(&self) -> &str {
-        &self.ticks.label
     }
 }
