@@ -86,8 +86,7 @@ impl Chart {
 
     fn draw_with(&self, width_px: u32, plot_px: Option<f64>, theme: Theme) -> Drawing {
         let width_px = f64::from(width_px.clamp(NARROWEST_PX, WIDEST_PX));
-        let mut canvas = Canvas::new(width_px, theme);
-        canvas.plot_px = plot_px;
+        let mut canvas = Canvas::new(width_px, plot_px, theme);
         let top = self.heading(&mut canvas);
         let bottom = match &self.plot {
             Plot::Bars(bars) => bars::draw(bars, &mut canvas, top),

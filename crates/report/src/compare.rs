@@ -22,7 +22,7 @@ pub use verdict::fastest_words;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{words, words::stutter::stutter_words};
 use facts::{Spoken, full_label};
-use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{Alone, CellKey, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, JSON};
 use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text};
@@ -324,10 +324,9 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
         if cells.is_empty() {
             continue;
         }
-        let named = cells.iter().take(NAMED_ALONE);
-        let named =
-            named.map(|alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]));
-        let named = Text::join(named, [", ", " / "]);
+        let name =
+            |alone: &Alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]);
+        let named = Text::join(cells.iter().take(NAMED_ALONE).map(name), [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {

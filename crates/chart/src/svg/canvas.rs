@@ -73,8 +73,8 @@ pub fn escape(text: &str) -> String {
 }
 
 impl Canvas {
-    pub(super) fn new(width: f64, theme: Theme) -> Self {
-        Self { width, theme, ..Self::default() }
+    pub(super) fn new(width: f64, plot_px: Option<f64>, theme: Theme) -> Self {
+        Self { width, plot_px, theme, ..Self::default() }
     }
 
     /// An ink as the value of an attribute.

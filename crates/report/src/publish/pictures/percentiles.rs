@@ -3,7 +3,7 @@
 //! The model: of one run a line for each cell, reads and writes apart; of several runs a chart for each cell that they
 //! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
 
-use super::{MOST_LINES, Picture, View};
+use super::view::{MOST_LINES, Picture, View};
 use crate::{compare::facts::note, run::figures::Figures};
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
 use kurabe_compare::CellKey;

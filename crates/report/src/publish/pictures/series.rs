@@ -194,7 +194,7 @@ fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
             let name = format!("{} {}", view.cell(cell), shown::line(&series.name));
             ChartLine::new(name.trim(), LineStyle::Joined, points.collect())
         })
-        .take(super::MOST_LINES)
+        .take(super::view::MOST_LINES)
         .collect();
     if lines.is_empty() {
         return None;
