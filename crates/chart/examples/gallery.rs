@@ -4,7 +4,7 @@
 
 use kurabe_chart::{
     Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
-    RatioVerdict, Scale, ShadedBand, ShareRow, Shares, Size, Theme, Unit, png,
+    RatioVerdict, Scale, ShadedBand, ShareRow, Shares, Theme, Unit, png,
 };
 use std::path::Path;
 use std::time::Instant;
@@ -321,7 +321,6 @@ fn shares(w: Words) -> Chart {
                 row("raw card", [9.8, 0.0, 2.1, 3.0, 0.3]),
             ],
             axis: axis(w.say("time", "時間"), Unit::Moment, Scale::Linear),
-            relative: false,
         }),
     }
 }
@@ -343,7 +342,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("heat", heat),
         ("shares", shares),
     ];
-    let size = Size { width_px: 800 };
     let mut report = String::from("name                   SVG bytes  SVG ms  PNG ms\n");
     for (name, make) in kinds {
         for (language, words) in [("en", Words(false)), ("ja", Words(true))] {
@@ -351,7 +349,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for (shade, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
                 let stem = format!("{name}-{language}-{shade}");
                 let start = Instant::now();
-                let svg = chart.svg(&size, theme);
+                let svg = chart.svg(800, theme);
                 let drawn = start.elapsed();
                 let picture = png(&svg, 2.0)?;
                 let packed = start.elapsed() - drawn;
@@ -360,7 +358,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let (drawn, packed) = (drawn.as_secs_f64() * 1e3, packed.as_secs_f64() * 1e3);
                 report += &format!("{stem:<22} {:>9}  {drawn:>6.1}  {packed:>6.1}\n", svg.len());
             }
-            std::fs::write(dir.join(format!("{name}-{language}-auto.svg")), chart.svg(&size, Theme::Auto))?;
+            std::fs::write(dir.join(format!("{name}-{language}-auto.svg")), chart.svg(800, Theme::Auto))?;
         }
     }
     std::fs::write(dir.join("times.txt"), report)?;

@@ -9,7 +9,7 @@ use kurabe_core::shown;
 use skrifa::instance::{LocationRef, Size as FontSize};
 use skrifa::{FontRef, MetadataProvider, charmap::Charmap, metrics::GlyphMetrics};
 use std::io::Read;
-use std::sync::{LazyLock, OnceLock};
+use std::sync::LazyLock;
 
 /// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of both languages.
 /// Packed it is a megabyte less of program; it is unpacked for the first picture.
@@ -26,8 +26,6 @@ pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/NotoSansJP-Bold.subset.
 pub(crate) const STAND_IN: char = '?';
 /// Width of a character that the font lacks, in ems: a browser draws it from another font, and emoji are wide.
 const LACKING_EM: f64 = 1.3;
-/// Units of an em in both fonts when they cannot be read; they are read in every test.
-const UNITS: f64 = 1000.0;
 
 struct Face {
     chars: Charmap<'static>,
@@ -40,29 +38,26 @@ impl Face {
         let font = FontRef::new(data).ok()?;
         let units = f64::from(font.metrics(FontSize::unscaled(), LocationRef::default()).units_per_em);
         let advances = font.glyph_metrics(FontSize::unscaled(), LocationRef::default());
-        Some(Self { chars: font.charmap(), advances, units: if units > 0.0 { units } else { UNITS } })
-    }
-
-    /// Advance of a character in ems.
-    fn advance(&self, c: char) -> Option<f64> {
-        let glyph = self.chars.map(c).filter(|glyph| glyph.to_u32() != 0)?;
-        Some(f64::from(self.advances.advance_width(glyph)?) / self.units)
+        Some(Self { chars: font.charmap(), advances, units })
     }
 }
 
-fn face(bold: bool) -> Option<&'static Face> {
-    static FACES: OnceLock<[Option<Face>; 2]> = OnceLock::new();
-    FACES.get_or_init(|| [Face::read(&REGULAR), Face::read(BOLD)])[usize::from(bold)].as_ref()
+/// Advance of a character in ems, if the font has it.
+fn advance(c: char, bold: bool) -> Option<f64> {
+    static FACES: LazyLock<[Option<Face>; 2]> = LazyLock::new(|| [Face::read(&REGULAR), Face::read(BOLD)]);
+    let face = FACES[usize::from(bold)].as_ref()?;
+    let glyph = face.chars.map(c).filter(|glyph| glyph.to_u32() != 0)?;
+    Some(f64::from(face.advances.advance_width(glyph)?) / face.units)
 }
 
 /// Whether the regular font, and so every picture, has the character.
 pub fn has_glyph(c: char) -> bool {
-    face(false).is_some_and(|face| face.advance(c).is_some())
+    advance(c, false).is_some()
 }
 
 /// Whether the bold font has all characters; words that it lacks are better drawn in one weight than in two.
 pub fn bold_has(text: &str) -> bool {
-    text.chars().all(|c| face(true).is_some_and(|face| face.advance(c).is_some()))
+    text.chars().all(|c| advance(c, true).is_some())
 }
 
 /// Whether a character is drawn as nothing: joiners, variation selectors, byte order marks.
@@ -74,9 +69,7 @@ fn advance_em(c: char, bold: bool) -> f64 {
     if is_invisible(c) {
         return 0.0;
     }
-    let advance = (bold.then(|| face(true)).flatten().and_then(|face| face.advance(c)))
-        .or_else(|| face(false).and_then(|face| face.advance(c)));
-    advance.unwrap_or(LACKING_EM)
+    advance(c, bold).or_else(|| advance(c, false)).unwrap_or(LACKING_EM)
 }
 
 /// How wide words are in pixels when drawn at a size, in the embedded font; what is drawn as an escape is as wide as that.

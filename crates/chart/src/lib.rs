@@ -10,13 +10,11 @@ mod plot;
 mod png;
 mod svg;
 mod terminal;
-mod unit;
 
 pub use font::{REGULAR, bold_has, fit, has_glyph, text_width, wrap};
 pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
-    RatioVerdict, Scale, ShadedBand, ShareRow, Shares,
+    RatioVerdict, Scale, ShadedBand, ShareRow, Shares, Unit,
 };
 pub use png::png;
-pub use svg::{Drawing, Size, Theme, escape, style_sheet};
-pub use unit::Unit;
+pub use svg::{Drawing, Theme, escape, style_sheet};

@@ -1,7 +1,14 @@
 //! What a chart shows, apart from how it is drawn.
 
-use crate::unit::Unit;
-use kurabe_core::number;
+use kurabe_core::{number, quantity::format_bytes};
+
+/// Numbers beyond this are taken for none: no storage has them, and sums of them overflow.
+const LARGEST: f64 = 1e21;
+
+/// The number, if it is one that can be shown.
+pub(crate) fn shown(value: f64) -> Option<f64> {
+    (value.is_finite() && value.abs() <= LARGEST).then_some(value)
+}
 
 /// A chart.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +32,7 @@ pub enum Plot {
     Forest(Forest),
     /// A value over two categories, as block size × queue depth.
     Heat(Heat),
-    /// Where the time went: each row a bar of parts.
+    /// Where the time went: each row a bar of parts, as shares of its sum.
     Shares(Shares),
 }
 
@@ -51,6 +58,43 @@ impl Axis {
         match self.scale {
             Scale::Tail => format!("{} %", number::percentile(value)),
             _ => self.unit.words(value),
+        }
+    }
+}
+
+/// What a number is, and so how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bytes per second, written in MB/s.
+    Rate,
+    /// Operations per second.
+    Iops,
+    /// A latency in ns.
+    Latency,
+    /// A time within a run in ns.
+    Moment,
+    /// A size in bytes, written in binary units.
+    Bytes,
+    /// A plain count.
+    Count,
+    /// A ratio: how many times.
+    Factor,
+    /// A share from 0 to 1, written in percent.
+    Share,
+}
+
+impl Unit {
+    /// A number in words: `312.4 MB/s`, `41.2 µs`, `4 KiB`, `1.25 ×`.
+    pub fn words(self, value: f64) -> String {
+        match self {
+            Unit::Rate => number::rate(value).to_string(),
+            Unit::Iops => number::iops(value).to_string(),
+            Unit::Latency => number::latency(value).to_string(),
+            Unit::Moment => number::moment(value.max(0.0) as u64),
+            Unit::Bytes => format_bytes(value.max(0.0) as u64),
+            Unit::Count => number::whole(value),
+            Unit::Factor => format!("{} ×", number::fixed(value, 2)),
+            Unit::Share => number::percent(value),
         }
     }
 }
@@ -238,10 +282,8 @@ pub struct Shares {
     pub parts: Vec<String>,
     /// The rows, from the top.
     pub rows: Vec<ShareRow>,
-    /// What the values are.
+    /// What the values are, and what their shares are of.
     pub axis: Axis,
-    /// Whether every row is drawn at full length, as shares of its sum.
-    pub relative: bool,
 }
 
 /// A bar of parts.
@@ -251,4 +293,16 @@ pub struct ShareRow {
     pub label: String,
     /// One value for each part; 0 where it has none.
     pub values: Vec<f64>,
+}
+
+impl ShareRow {
+    /// The parts; what is no number or less than nothing is nothing.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = f64> {
+        self.values.iter().map(|value| shown(*value).unwrap_or(0.0).max(0.0))
+    }
+
+    /// All of them.
+    pub(crate) fn whole(&self) -> f64 {
+        self.parts().sum()
+    }
 }

@@ -9,7 +9,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::{Options, Tree, fontdb};
 use std::fmt::Display;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock};
 
 /// The longest side of a picture, in pixels.
 const LONGEST_PX: f32 = 20_000.0;
@@ -18,21 +18,18 @@ fn no_picture(why: impl Display) -> Error {
     ErrorKind::Internal.error(text!("cannot draw the picture", "画像を描けません")).because(why)
 }
 
-fn fonts() -> Arc<fontdb::Database> {
-    static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
-    let load = || {
-        let mut fonts = fontdb::Database::new();
-        for data in [&**font::REGULAR, font::BOLD] {
-            fonts.load_font_source(fontdb::Source::Binary(Arc::new(data)));
-        }
-        Arc::new(fonts)
-    };
-    Arc::clone(FONTS.get_or_init(load))
-}
+static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
+    let mut fonts = fontdb::Database::new();
+    for data in [&**font::REGULAR, font::BOLD] {
+        fonts.load_font_source(fontdb::Source::Binary(Arc::new(data)));
+    }
+    Arc::new(fonts)
+});
 
 /// The SVG read as resvg reads it, with the embedded fonts.
 pub(crate) fn tree(svg: &str) -> Result<Tree> {
-    let options = Options { fontdb: fonts(), font_family: "Noto Sans JP".to_owned(), ..Options::default() };
+    let options =
+        Options { fontdb: Arc::clone(&FONTS), font_family: "Noto Sans JP".to_owned(), ..Options::default() };
     Tree::from_str(&drawable(svg), &options)
         .map_err(|error| no_picture(format!("the SVG cannot be read: {error}")))
 }

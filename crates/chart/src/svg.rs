@@ -38,20 +38,11 @@ const WIDEST_PX: u32 = 8_000;
 /// Lines are not pressed flatter than this: their axis would have no room for its numbers.
 const FLATTEST_PX: f64 = 150.0;
 
-/// How large a picture is. The height follows from what it shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Size {
-    /// Its width in pixels; from 240 to 8000.
-    pub width_px: u32,
-}
-
 /// What a page needs whose drawings have the theme [`Theme::Page`], as CSS. A page that wants one of the two whatever the
 /// reader's screen is set to says so in `data-theme` of its root.
 pub fn style_sheet() -> String {
-    let colours = |dark: bool| -> String {
-        Ink::all().map(|ink| format!("{}:{};", ink.name(), ink.hex(dark))).collect()
-    };
-    let (light, dark) = (colours(false), colours(true));
+    let [light, dark] =
+        [false, true].map(|dark| Ink::all().map(|ink| ink.property(dark)).collect::<String>());
     format!(
         ".kurabe-chart{{font-variant-numeric:tabular-nums;{light}}}\n\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=\"light\"]) .kurabe-chart{{{dark}}}}}\n\
@@ -72,31 +63,30 @@ pub struct Drawing {
 }
 
 impl Chart {
-    /// The chart as SVG.
-    pub fn svg(&self, size: &Size, theme: Theme) -> String {
-        self.draw(size, theme).svg
+    /// The chart as SVG, from 240 to 8000 pixels wide; its height follows from what it shows.
+    pub fn svg(&self, width_px: u32, theme: Theme) -> String {
+        self.draw(width_px, theme).svg
     }
 
     /// The chart as SVG, with its size: for who places it beside others.
-    pub fn draw(&self, size: &Size, theme: Theme) -> Drawing {
-        self.draw_with(size, None, theme)
+    pub fn draw(&self, width_px: u32, theme: Theme) -> Drawing {
+        self.draw_with(width_px, None, theme)
     }
 
     /// The same, as high as a place allows: lines are stretched or pressed to `height_px`, but not flatter than can be
     /// read. The height of every other kind follows from its rows, as ever.
-    pub fn draw_into(&self, size: &Size, height_px: f64, theme: Theme) -> Drawing {
-        let free = self.draw(size, theme);
+    pub fn draw_into(&self, width_px: u32, height_px: f64, theme: Theme) -> Drawing {
+        let free = self.draw(width_px, theme);
         if !matches!(self.plot, Plot::Lines(_)) {
             return free;
         }
         let plot_px = lines::height(free.width_px) + height_px.floor() - free.height_px;
-        self.draw_with(size, Some(plot_px.max(FLATTEST_PX)), theme)
+        self.draw_with(width_px, Some(plot_px.max(FLATTEST_PX)), theme)
     }
 
-    fn draw_with(&self, size: &Size, plot_px: Option<f64>, theme: Theme) -> Drawing {
-        let width_px = f64::from(size.width_px.clamp(NARROWEST_PX, WIDEST_PX));
-        let mut canvas = Canvas::new(width_px, theme);
-        canvas.plot_px = plot_px;
+    fn draw_with(&self, width_px: u32, plot_px: Option<f64>, theme: Theme) -> Drawing {
+        let width_px = f64::from(width_px.clamp(NARROWEST_PX, WIDEST_PX));
+        let mut canvas = Canvas::new(width_px, plot_px, theme);
         let top = self.heading(&mut canvas);
         let bottom = match &self.plot {
             Plot::Bars(bars) => bars::draw(bars, &mut canvas, top),

@@ -1,7 +1,6 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
 pub(crate) mod facts;
-pub(crate) mod fastest;
 mod fit;
 mod gate;
 mod history;
@@ -12,18 +11,18 @@ mod turns;
 pub(crate) mod verdict;
 
 pub use facts::PIVOT_WORDS;
-pub use fastest::fastest_words;
 pub use fit::{accept_fit, fit_answer, fit_doc};
 pub use gate::{Unaccepted, accept};
 pub use history::history_doc;
 pub use pivot::{pivot_answer, pivot_doc, render_pivot};
 pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
+pub use verdict::fastest_words;
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{words, words::stutter::stutter_words};
 use facts::{Spoken, full_label};
-use kurabe_compare::{CellKey, ComparedCell, Difference, Pair, Side, Weight};
+use kurabe_compare::{Alone, CellKey, ComparedCell, Difference, Pair, Side, Weight};
 use kurabe_core::display::{clip, clip_front};
 use kurabe_core::mention::{COMPARE, JSON};
 use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text};
@@ -121,11 +120,8 @@ pub fn answer(pair: &Pair) -> Text {
         .cells
         .iter()
         .filter_map(|cell| {
-            let verdict = cell.compared.as_ref()?.verdict;
-            Some(match cell.by_single_figures {
-                Some(verdict) => CellVerdict { verdict, by_single: true },
-                None => CellVerdict::of(verdict),
-            })
+            let (compared, by_single) = (cell.compared?.verdict, cell.by_single_figures);
+            Some(CellVerdict { verdict: by_single.unwrap_or(compared), by_single: by_single.is_some() })
         })
         .collect();
     if sayings.is_empty() {
@@ -189,10 +185,9 @@ pub(crate) fn columns(compared: Text, pair: &Pair) -> [Column; 4] {
 pub(crate) fn table(pair: &Pair) -> Table {
     let columns = columns(text!("cell", "項目"), pair);
     let rows = pair.cells.iter().map(|cell| {
-        let (role, words) = verdict(cell);
         let [baseline, other] =
             [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean));
-        [cell_name(cell).into(), baseline.into(), other.into(), Entry::new(role, words)]
+        [cell_name(cell).into(), baseline.into(), other.into(), Entry::of(verdict(cell))]
     });
     Table::new(columns, rows).stacks()
 }
@@ -206,22 +201,18 @@ fn value_note(pair: &Pair) -> Option<Text> {
             "他ツールの記録にある 1 回分のサンプルどうしを比べています。区間はサンプルのばらつきによるもので、測り直したときの差は含みません。"
         ));
     }
-    has(|cell| cell.statistic == Statistic::Best).then(|| {
-        text!(
-            "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
-            "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
-        )
-    })
+    has(|cell| cell.statistic == Statistic::Best).then_some(text!(
+        "One of the tools prints only its best run, so the best repetition stands for the other run, too.",
+        "一方のツールは最良値しか表示しないので、もう一方も最良の回の値で比べています。"
+    ))
 }
 
 /// Why single figures give no verdict, and what would.
 pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
-    pair.cells.iter().any(|cell| cell.by_single_figures.is_some()).then(|| {
-        text!(
+    pair.cells.iter().any(|cell| cell.by_single_figures.is_some()).then_some(text!(
             "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can, with 5 runs for example.",
             "(1 回の値): 値が 1 つだけではばらつきが分からず、確かさを判断できません。測り直せる場合は、5 回など、繰り返して測ってください。"
-        )
-    })
+    ))
 }
 
 /// `read SEQ 1 MiB Q8 T1`
@@ -292,15 +283,15 @@ pub(crate) fn unevenness(pair: &Pair) -> Doc {
             );
             doc.push(Paragraph::new(words).listed());
         }
-        let felt = |side: &Side| side.stutter.as_ref().and_then(stutter_words);
-        let (baseline, other) = (felt(&cell.baseline), felt(&cell.other));
-        if baseline.is_none() && other.is_none() {
+        let sides = [&cell.baseline, &cell.other];
+        let felt = sides.map(|side| side.stutter.as_ref().and_then(stutter_words));
+        if felt.iter().all(Option::is_none) {
             continue;
         }
-        let name = cell_name(cell);
+        let [baseline, other] = felt;
         let baseline = baseline.unwrap_or_else(|| smooth(&cell.baseline));
         let other = other.unwrap_or_else(|| smooth(&cell.other));
-        let [first, second] = &pair.names;
+        let (name, [first, second]) = (cell_name(cell), &pair.names);
         let words = text!(
             "{name}: {first} {baseline}; {second} {other}",
             "{name}: {first} は{baseline}。{second} は{other}";
@@ -333,10 +324,9 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
         if cells.is_empty() {
             continue;
         }
-        let named = cells.iter().take(NAMED_ALONE);
-        let named =
-            named.map(|alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]));
-        let named = Text::join(named, [", ", " / "]);
+        let name =
+            |alone: &Alone| Text::join([facts::cell_name(&alone.name), facts::unlike(alone)], ["", ""]);
+        let named = Text::join(cells.iter().take(NAMED_ALONE).map(name), [", ", " / "]);
         let words = match cells.len() - cells.len().min(NAMED_ALONE) {
             0 => text!("only {run} has: {named}", "{run} にしかない項目: {named}"; run, named),
             more => {

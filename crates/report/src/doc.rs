@@ -188,7 +188,6 @@ impl Paragraph {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields {
     pub(crate) fields: Vec<Field>,
-    pub(crate) indent: usize,
     /// Keys elsewhere that these are aligned with.
     pub(crate) aligned_with: Vec<Text>,
     /// Where keys begin with a sign, the roles of the signs; a field without a key then belongs to the one above it.
@@ -205,7 +204,7 @@ pub(crate) fn filled(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
 
 impl From<Vec<Field>> for Fields {
     fn from(fields: Vec<Field>) -> Self {
-        Self { fields, indent: 2, ..Self::default() }
+        Self { fields, ..Self::default() }
     }
 }
 

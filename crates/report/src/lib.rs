@@ -20,7 +20,6 @@ mod words;
 
 pub use compare::*;
 pub use doc::layout::display_width;
-pub use doc::spark::sparkline;
 pub use doc::{Doc, Style};
 pub use live::*;
 pub use machine::*;

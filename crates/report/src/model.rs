@@ -35,9 +35,13 @@ pub(crate) fn title_line(model: &ModelRecord) -> Text {
     text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title)
 }
 
-/// Its layers in a line, and what was changed.
+/// Its layers in a line, from the host down (`host → raid → 4×ssd`), and what was changed.
 pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
-    let layers = layers(model);
+    let name = |layer: &LayerRecord| match layer.instances {
+        0 | 1 => shown::line(&layer.name),
+        many => format!("{many}×{}", shown::line(&layer.name)),
+    };
+    let layers = model.layers.iter().map(name).collect::<Vec<_>>().join(" → ");
     let mut facts = vec![text!("layers: {layers}", "層: {layers}")];
     let changed = model.changes();
     if !changed.is_empty() {
@@ -45,15 +49,6 @@ pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
         facts.push(text!("changed: {changed}", "変更: {changed}"));
     }
     facts
-}
-
-/// `host → raid → 4×ssd`, from the host down.
-fn layers(model: &ModelRecord) -> String {
-    let name = |layer: &LayerRecord| match layer.instances {
-        0 | 1 => shown::line(&layer.name),
-        many => format!("{many}×{}", shown::line(&layer.name)),
-    };
-    model.layers.iter().map(name).collect::<Vec<_>>().join(" → ")
 }
 
 /// What the figures of a table are, and what they lean on.

@@ -354,25 +354,20 @@ pub fn pair_line<'a>(
     [baseline, other]: [&'a RunRecord; 2],
     about: &[String],
 ) -> ScriptLine<'a> {
+    let asked = pair.facts.iter().filter(|fact| about.iter().any(|word| word == fact.fact.word()));
+    let in_words = |asked: &Difference| AskedFact {
+        fact: asked.fact.word(),
+        name: name(asked.fact),
+        differs: asked.differs(),
+        baseline: asked.baseline.as_ref().map(|of_run| value(Some(of_run))),
+        other: asked.other.as_ref().map(|of_run| value(Some(of_run))),
+    };
     ScriptLine::Comparison {
         answer: crate::answer(pair),
         comparison: pair.into(),
-        about: asked(&pair.facts, about),
+        about: asked.map(in_words).collect(),
         figures: BothFigures { baseline: run_figures(baseline), other: run_figures(other) },
     }
-}
-
-/// What a comparison's records tell of what was asked about, in words.
-fn asked(facts: &[Difference], about: &[String]) -> Vec<AskedFact> {
-    let asked = facts.iter().filter(|pair| about.iter().any(|word| word == pair.fact.word()));
-    let of = |pair: &Difference| AskedFact {
-        fact: pair.fact.word(),
-        name: name(pair.fact),
-        differs: pair.differs(),
-        baseline: pair.baseline.as_ref().map(|of_run| value(Some(of_run))),
-        other: pair.other.as_ref().map(|of_run| value(Some(of_run))),
-    };
-    asked.map(of).collect()
 }
 
 impl<'a> From<&'a ImageReport> for ScriptLine<'a> {

@@ -17,7 +17,7 @@ pub use scripts::{EntryLine, SpokenStudy, StudyLine};
 pub use shown::{render_studies, render_study_file};
 pub use verdicts::{study_summary, verdict_answer, verdict_badge, verdict_doc};
 
-use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
+use crate::doc::curve::{DrawnCurve, Values};
 use crate::doc::{Block, Doc, Paragraph, Role, Style};
 use crate::words;
 use kurabe_core::mention::{CELL, PROFILE, RUN, SET, SHOW, WHY};
@@ -184,12 +184,12 @@ fn curve(parameter: &str, column: &ColumnResult, index: usize, rows: &[RowResult
         ));
         return doc;
     }
-    let places = rows.iter().map(|row| row.values.first().cloned().unwrap_or_default()).collect();
+    let place = |row: Option<&RowResult>| row.and_then(|row| row.values.first().cloned()).unwrap_or_default();
     let curve = DrawnCurve {
         points,
         until: rows.len() as f64,
         values: Values::Fixed(column.decimals, column.unit.clone()),
-        places: CurvePlaces::Named(places),
+        edges: [rows.first(), rows.last()].map(place),
     };
     if !curve.is_empty() {
         let title = text!("{name} over {parameter}, {row}", "{name}、横軸 {parameter}: {row}"; name, row);

@@ -6,7 +6,7 @@ pub(crate) mod stutter;
 pub use help::help_in_japanese;
 
 use crate::doc::Role;
-use kurabe_core::environment::FileSystemJournal;
+use kurabe_core::environment::{FileSystemJournal, Machine, Virtualisation};
 use kurabe_core::profile::{CopyPart, Order, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, NoticeKind, RunHeader, RunStatus, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, Direction, OpKind, Pattern};
@@ -29,12 +29,12 @@ pub(crate) fn op_kind(kind: OpKind) -> Text {
     }
 }
 
-pub(crate) fn status(status: RunStatus) -> (Text, Role) {
+pub(crate) fn status(status: RunStatus) -> (Role, Text) {
     match status {
-        RunStatus::Running => (text!("unfinished", "未完了"), Role::Warn),
-        RunStatus::Complete => (text!("complete", "完了"), Role::Plain),
-        RunStatus::Interrupted => (text!("interrupted", "中断"), Role::Warn),
-        RunStatus::Failed => (text!("failed", "失敗"), Role::Bad),
+        RunStatus::Running => (Role::Warn, text!("unfinished", "未完了")),
+        RunStatus::Complete => (Role::Plain, text!("complete", "完了")),
+        RunStatus::Interrupted => (Role::Warn, text!("interrupted", "中断")),
+        RunStatus::Failed => (Role::Bad, text!("failed", "失敗")),
     }
 }
 
@@ -107,10 +107,9 @@ fn span(target: &TargetRecord) -> Text {
 }
 
 pub(crate) fn access(direct: bool) -> Text {
-    if direct {
-        text!("direct I/O", "ダイレクト I/O")
-    } else {
-        text!("buffered I/O (page cache)", "バッファー I/O (ページキャッシュ経由)")
+    match direct {
+        true => text!("direct I/O", "ダイレクト I/O"),
+        false => text!("buffered I/O (page cache)", "バッファー I/O (ページキャッシュ経由)"),
     }
 }
 
@@ -293,6 +292,15 @@ pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
         Some(data) => text!("{place}, data={data}", "{place}、data={data}"; place),
         None => place,
     }
+}
+
+/// That a machine is a virtual one or a container.
+pub(crate) fn virtualisation(machine: &Machine) -> Vec<Text> {
+    let Virtualisation { machine, container } = &machine.virtualisation;
+    present([
+        machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
+        container.as_ref().map(|name| text!("container ({name})", "コンテナー({name})")),
+    ])
 }
 
 /// Labels or settings: `key=value` each.

@@ -2,12 +2,12 @@
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::Ink;
-use super::legend::{self, Swatch};
+use super::legend;
 use super::measures::{FIGURE, LABEL, PAD_PX, room_for, widest};
-use super::span::{Ends, PixelSpan, shown};
+use super::span::{Ends, PixelSpan};
 use super::ticks::{self, Way};
 use crate::font;
-use crate::plot::{Bar, BarGroup, Bars};
+use crate::plot::{Bar, BarGroup, Bars, shown};
 
 const GROUP_GAP_PX: f64 = 14.0;
 /// What stands where a series has no value.
@@ -21,15 +21,15 @@ struct BarLayout {
     figure: Type,
 }
 
+impl BarLayout {
+    /// Where bars begin.
+    fn zero(&self) -> f64 {
+        self.span.at(0.0).unwrap_or(self.span.from)
+    }
+}
+
 pub(super) fn draw(bars: &Bars, canvas: &mut Canvas, top: f64) -> f64 {
-    let entries: Vec<(Swatch, String)> = match bars.series.len() {
-        0 => Vec::new(),
-        1 if bars.series[0].is_empty() => Vec::new(),
-        _ => {
-            bars.series.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect()
-        }
-    };
-    let top = legend::draw(canvas, &entries, top);
+    let top = legend::draw(canvas, &legend::fills(&bars.series), top);
     let layout = layout(bars, canvas.width);
     let heights: Vec<f64> = bars.groups.iter().map(|group| group_height(group, &layout)).collect();
     let bottom = top + heights.iter().map(|height| height + GROUP_GAP_PX).sum::<f64>() + GROUP_GAP_PX / 2.0;
@@ -40,11 +40,8 @@ pub(super) fn draw(bars: &Bars, canvas: &mut Canvas, top: f64) -> f64 {
         draw_group(bars, group, canvas, &layout, (y, *height));
         y += height + GROUP_GAP_PX;
     }
-    if let Some(zero) = layout.span.at(0.0).filter(|_| layout.span.low < 0.0) {
-        canvas.line((zero, top), (zero, bottom), Ink::Axis, "");
-    } else {
-        canvas.line((layout.span.from, top), (layout.span.from, bottom), Ink::Axis, "");
-    }
+    let zero = layout.zero();
+    canvas.line((zero, top), (zero, bottom), Ink::Axis, "");
     ticks::across(canvas, &ticks, &layout.span, bottom)
 }
 
@@ -110,8 +107,14 @@ fn draw_group(
                 canvas.close_mark();
             }
             _ => {
-                let x = layout.span.at(0.0).unwrap_or(layout.span.from) + 6.0;
-                canvas.text_mid(x, y + layout.bar_px / 2.0, Align::Start, layout.figure, Ink::Quiet, NONE);
+                canvas.text_mid(
+                    layout.zero() + 6.0,
+                    y + layout.bar_px / 2.0,
+                    Align::Start,
+                    layout.figure,
+                    Ink::Quiet,
+                    NONE,
+                );
             }
         }
         y += layout.bar_px + 3.0;
@@ -130,7 +133,7 @@ fn words(bars: &Bars, bar: &Bar) -> String {
 }
 
 fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &BarLayout, (index, y): (usize, f64)) {
-    let zero = layout.span.at(0.0).unwrap_or(layout.span.from);
+    let zero = layout.zero();
     let end = layout.span.at(bar.value).unwrap_or(zero);
     let (left, right) = (zero.min(end), zero.max(end));
     let fill = canvas.series_fill(index);

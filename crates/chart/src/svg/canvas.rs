@@ -29,6 +29,7 @@ pub(super) enum Align {
 }
 
 /// A drawing that grows.
+#[derive(Default)]
 pub(super) struct Canvas {
     /// Width in pixels.
     pub width: f64,
@@ -72,16 +73,8 @@ pub fn escape(text: &str) -> String {
 }
 
 impl Canvas {
-    pub(super) fn new(width: f64, theme: Theme) -> Self {
-        Self {
-            width,
-            plot_px: None,
-            theme,
-            body: String::new(),
-            inks: BTreeSet::new(),
-            patterns: BTreeSet::new(),
-            described: Vec::new(),
-        }
+    pub(super) fn new(width: f64, plot_px: Option<f64>, theme: Theme) -> Self {
+        Self { width, plot_px, theme, ..Self::default() }
     }
 
     /// An ink as the value of an attribute.
@@ -245,13 +238,10 @@ impl Canvas {
 
     /// The colours of both themes, for this drawing alone.
     fn style(&self) -> String {
-        let of = |dark: bool| -> String {
-            self.inks.iter().map(|ink| format!("{}:{};", ink.name(), ink.hex(dark))).collect()
-        };
+        let [light, dark] =
+            [false, true].map(|dark| self.inks.iter().map(|ink| ink.property(dark)).collect::<String>());
         format!(
-            "<style>#{PREFIX}{{{}}}@media (prefers-color-scheme:dark){{#{PREFIX}{{{}}}}}</style>",
-            of(false),
-            of(true)
+            "<style>#{PREFIX}{{{light}}}@media (prefers-color-scheme:dark){{#{PREFIX}{{{dark}}}}}</style>"
         )
     }
 }

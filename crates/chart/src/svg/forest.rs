@@ -4,10 +4,10 @@ use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
 use super::marks::{hollow, shape};
 use super::measures::{LABEL, PAD_PX, widest};
-use super::span::{Ends, PixelSpan, shown};
+use super::span::{Ends, PixelSpan};
 use super::ticks::{self, Way};
-use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale, Unit, shown};
 
 /// Ratios further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1000.0;
@@ -103,12 +103,13 @@ fn band(forest: &Forest, canvas: &mut Canvas, span: &PixelSpan, (top, bottom): (
 fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &PixelSpan, y: f64) {
     let Some((ratio, low, high)) = row.ratio else { return };
     let Some(x) = span.at(ratio) else { return };
-    let ink = match row.outcome {
-        RatioVerdict::Better => Ink::Better,
-        RatioVerdict::Worse => Ink::Worse,
-        RatioVerdict::Same => Ink::Text,
-        RatioVerdict::Open => Ink::Quiet,
+    let (ink, marker, radius) = match row.outcome {
+        RatioVerdict::Better => (Ink::Better, 2, 4.8),
+        RatioVerdict::Worse => (Ink::Worse, 4, 4.8),
+        RatioVerdict::Same => (Ink::Text, 1, 4.2),
+        RatioVerdict::Open => (Ink::Quiet, 0, 4.2),
     };
+    let is_open = row.outcome == RatioVerdict::Open;
     let stroke = canvas.paint(ink);
     // An interval without an end runs to the edge.
     let end = |value: f64, edge: f64| if value.is_nan() { x } else { span.at(value).unwrap_or(edge) };
@@ -121,7 +122,7 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &PixelSpan, y: f64) {
         }
     };
     let ends = cap(from, low, -4.0) + &cap(to, high, 4.0);
-    let dash = if row.outcome == RatioVerdict::Open { r#" stroke-dasharray="3 2.5""# } else { "" };
+    let dash = if is_open { r#" stroke-dasharray="3 2.5""# } else { "" };
     canvas.raw(&format!(
         r#"<path d="M{} {}H{}" fill="none" stroke="{stroke}" stroke-width="2"{dash}/>"#,
         px(from),
@@ -129,10 +130,6 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &PixelSpan, y: f64) {
         px(to)
     ));
     canvas.raw(&format!(r#"<path d="{ends}" fill="none" stroke="{stroke}" stroke-width="1.6"/>"#));
-    match row.outcome {
-        RatioVerdict::Better => shape(canvas, 2, (x, y), 4.8, ink),
-        RatioVerdict::Worse => shape(canvas, 4, (x, y), 4.8, ink),
-        RatioVerdict::Same => shape(canvas, 1, (x, y), 4.2, ink),
-        RatioVerdict::Open => hollow(canvas, 0, (x, y), 4.2, ink),
-    }
+    let draw = if is_open { hollow } else { shape };
+    draw(canvas, marker, (x, y), radius, ink);
 }

@@ -1,12 +1,12 @@
 //! A value over two categories: each cell coloured and with its number.
 
-use super::canvas::{Align, Canvas, Type, px};
+use super::canvas::{Align, Canvas, Type};
 use super::ink::{Ink, RAMP};
 use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
-use super::span::{Ends, PixelSpan, shown};
+use super::span::{Ends, PixelSpan};
 use super::ticks::label_across;
-use crate::plot::{Heat, Scale};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Heat, Scale, Unit, shown};
 
 const ROW_PX: f64 = 34.0;
 const KEY_PX: f64 = 150.0;
@@ -131,12 +131,7 @@ fn key(heat: &Heat, canvas: &mut Canvas, top: f64) -> f64 {
     let step_px = ramp_px / f64::from(RAMP);
     for step in 0..RAMP {
         let fill = canvas.paint(Ink::Ramp(step));
-        let at = px(x + step_px * f64::from(step));
-        canvas.raw(&format!(
-            r#"<rect x="{at}" y="{}" width="{}" height="12" fill="{fill}"/>"#,
-            px(middle - 6.0),
-            px(step_px + 0.5)
-        ));
+        canvas.rect((x + step_px * f64::from(step), middle - 6.0), (step_px + 0.5, 12.0), &fill, "");
     }
     canvas.text_mid(x + ramp_px + 8.0, middle, Align::Start, TICK, Ink::Quiet, &high);
     top + 32.0

@@ -127,6 +127,11 @@ impl Ink {
         format!("#{:06x}", self.rgb(dark))
     }
 
+    /// Its colour as CSS.
+    pub(super) fn property(self, dark: bool) -> String {
+        format!("{}:{};", self.name(), self.hex(dark))
+    }
+
     fn rgb(self, dark: bool) -> u32 {
         self.traits().1[usize::from(dark)]
     }

@@ -32,6 +32,11 @@ pub(super) enum Swatch {
     Stall,
 }
 
+/// The names of series that are filled.
+pub(super) fn fills(names: &[String]) -> Vec<(Swatch, String)> {
+    names.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect()
+}
+
 /// Draws the names in as many rows as they need; where they end.
 pub(super) fn draw(canvas: &mut Canvas, entries: &[(Swatch, String)], top: f64) -> f64 {
     if entries.is_empty() {

@@ -5,11 +5,11 @@ use super::ink::Ink;
 use super::legend::{self, Looks, Swatch};
 use super::marks::{dash, marker};
 use super::measures::{LABEL, PAD_PX, TICK, room_for};
-use super::span::{Ends, PixelSpan, shown};
+use super::span::{Ends, PixelSpan};
 use super::thin;
 use super::ticks::{self, Ticks, Way};
 use crate::font;
-use crate::plot::{Axis, ChartLine, LineStyle, Lines, Mark};
+use crate::plot::{Axis, ChartLine, LineStyle, Lines, Mark, shown};
 use std::fmt::Write as _;
 
 /// So many points may each have a marker and say their value.
@@ -25,18 +25,16 @@ const LANE_PX: f64 = 17.0;
 /// Where things stand.
 struct Frame {
     x: PixelSpan,
-    left: PixelSpan,
-    right: Option<PixelSpan>,
     x_ticks: Ticks,
-    left_ticks: Ticks,
-    right_ticks: Option<Ticks>,
+    left: (PixelSpan, Ticks),
+    right: Option<(PixelSpan, Ticks)>,
     top: f64,
     bottom: f64,
 }
 
 impl Frame {
     fn places<'a>(&'a self, line: &'a ChartLine) -> impl Iterator<Item = thin::PixelPoint> + 'a {
-        let span = self.right.as_ref().filter(|_| line.at_right).unwrap_or(&self.left);
+        let (span, _) = self.right.as_ref().filter(|_| line.at_right).unwrap_or(&self.left);
         line.points.iter().map(move |(x, y)| Some((self.x.at(*x)?, span.at(*y)?)))
     }
 }
@@ -59,8 +57,9 @@ pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
     let lanes = rules.iter().filter_map(|rule| rule.lane).max().map_or(0, |lane| lane + 1);
     frame.top = labels + lanes as f64 * LANE_PX + if lanes > 0 { 6.0 } else { 0.0 };
     frame.bottom = frame.top + canvas.plot_px.unwrap_or_else(|| height(canvas.width));
-    frame.left = frame.left.between(frame.bottom, frame.top);
-    frame.right = frame.right.map(|right| right.between(frame.bottom, frame.top));
+    for (span, _) in std::iter::once(&mut frame.left).chain(&mut frame.right) {
+        *span = span.between(frame.bottom, frame.top);
+    }
     axis_labels(canvas, &frame, top + 12.0);
     stretches(lines, canvas, &frame);
     grid(canvas, &frame);
@@ -79,14 +78,10 @@ pub(super) fn height(width: f64) -> f64 {
 
 /// What stands in the legend: the lines, and the stretches if they are all of one kind.
 fn entries(lines: &Lines, frame: &Frame) -> Vec<(Swatch, String)> {
-    let mut entries: Vec<(Swatch, String)> = Vec::new();
-    let one = lines.lines.len() == 1 && lines.lines[0].name.is_empty();
-    if !one {
-        let named = lines.lines.iter().enumerate();
-        entries.extend(
-            named.map(|(index, line)| (Swatch::Line(index, looks(lines, line, frame)), line.name.clone())),
-        );
-    }
+    let is_nameless = matches!(lines.lines.as_slice(), [only] if only.name.is_empty());
+    let named = lines.lines.iter().enumerate().filter(|_| !is_nameless);
+    let swatch = |(index, line)| Swatch::Line(index, looks(lines, line, frame));
+    let mut entries: Vec<_> = named.map(|named| (swatch(named), named.1.name.clone())).collect();
     if let Some(first) = lines.stretches.first().filter(|first| !first.label.is_empty())
         && lines.stretches.iter().all(|stretch| stretch.label == first.label)
     {
@@ -126,13 +121,12 @@ fn frame(lines: &Lines, width: f64) -> Frame {
         let span = PixelSpan::over(of(right), axis.scale, Ends::Round).between(height, 0.0);
         let mut ticks = ticks::ticks(axis, &span, Way::Up);
         let gutter = ticks::gutter(&mut ticks, width * 0.2) + 8.0;
-        (span, (ticks, gutter))
+        ((span, ticks), gutter)
     };
-    let (left, (left_ticks, left_px)) = upright(&lines.y, false);
-    let right = lines.right.as_ref().map(|axis| upright(axis, true));
+    let (left, left_px) = upright(&lines.y, false);
+    let (right, right_px) = lines.right.as_ref().map(|axis| upright(axis, true)).unzip();
     let from = PAD_PX + left_px;
-    let right_px = right.as_ref().map_or(14.0, |(_, (_, px))| *px);
-    let to = (width - PAD_PX - right_px).max(from + 20.0);
+    let to = (width - PAD_PX - right_px.unwrap_or(14.0)).max(from + 20.0);
     let places = || lines.lines.iter().flat_map(|line| line.points.iter().map(|point| point.0));
     let marks =
         lines.marks.iter().map(|mark| mark.x).chain(lines.stretches.iter().flat_map(|s| [s.from, s.to]));
@@ -143,17 +137,16 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     };
     let x = x.between(from, to);
     let x_ticks = ticks::ticks(&lines.x, &x, Way::Across);
-    let (right, right_ticks) = right.map(|(span, (ticks, _))| (span, ticks)).unzip();
-    Frame { x, left, right, x_ticks, left_ticks, right_ticks, top: 0.0, bottom: height }
+    Frame { x, x_ticks, left, right, top: 0.0, bottom: height }
 }
 
 /// Labels of the upright axes stand above them: no one reads with the head turned, least of all Japanese.
 fn axis_labels(canvas: &mut Canvas, frame: &Frame, y: f64) {
     let room = canvas.width - 2.0 * PAD_PX;
     let room = if frame.right.is_some() { room / 2.0 - 10.0 } else { room };
-    let left = font::fit(&frame.left_ticks.label, LABEL.size, false, room);
+    let left = font::fit(&frame.left.1.label, LABEL.size, false, room);
     canvas.text(PAD_PX, y, Align::Start, LABEL, Ink::Text, &left);
-    if let Some(ticks) = &frame.right_ticks {
+    if let Some((_, ticks)) = &frame.right {
         let right = font::fit(&ticks.label, LABEL.size, false, room);
         canvas.text(canvas.width - PAD_PX, y, Align::End, LABEL, Ink::Text, &right);
     }
@@ -161,15 +154,16 @@ fn axis_labels(canvas: &mut Canvas, frame: &Frame, y: f64) {
 
 fn grid(canvas: &mut Canvas, frame: &Frame) {
     ticks::grid_across(canvas, &frame.x_ticks, &frame.x, (frame.top, frame.bottom));
-    for y in frame.left_ticks.minor.iter().filter_map(|value| frame.left.at(*value)) {
+    let (span, ticks) = &frame.left;
+    for y in ticks.minor.iter().filter_map(|value| span.at(*value)) {
         canvas.line((frame.x.from, y), (frame.x.to, y), Ink::Grid, r#" stroke-width=".5""#);
     }
-    for tick in &frame.left_ticks.ticks {
-        let Some(y) = frame.left.at(tick.value) else { continue };
+    for tick in &ticks.ticks {
+        let Some(y) = span.at(tick.value) else { continue };
         canvas.line((frame.x.from, y), (frame.x.to, y), Ink::Grid, "");
         canvas.text_mid(frame.x.from - 7.0, y, Align::End, TICK, Ink::Quiet, &tick.words);
     }
-    let (Some(span), Some(ticks)) = (&frame.right, &frame.right_ticks) else { return };
+    let Some((span, ticks)) = &frame.right else { return };
     canvas.line((frame.x.to, frame.top), (frame.x.to, frame.bottom), Ink::Axis, "");
     for tick in &ticks.ticks {
         let Some(y) = span.at(tick.value) else { continue };
@@ -205,13 +199,10 @@ fn draw_line(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame
     } else {
         let pieces = thin::pieces(frame.places(line));
         let dense = is_dense(line, frame);
-        let path: String = pieces
-            .iter()
-            .map(|piece| {
-                path(piece, line.style == LineStyle::Steps && !dense, if dense { 1.0 } else { 10.0 })
-            })
-            .collect();
-        let (width, dashes) = if dense { ("1.2", String::new()) } else { ("2", dash(index)) };
+        let (width, parts, dashes) =
+            if dense { ("1.2", 1.0, String::new()) } else { ("2", 10.0, dash(index)) };
+        let steps = line.style == LineStyle::Steps && !dense;
+        let path: String = pieces.iter().map(|piece| path(piece, steps, parts)).collect();
         let more =
             format!(r#" stroke-width="{width}" stroke-linejoin="round" stroke-linecap="round"{dashes}"#);
         canvas.stroke(&path, Ink::series(index), &more);
@@ -219,7 +210,7 @@ fn draw_line(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame
             landmarks(canvas, &pieces, index);
         }
     }
-    if few && line.style != LineStyle::Joined && line.style != LineStyle::Steps {
+    if few && matches!(line.style, LineStyle::Dots | LineStyle::Marked) {
         markers(lines, line, canvas, frame, index);
     }
 }

@@ -2,7 +2,6 @@
 
 use super::canvas::{Canvas, px};
 use super::ink::Ink;
-use std::fmt::Write as _;
 
 /// Dashes of lines, the first one solid.
 const DASHES: [&str; 6] = ["", "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2", "12 4"];
@@ -21,12 +20,8 @@ const SHAPES: usize = 7;
 /// The outline of a marker around a place.
 fn outline(shape: usize, (x, y): (f64, f64), r: f64) -> String {
     let corners = |around: &[(f64, f64)]| {
-        let mut path = String::new();
-        for (index, (dx, dy)) in around.iter().enumerate() {
-            let _ =
-                write!(path, "{}{} {}", if index == 0 { 'M' } else { 'L' }, px(x + dx * r), px(y + dy * r));
-        }
-        path + "Z"
+        let corner = |(dx, dy): &(f64, f64)| format!("{} {}", px(x + dx * r), px(y + dy * r));
+        format!("M{}Z", around.iter().map(corner).collect::<Vec<_>>().join("L"))
     };
     match shape % SHAPES {
         0 => format!(

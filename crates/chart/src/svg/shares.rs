@@ -2,12 +2,12 @@
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
-use super::legend::{self, Swatch};
+use super::legend;
 use super::measures::{FIGURE, LABEL, PAD_PX, TICK, room_for, widest};
-use super::span::{Ends, PixelSpan, shown};
+use super::span::{Ends, PixelSpan};
 use super::ticks::{self, Way};
-use crate::plot::{Axis, Scale, ShareRow, Shares};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Scale, ShareRow, Shares, Unit};
 
 const BAR_PX: f64 = 24.0;
 const ROW_GAP_PX: f64 = 12.0;
@@ -18,19 +18,8 @@ struct ShareLayout {
     sums_px: f64,
 }
 
-/// The parts of a row; what is no number or less than nothing is nothing.
-fn parts(row: &ShareRow) -> Vec<f64> {
-    row.values.iter().map(|value| shown(*value).unwrap_or(0.0).max(0.0)).collect()
-}
-
-fn sum(row: &ShareRow) -> f64 {
-    parts(row).iter().sum()
-}
-
 pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
-    let entries: Vec<(Swatch, String)> =
-        shares.parts.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect();
-    let top = legend::draw(canvas, &entries, top);
+    let top = legend::draw(canvas, &legend::fills(&shares.parts), top);
     let layout = layout(shares, canvas.width);
     let rows: Vec<Vec<String>> = shares
         .rows
@@ -42,8 +31,7 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
     let bottom = top + heights.iter().sum::<f64>().max(ROW_GAP_PX) + ROW_GAP_PX / 2.0;
     // Full length is a share, whatever the values are.
     let axis = Axis { label: shares.axis.label.clone(), unit: Unit::Share, scale: Scale::Linear };
-    let axis = if shares.relative { &axis } else { &shares.axis };
-    let ticks = ticks::ticks(axis, &layout.span, Way::Across);
+    let ticks = ticks::ticks(&axis, &layout.span, Way::Across);
     ticks::grid_across(canvas, &ticks, &layout.span, (top, bottom));
     let mut y = top + ROW_GAP_PX * 0.25;
     for ((row, lines), height) in shares.rows.iter().zip(&rows).zip(&heights) {
@@ -58,21 +46,18 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
 
 fn layout(shares: &Shares, width: f64) -> ShareLayout {
     let labels_px = widest(shares.rows.iter().map(|row| &row.label), LABEL, width * 0.3);
-    let sums: Vec<String> = shares.rows.iter().map(|row| shares.axis.unit.words(sum(row))).collect();
+    let sums: Vec<String> = shares.rows.iter().map(|row| shares.axis.unit.words(row.whole())).collect();
     let sums_px = widest(&sums, FIGURE, width * 0.25);
     let from = PAD_PX + labels_px + 12.0;
     let to = (width - PAD_PX - sums_px - 10.0).max(from + 20.0);
-    let longest = if shares.relative { 1.0 } else { shares.rows.iter().map(sum).fold(0.0, f64::max) };
-    let span = PixelSpan::over([longest].into_iter(), Scale::Linear, Ends::AtValues).between(from, to);
+    let span = PixelSpan::over([1.0].into_iter(), Scale::Linear, Ends::AtValues).between(from, to);
     ShareLayout { span, labels_px, sums_px }
 }
 
 fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &ShareLayout, middle: f64) {
-    let whole = sum(row);
-    let scale = if shares.relative && whole > 0.0 { 1.0 / whole } else { 1.0 };
-    let mut before = 0.0;
-    let mut end = layout.span.from;
-    for (index, value) in parts(row).into_iter().enumerate().filter(|(_, value)| *value > 0.0) {
+    let whole = row.whole();
+    let (scale, mut before, mut end) = (1.0 / whole, 0.0, layout.span.from);
+    for (index, value) in row.parts().enumerate().filter(|(_, value)| *value > 0.0) {
         let x = layout.span.at(before * scale).unwrap_or(end);
         before += value;
         end = layout.span.at(before * scale).unwrap_or(x);
@@ -87,8 +72,7 @@ fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &Share
         canvas.close_mark();
     }
     let text = font::fit(&shares.axis.unit.words(whole), FIGURE.size, false, layout.sums_px + 4.0);
-    let x = if shares.relative { layout.span.to } else { end };
-    canvas.text_mid(x + 8.0, middle, Align::Start, FIGURE, Ink::Text, &text);
+    canvas.text_mid(layout.span.to + 8.0, middle, Align::Start, FIGURE, Ink::Text, &text);
 }
 
 /// A share inside its part, on a piece of paper so that no pattern disturbs it; nothing if there is no room.

@@ -4,10 +4,8 @@
 //! pixels. What lies outside stands at the edge; what is no number stands nowhere. Zero on a logarithmic axis stands at its
 //! lower edge: a rate of zero is a stall and must be seen.
 
-use crate::plot::Scale;
+use crate::plot::{Scale, shown};
 
-/// Numbers beyond this are taken for none: no storage has them, and sums of them overflow.
-const LARGEST: f64 = 1e21;
 /// More decades than this are not shown: below the highest value by so much stands at the edge.
 const MOST_DECADES: f64 = 15.0;
 /// Shares so near to 1 are the maximum: they stand at the right end of a tail.
@@ -30,11 +28,6 @@ pub(crate) struct PixelSpan {
     /// Ends in pixels.
     pub from: f64,
     pub to: f64,
-}
-
-/// The number, if it is one that can be shown.
-pub(crate) fn shown(value: f64) -> Option<f64> {
-    (value.is_finite() && value.abs() <= LARGEST).then_some(value)
 }
 
 /// Steps of 1, 2 and 5 at or above a positive number.
@@ -86,15 +79,12 @@ impl PixelSpan {
             Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
             Scale::Tail => -(1.0 - value.clamp(0.0, TAIL_END)).log10(),
         };
-        let (low, high) = (place(self.low), self.tail_end(place(self.high)));
+        // The maximum has no place on a tail; half a decade is left for it.
+        let end = if self.scale == Scale::Tail { 0.5 } else { 0.0 };
+        let (low, high) = (place(self.low), place(self.high) + end);
         let value = if self.scale == Scale::Tail && value >= TAIL_END { high } else { place(value) };
         let part = (value - low) / (high - low);
         if part.is_finite() { part.clamp(0.0, 1.0) } else { 0.0 }
-    }
-
-    /// The maximum has no place on a tail; half a decade is left for it.
-    fn tail_end(&self, high: f64) -> f64 {
-        if self.scale == Scale::Tail { high + 0.5 } else { high }
     }
 }
 

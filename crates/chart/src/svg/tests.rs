@@ -3,7 +3,6 @@
 use super::*;
 use crate::plot::*;
 use crate::png::tree;
-use crate::unit::Unit;
 use proptest::prelude::*;
 use resvg::usvg::{Group, Node};
 
@@ -100,8 +99,8 @@ fn heat() -> impl Strategy<Value = Plot> {
 
 fn shares() -> impl Strategy<Value = Plot> {
     let row = (words(), some(number())).prop_map(|(label, values)| ShareRow { label, values });
-    (some(words()), some(row), axis(), any::<bool>())
-        .prop_map(|(parts, rows, axis, relative)| Plot::Shares(Shares { parts, rows, axis, relative }))
+    (some(words()), some(row), axis())
+        .prop_map(|(parts, rows, axis)| Plot::Shares(Shares { parts, rows, axis }))
 }
 
 fn chart() -> impl Strategy<Value = Chart> {
@@ -137,17 +136,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
     #[test]
     fn every_chart_is_drawn_whole(chart in chart(), width_px in 0u32..1300) {
-        let size = Size { width_px };
-        let drawing = chart.draw(&size, Theme::Light);
+        let drawing = chart.draw(width_px, Theme::Light);
         let tree = tree(&drawing.svg).map_err(|error| TestCaseError::fail(error.to_string()))?;
         prop_assert_eq!(outside(tree.root(), drawing.width_px as f32, drawing.height_px as f32), None);
         for value in coordinates(&drawing.svg) {
             prop_assert!(!value.is_empty() && !value.contains("NaN") && !value.contains("inf"), "{}", value);
         }
-        let auto = chart.svg(&size, Theme::Auto);
+        let auto = chart.svg(width_px, Theme::Auto);
         prop_assert!(crate::png::tree(&auto).is_ok());
         prop_assert!(!auto.contains("<script"));
-        prop_assert_eq!(&auto, &chart.svg(&size, Theme::Auto));
+        prop_assert_eq!(&auto, &chart.svg(width_px, Theme::Auto));
     }
 }
 
@@ -216,7 +214,6 @@ fn small_shares() -> Chart {
         parts: vec!["bus".to_owned(), "FAT walk".to_owned()],
         rows: vec![row("4 KiB clusters", vec![10e9, 14e9]), row("raw", vec![10e9, 0.1e9])],
         axis: Axis { label: "time".to_owned(), unit: Unit::Moment, scale: Scale::Linear },
-        relative: true,
     }))
 }
 
@@ -231,7 +228,7 @@ fn small_charts_look_as_they_did() {
     ];
     for (name, chart) in all {
         // One element in a line, so that a change can be read.
-        let svg = chart.svg(&Size { width_px: 520 }, Theme::Auto).replace("><", ">\n<");
+        let svg = chart.svg(520, Theme::Auto).replace("><", ">\n<");
         insta::assert_snapshot!(name, svg);
     }
 }
@@ -239,7 +236,7 @@ fn small_charts_look_as_they_did() {
 #[test]
 fn names_of_parts_differ_between_charts_of_one_page() {
     let ids = |chart: &Chart| -> Vec<String> {
-        let svg = chart.svg(&Size { width_px: 520 }, Theme::Auto);
+        let svg = chart.svg(520, Theme::Auto);
         svg.split(" id=\"")
             .skip(1)
             .map(|rest| rest.split('"').next().unwrap_or_default().to_owned())
@@ -252,15 +249,13 @@ fn names_of_parts_differ_between_charts_of_one_page() {
 
 #[test]
 fn a_page_can_read_each_mark() {
-    let svg = small_bars().svg(&Size { width_px: 520 }, Theme::Light);
+    let svg = small_bars().svg(520, Theme::Light);
     assert!(
         svg.contains(r#"data-label="SEQ1M read, 7kq" data-value="400.0 MB/s (360.0 MB/s – 440.0 MB/s)""#)
     );
     assert!(svg.contains("<title>SEQ1M read, 7kq: 400.0 MB/s (360.0 MB/s – 440.0 MB/s)</title>"));
     assert!(svg.contains(">A &lt;title&gt;</title>") && svg.contains(r#"role="img""#));
-    assert!(
-        !svg.contains("var(") && small_bars().svg(&Size { width_px: 520 }, Theme::Auto).contains("var(--s0)")
-    );
+    assert!(!svg.contains("var(") && small_bars().svg(520, Theme::Auto).contains("var(--s0)"));
 }
 
 /// Ten hours at one value a second, with one second at zero.
@@ -291,7 +286,7 @@ fn ten_hours(lines: usize) -> Chart {
 
 #[test]
 fn ten_hours_stay_small_and_keep_their_stall() {
-    let svg = ten_hours(2).svg(&Size { width_px: 1000 }, Theme::Auto);
+    let svg = ten_hours(2).svg(1000, Theme::Auto);
     assert!(svg.len() < 60_000, "{} bytes", svg.len());
     assert!(svg.contains("data-value=\"line 0 0.0 MB/s – "), "no strip says that it fell to zero");
     // The first line reaches the axis at the bottom.
@@ -322,7 +317,7 @@ fn very_many_series_and_points_are_drawn() {
         axis: rate(Scale::Linear),
     };
     for plot in [Plot::Bars(bars), ten_hours(200).plot] {
-        let drawing = small(plot).draw(&Size { width_px: 800 }, Theme::Dark);
+        let drawing = small(plot).draw(800, Theme::Dark);
         let tree = tree(&drawing.svg).unwrap();
         assert_eq!(outside(tree.root(), drawing.width_px as f32, drawing.height_px as f32), None);
     }
@@ -344,7 +339,7 @@ fn an_interval_of_a_rate_does_not_pull_the_axis_below_zero() {
             axis: axis_of("Throughput", Unit::Rate, Scale::Linear),
         }),
     };
-    let svg = chart.svg(&Size { width_px: 600 }, Theme::Light);
+    let svg = chart.svg(600, Theme::Light);
     let ticks: Vec<&str> = svg.split("</text>").filter_map(|part| part.rsplit('>').next()).collect();
     assert!(ticks.contains(&"0") && !ticks.iter().any(|words| words.starts_with('-')), "{ticks:?}");
     // What is told stays what the interval is.
@@ -370,19 +365,18 @@ fn lines_are_drawn_as_high_as_a_place_allows() {
             stretches: Vec::new(),
         }),
     };
-    let size = Size { width_px: 900 };
     for height_px in [320.0, 700.0] {
-        let drawn = chart.draw_into(&size, height_px, Theme::Light).height_px;
+        let drawn = chart.draw_into(900, height_px, Theme::Light).height_px;
         assert!((drawn - height_px).abs() <= 1.0, "{drawn} of {height_px}");
     }
-    assert!(chart.draw_into(&size, 60.0, Theme::Light).height_px > 150.0, "no flatter than can be read");
+    assert!(chart.draw_into(900, 60.0, Theme::Light).height_px > 150.0, "no flatter than can be read");
 }
 
 #[test]
 fn a_drawing_for_a_page_has_no_style_of_its_own_and_the_sheet_has_every_colour_of_it() {
     let sheet = style_sheet();
     for chart in [small_bars(), ten_hours(2)] {
-        let svg = chart.svg(&Size { width_px: 520 }, Theme::Page);
+        let svg = chart.svg(520, Theme::Page);
         assert!(!svg.contains("<style") && !svg.contains("style="), "{svg}");
         for property in svg.split("var(").skip(1).filter_map(|rest| rest.split_once(')')) {
             // Light, dark by the reader's screen, dark by the page's word, and on paper.

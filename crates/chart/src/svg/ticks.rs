@@ -7,8 +7,8 @@ use super::canvas::{Align, Canvas};
 use super::ink::Ink;
 use super::measures::{LABEL, PAD_PX, TICK, inside, room_for, widest};
 use super::span::{PixelSpan, round_up};
-use crate::plot::{Axis, Scale};
-use crate::{font, unit::Unit};
+use crate::font;
+use crate::plot::{Axis, Scale, Unit};
 use kurabe_core::{number, quantity::format_bytes};
 
 /// Free space between the labels of two ticks.
@@ -41,46 +41,36 @@ pub(crate) enum Way {
     Up,
 }
 
-/// The unit that an axis is written in: what one of it is, and its word.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Written {
-    one: f64,
-    word: &'static str,
-}
+/// A unit that an axis is written in: what one of it is, and its word.
+type Written = (f64, &'static str);
 
-const TIMES: [Written; 4] = [
-    Written { one: 1.0, word: "ns" },
-    Written { one: 1e3, word: "µs" },
-    Written { one: 1e6, word: "ms" },
-    Written { one: 1e9, word: "s" },
-];
-const MOMENTS: [Written; 3] =
-    [Written { one: 1e9, word: "s" }, Written { one: 60e9, word: "min" }, Written { one: 3600e9, word: "h" }];
+const TIMES: [Written; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
+const MOMENTS: [Written; 3] = [(1e9, "s"), (60e9, "min"), (3600e9, "h")];
 const SIZES: [Written; 6] = [
-    Written { one: 1.0, word: "B" },
-    Written { one: 1024.0, word: "KiB" },
-    Written { one: 1_048_576.0, word: "MiB" },
-    Written { one: 1_073_741_824.0, word: "GiB" },
-    Written { one: 1_099_511_627_776.0, word: "TiB" },
-    Written { one: 1_125_899_906_842_624.0, word: "PiB" },
+    (1.0, "B"),
+    (1024.0, "KiB"),
+    (1_048_576.0, "MiB"),
+    (1_073_741_824.0, "GiB"),
+    (1_099_511_627_776.0, "TiB"),
+    (1_125_899_906_842_624.0, "PiB"),
 ];
 
 /// The largest unit of which there are at least `least`.
 fn largest(units: &[Written], value: f64, least: f64) -> Written {
-    units.iter().rev().copied().find(|unit| value >= unit.one * least).unwrap_or(units[0])
+    units.iter().rev().copied().find(|(one, _)| value >= one * least).unwrap_or(units[0])
 }
 
 /// The unit for values up to `high`.
 fn written(unit: Unit, high: f64) -> Written {
     match unit {
-        Unit::Rate => Written { one: 1e6, word: "MB/s" },
-        Unit::Iops => Written { one: 1.0, word: "IOPS" },
+        Unit::Rate => (1e6, "MB/s"),
+        Unit::Iops => (1.0, "IOPS"),
         Unit::Latency => largest(&TIMES, high, 1.0),
         Unit::Moment => largest(&MOMENTS, high, 3.0),
         Unit::Bytes => largest(&SIZES, high, 1.0),
-        Unit::Count => Written { one: 1.0, word: "" },
-        Unit::Factor => Written { one: 1.0, word: "×" },
-        Unit::Share => Written { one: 0.01, word: "%" },
+        Unit::Count => (1.0, ""),
+        Unit::Factor => (1.0, "×"),
+        Unit::Share => (0.01, "%"),
     }
 }
 
@@ -134,8 +124,8 @@ pub(crate) fn ticks(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
 }
 
 fn linear(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
-    let written = written(axis.unit, span.low.abs().max(span.high.abs()));
-    let (low, high) = (span.low / written.one, span.high / written.one);
+    let (one, word) = written(axis.unit, span.low.abs().max(span.high.abs()));
+    let (low, high) = (span.low / one, span.high / one);
     let binary = axis.unit == Unit::Bytes && high - low < 100.0;
     let candidates = [12.0, 10.0, 8.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0].into_iter().map(|count| {
         let rough = (high - low) / count;
@@ -146,28 +136,25 @@ fn linear(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
         let first = (low / step - 1e-9).ceil();
         let count = ((high / step + 1e-9).floor() - first).clamp(0.0, 100.0) as u32;
         let at = |index: u32| (first + f64::from(index)) * step;
-        (0..=count)
-            .map(|index| Tick { value: at(index) * written.one, words: plain(at(index), step) })
-            .collect()
+        (0..=count).map(|index| Tick { value: at(index) * one, words: plain(at(index), step) }).collect()
     });
     let ticks = choose(candidates, span, way);
-    Ticks { label: with_unit(&axis.label, written.word), ticks, minor: Vec::new() }
+    Ticks { label: with_unit(&axis.label, word), ticks, minor: Vec::new() }
 }
 
 fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     let top = written(axis.unit, span.high);
     let mixed = match axis.unit {
         Unit::Bytes => true,
-        Unit::Latency | Unit::Moment => span.low < top.one / 10.0,
+        Unit::Latency | Unit::Moment => span.low < top.0 / 10.0,
         _ => false,
     };
     let words = |value: f64| {
-        let unit = if mixed { written(axis.unit, value * (1.0 + 1e-9)) } else { top };
-        let number = value / unit.one;
-        let words = short(number);
+        let (one, word) = if mixed { written(axis.unit, value * (1.0 + 1e-9)) } else { top };
+        let words = short(value / one);
         match axis.unit {
             Unit::Bytes if value < 1e18 => format_bytes(value.round() as u64),
-            _ if mixed => format!("{words} {}", unit.word),
+            _ if mixed => format!("{words} {word}"),
             _ => words,
         }
     };
@@ -188,7 +175,7 @@ fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
         return Ticks { label, ticks, minor };
     }
     ticks.dedup_by(|b, a| a.words == b.words);
-    Ticks { label: with_unit(&axis.label, if mixed { "" } else { top.word }), ticks, minor }
+    Ticks { label: with_unit(&axis.label, if mixed { "" } else { top.1 }), ticks, minor }
 }
 
 /// Powers of two, then of four, sixteen and so on.
@@ -258,7 +245,7 @@ fn tail(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
         .filter(|place| span.holds(*place) || *place == 1.0)
         .map(|value| Tick { value, words: number::percentile(value) })
         .collect();
-    let word = written(axis.unit, 1.0).word;
+    let (_, word) = written(axis.unit, 1.0);
     Ticks { label: with_unit(&axis.label, word), ticks: apart(ticks, span, way), minor: Vec::new() }
 }
 
@@ -295,8 +282,7 @@ fn stand_apart(ticks: &[Tick], span: &PixelSpan, way: Way) -> bool {
 fn apart(ticks: Vec<Tick>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
-        let fits = kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way));
-        if fits {
+        if kept.last().is_none_or(|last| stand_apart(&[last.clone(), tick.clone()], span, way)) {
             kept.push(tick);
         }
     }
@@ -401,7 +387,7 @@ mod tests {
             let span = PixelSpan::over([low, low * times].into_iter(), scale, Ends::AtValues).between(0.0, 600.0);
             for tick in ticks(&axis, &span, Way::Across).ticks {
                 let shown: f64 = tick.words.replace(',', "").parse().unwrap();
-                let meant = tick.value / written(unit, span.high).one;
+                let meant = tick.value / written(unit, span.high).0;
                 prop_assert!((shown - meant).abs() <= meant.abs() * 1e-6, "{} stands at {}", tick.words, meant);
             }
         }

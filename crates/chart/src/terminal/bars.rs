@@ -1,8 +1,7 @@
 //! Bars with intervals: a line for each bar, with its value behind it.
 
 use super::row::{Ink, InkedLine, letter, widest};
-use crate::plot::{Bar, Bars};
-use crate::unit::Unit;
+use crate::plot::{Bar, Bars, Unit};
 use kurabe_core::display::{clip, pad_left, pad_right};
 use kurabe_core::number;
 
@@ -17,10 +16,8 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
     let drawn_bars = || {
         bars.groups.iter().flat_map(|group| group.bars.iter().flatten()).filter(|bar| bar.value.is_finite())
     };
-    let reach = |bar: &Bar| {
-        bar.interval.map_or(bar.value, |(_, high)| if high.is_finite() { high } else { bar.value })
-    };
-    let most = drawn_bars().map(|bar| reach(bar).max(bar.value)).fold(0.0, f64::max);
+    let ends = |bar: &Bar| bar.interval.map(|(_, high)| high).into_iter().chain([bar.value]);
+    let most = drawn_bars().flat_map(ends).filter(|end| end.is_finite()).fold(0.0, f64::max);
     if drawn_bars().next().is_none() {
         return Vec::new();
     }

@@ -32,20 +32,11 @@ impl Canvas {
         Self { columns, lines, spots: vec![Spot::default(); columns * lines] }
     }
 
-    /// Width in dots.
-    fn across(&self) -> usize {
-        self.columns * 2
-    }
-
-    /// Height in dots.
-    fn down(&self) -> usize {
-        self.lines * 4
-    }
-
     /// The dot at a place: shares of the width from the left, and of the height from below.
     fn dot(&self, x: f64, y: f64) -> (i64, i64) {
         let place = |share: f64, dots: usize| (share.clamp(0.0, 1.0) * (dots - 1) as f64).round() as i64;
-        (place(x, self.across()), self.down() as i64 - 1 - place(y, self.down()))
+        let (across, down) = (self.columns * 2, self.lines * 4);
+        (place(x, across), down as i64 - 1 - place(y, down))
     }
 
     fn set(&mut self, (x, y): (i64, i64), series: usize) {

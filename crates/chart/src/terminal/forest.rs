@@ -115,7 +115,7 @@ impl RatioScale {
             let name =
                 if name.contains('.') { name.trim_end_matches('0').trim_end_matches('.') } else { &name };
             let at = (start + column).saturating_sub(display_width(name) / 2);
-            if labels.width() > start && at < labels.width() + 1 {
+            if labels.width > start && at < labels.width + 1 {
                 continue;
             }
             rule[column] = '┴';

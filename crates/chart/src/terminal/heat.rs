@@ -66,10 +66,8 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
 
 /// Number and unit apart.
 fn short(figure: &str) -> (String, String) {
-    match figure.rsplit_once(' ') {
-        Some((number, unit)) => (number.to_owned(), unit.to_owned()),
-        None => (figure.to_owned(), String::new()),
-    }
+    let (number, unit) = figure.rsplit_once(' ').unwrap_or((figure, ""));
+    (number.to_owned(), unit.to_owned())
 }
 
 /// By the logarithm: rates over block sizes span orders of magnitude.

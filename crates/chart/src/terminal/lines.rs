@@ -1,10 +1,10 @@
 //! Lines and dots over an axis.
 
 use super::braille::Canvas;
-use super::row::{Ink, InkedLine};
-use super::row::{letter, widest};
+use super::row::{Ink, InkedLine, letter, widest};
 use super::ticks::TickedAxis;
 use crate::plot::{ChartLine, LineStyle, Lines};
+use crate::svg::ticks::Way;
 use kurabe_core::display::{clip, display_width, pad_left};
 
 const LEAST_LINES: usize = 10;
@@ -74,11 +74,11 @@ impl ScaledCanvas {
         // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
         let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
         let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
-        let x = TickedAxis::across(&lines.x, xs, width.saturating_sub(USUAL_GUTTERS))?;
-        let right = lines.right.as_ref().and_then(|axis| TickedAxis::up(axis, of(true), height));
+        let x = TickedAxis::of(&lines.x, xs, Way::Across, width.saturating_sub(USUAL_GUTTERS))?;
+        let up = |axis, at_right| TickedAxis::of(axis, of(at_right), Way::Up, height);
+        let right = || up(lines.right.as_ref()?, true);
         // Where every line belongs to the right axis, the left axis shows the same values.
-        let left = TickedAxis::up(&lines.y, of(false), height)
-            .or_else(|| TickedAxis::up(lines.right.as_ref()?, of(true), height))?;
+        let (left, right) = (up(&lines.y, false).or_else(right)?, right());
         Some(Self { x, left, right })
     }
 }
@@ -132,9 +132,9 @@ fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize
 
 /// What the axes are: the left one's name at the left, the right one's at the right.
 fn axis_names(drawing: &ScaledCanvas, width: usize) -> InkedLine {
-    let mut row = InkedLine::indented(Ink::Quiet, &clip(drawing.left.label(), width / 2));
+    let mut row = InkedLine::indented(Ink::Quiet, &clip(&drawing.left.ticks.label, width / 2));
     if let Some(right) = &drawing.right {
-        let label = clip(right.label(), width / 3);
+        let label = clip(&right.ticks.label, width / 3);
         row.pad_to(width.saturating_sub(display_width(&label)));
         row.put(Ink::Quiet, &label);
     }
@@ -152,7 +152,7 @@ fn below(range: &TickedAxis, start: usize, columns: usize) -> Vec<InkedLine> {
         let wide = display_width(name);
         let most = (start + columns).saturating_sub(wide).max(start);
         let at = (start + column).saturating_sub(wide / 2).clamp(start, most);
-        if words.width() > start && at < words.width() + 2 {
+        if words.width > start && at < words.width + 2 {
             continue;
         }
         rule[column] = '┬';
@@ -162,8 +162,8 @@ fn below(range: &TickedAxis, start: usize, columns: usize) -> Vec<InkedLine> {
     let line = InkedLine::of(Ink::Plain, &" ".repeat(start - 1)).and(Ink::Quiet, "└");
     let line = line.and(Ink::Quiet, &rule.iter().collect::<String>());
     let mut name = InkedLine::default();
-    name.pad_to((start + columns).saturating_sub(display_width(range.label())).max(start));
-    name.put(Ink::Quiet, range.label());
+    name.pad_to((start + columns).saturating_sub(display_width(&range.ticks.label)).max(start));
+    name.put(Ink::Quiet, &range.ticks.label);
     vec![line, words, name]
 }
 

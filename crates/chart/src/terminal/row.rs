@@ -42,7 +42,8 @@ impl Ink {
 #[derive(Clone, Debug, Default)]
 pub(super) struct InkedLine {
     pieces: Vec<(Ink, String)>,
-    width: usize,
+    /// So far, in columns.
+    pub(super) width: usize,
 }
 
 impl InkedLine {
@@ -81,11 +82,6 @@ impl InkedLine {
     /// Pads the line with spaces up to a column.
     pub(super) fn pad_to(&mut self, column: usize) {
         self.put(Ink::Plain, &" ".repeat(column.saturating_sub(self.width)));
-    }
-
-    /// Width of the line so far, in columns.
-    pub(super) fn width(&self) -> usize {
-        self.width
     }
 
     /// The line, cut to a width, without spaces at its end.

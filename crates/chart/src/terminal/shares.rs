@@ -9,6 +9,8 @@ use kurabe_core::number;
 const PATTERNS: [char; 4] = ['█', '▒', '▓', '░'];
 /// Parts as wide as this carry their letter.
 const LETTERED: usize = 3;
+/// Columns of the words behind a bar.
+const LARGEST: usize = 9;
 const SHORTEST: usize = 20;
 const LONGEST: usize = 100;
 
@@ -17,21 +19,16 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<InkedLine> {
         return Vec::new();
     }
     let label_width = widest(shares.rows.iter().map(|row| &row.label)).min(width / 2);
-    let tail = if shares.relative { 9 } else { 12 };
-    let length = width.saturating_sub(2 + label_width + 1 + tail).clamp(SHORTEST, LONGEST);
-    let most = shares.rows.iter().map(sum).fold(0.0, f64::max);
+    let length = width.saturating_sub(2 + label_width + 1 + LARGEST).clamp(SHORTEST, LONGEST);
     let mut rows = Vec::new();
     for row in &shares.rows {
         let label = pad_right(&clip(&row.label, label_width), label_width + 1);
         let mut line = InkedLine::indented(Ink::Plain, &label);
-        let whole = if shares.relative { sum(row) } else { most };
-        let columns = columns(row, whole, length);
-        for (part, count) in columns.iter().enumerate() {
-            line.put(Ink::Series(part), &segment(part, *count));
+        for (part, count) in columns(row, length).into_iter().enumerate() {
+            line.put(Ink::Series(part), &segment(part, count));
         }
         line.pad_to(2 + label_width + 1 + length + 1);
-        let figure = if shares.relative { largest(row) } else { shares.axis.unit.words(sum(row)) };
-        line.put(Ink::Quiet, &figure);
+        line.put(Ink::Quiet, &largest(row));
         rows.push(line);
     }
     for (part, name) in shares.parts.iter().enumerate() {
@@ -41,31 +38,15 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-fn usable(value: f64) -> f64 {
-    if value.is_finite() { value.max(0.0) } else { 0.0 }
-}
-
-fn sum(row: &ShareRow) -> f64 {
-    let sum: f64 = row.values.iter().copied().map(usable).sum();
-    if sum.is_finite() { sum } else { f64::MAX }
-}
-
 /// Width of each part in columns; rounding never moves the end of a part by more than half a column.
-fn columns(row: &ShareRow, whole: f64, length: usize) -> Vec<usize> {
-    if whole <= 0.0 {
-        return Vec::new();
-    }
-    let (mut so_far, mut drawn) = (0.0, 0);
-    row.values
-        .iter()
-        .map(|value| {
-            so_far += usable(*value) / whole;
-            let end = (so_far.clamp(0.0, 1.0) * length as f64).round() as usize;
-            let count = end.saturating_sub(drawn);
-            drawn += count;
-            count
-        })
-        .collect()
+fn columns(row: &ShareRow, length: usize) -> Vec<usize> {
+    let (whole, mut so_far, mut drawn) = (row.whole(), 0.0_f64, 0);
+    let column = |value| {
+        so_far += value / whole;
+        let end = (so_far.clamp(0.0, 1.0) * length as f64).round() as usize;
+        end - std::mem::replace(&mut drawn, end)
+    };
+    row.parts().map(column).collect()
 }
 
 fn segment(part: usize, count: usize) -> String {
@@ -79,8 +60,7 @@ fn segment(part: usize, count: usize) -> String {
 
 /// `A 83 %`: the part that took most.
 fn largest(row: &ShareRow) -> String {
-    let whole = sum(row);
-    let parts = row.values.iter().map(|value| usable(*value)).enumerate();
-    let most = parts.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, value)| *value > 0.0);
+    let whole = row.whole();
+    let most = row.parts().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, value)| *value > 0.0);
     most.map_or(String::new(), |(part, value)| format!("{} {}", letter(part), number::percent(value / whole)))
 }

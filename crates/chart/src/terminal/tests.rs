@@ -1,5 +1,4 @@
 use crate::plot::*;
-use crate::unit::Unit;
 use kurabe_core::display::display_width;
 use proptest::prelude::*;
 
@@ -82,7 +81,7 @@ fn a_ratio_above_one_stands_right_of_the_line() {
 fn parts_fill_the_bar() {
     let rows = vec![ShareRow { label: "r".into(), values: vec![3.0, 0.0, 1.0] }];
     let parts = ["x", "y", "z"].map(str::to_owned).to_vec();
-    let shares = Shares { parts, rows, axis: axis(Unit::Latency, Scale::Linear), relative: true };
+    let shares = Shares { parts, rows, axis: axis(Unit::Latency, Scale::Linear) };
     let lines = chart(Plot::Shares(shares)).terminal(60, false);
     let bar = lines[1].split_whitespace().nth(1).unwrap();
     assert_eq!((bar.chars().count(), bar.matches(['▓', 'C']).count()), (47, 12), "{lines:#?}");
@@ -181,8 +180,8 @@ fn any_heat() -> impl Strategy<Value = Plot> {
 fn any_shares() -> impl Strategy<Value = Plot> {
     let row = (words(), prop::collection::vec(number(), 0..30))
         .prop_map(|(label, values)| ShareRow { label, values });
-    (prop::collection::vec(words(), 0..30), prop::collection::vec(row, 0..5), any_axis(), any::<bool>())
-        .prop_map(|(parts, rows, axis, relative)| Plot::Shares(Shares { parts, rows, axis, relative }))
+    (prop::collection::vec(words(), 0..30), prop::collection::vec(row, 0..5), any_axis())
+        .prop_map(|(parts, rows, axis)| Plot::Shares(Shares { parts, rows, axis }))
 }
 
 proptest! {

@@ -2,8 +2,8 @@
 //!
 //! The model: a column counts as so many pixels as a digit is wide, so that the same rule keeps words apart here and there.
 
-use crate::plot::Axis;
-use crate::svg::span::{Ends, PixelSpan, shown};
+use crate::plot::{Axis, shown};
+use crate::svg::span::{Ends, PixelSpan};
 use crate::svg::ticks::{Ticks, Way, ticks};
 
 /// Width of a column; words at the ticks are drawn at 11.5 px, a digit of which is 0.55 em wide.
@@ -15,33 +15,26 @@ const LINE_PX: f64 = 13.0;
 pub(super) struct TickedAxis {
     span: PixelSpan,
     length_px: f64,
-    ticks: Ticks,
+    pub(super) ticks: Ticks,
 }
 
 impl TickedAxis {
-    /// An axis across so many columns that ends at its values.
-    pub(super) fn across(axis: &Axis, values: impl Iterator<Item = f64>, columns: usize) -> Option<Self> {
-        Self::of(axis, values, Ends::AtValues, columns as f64 * COLUMN_PX, Way::Across)
-    }
-
-    /// An axis up so many lines that ends at round numbers.
-    pub(super) fn up(axis: &Axis, values: impl Iterator<Item = f64>, lines: usize) -> Option<Self> {
-        Self::of(axis, values, Ends::Round, lines as f64 * LINE_PX, Way::Up)
-    }
-
-    /// `None` if there is nothing to show on it.
-    fn of(
+    /// An axis across so many columns that ends at its values, or up so many lines that ends at round numbers; `None` if
+    /// there is nothing to show on it.
+    pub(super) fn of(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
-        ends: Ends,
-        length_px: f64,
         way: Way,
+        length: usize,
     ) -> Option<Self> {
-        let values: Vec<f64> = values.filter_map(shown).collect();
-        if values.is_empty() {
-            return None;
-        }
-        let span = PixelSpan::over(values.into_iter(), axis.scale, ends).between(0.0, length_px);
+        let mut values = values.filter_map(shown).peekable();
+        values.peek()?;
+        let (ends, step_px) = match way {
+            Way::Across => (Ends::AtValues, COLUMN_PX),
+            Way::Up => (Ends::Round, LINE_PX),
+        };
+        let length_px = length as f64 * step_px;
+        let span = PixelSpan::over(values, axis.scale, ends).between(0.0, length_px);
         let ticks = ticks(axis, &span, way);
         Some(Self { span, length_px, ticks })
     }
@@ -54,10 +47,5 @@ impl TickedAxis {
     /// Share of the axis and words of each place that is named, ascending.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.ticks.iter().filter_map(|tick| Some((self.share(tick.value)?, tick.words.as_str())))
-    }
-
-    /// What the axis is, with its unit.
-    pub(super) fn label(&self) -> &str {
-        &self.ticks.label
     }
 }

@@ -4,7 +4,7 @@
 //! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn, and nothing is
 //! left in any text that acts on what shows it, before the last writer would take it out.
 
-use kurabe_chart::{Size, Theme, png};
+use kurabe_chart::{Theme, png};
 use kurabe_compare::{
     DIGEST_VERSION, PivotRequest, USES, Use, digest, history, listed, pair, pivot, recommend,
 };
@@ -42,7 +42,7 @@ fn shown(run: &RunRecord, style: &Style) {
     let _ = explain(run, None);
     for picture in pictures(&[run], None, style.lang) {
         picture.chart.terminal(style.width, false).iter().for_each(|line| is_tame(line));
-        is_tame(&picture.chart.svg(&Size { width_px: 640 }, Theme::Auto));
+        is_tame(&picture.chart.svg(640, Theme::Auto));
     }
     for format in ExportFormat::WORDS.iter().map(|(_, format)| *format) {
         if let Ok(text) = kurabe_interop::export(std::slice::from_ref(run), format, style.lang) {
@@ -71,7 +71,7 @@ fn compared(one: &RunRecord, two: &RunRecord, style: &Style) {
     is_tame(&render_pair(&pair, [&one.header, &two.header], &[], style));
     for picture in pictures(&[one, two], Some(&pair), style.lang) {
         picture.chart.terminal(style.width, true);
-        is_tame(&picture.chart.svg(&Size { width_px: 900 }, Theme::Light));
+        is_tame(&picture.chart.svg(900, Theme::Light));
     }
     for (name, _) in USES {
         let purpose = Use::load(name).unwrap();

@@ -206,7 +206,7 @@ pub(crate) fn cell_name(cell: &CellName) -> Text {
 /// ` (block size 4 KiB / 8 KiB)`: what keeps a cell from meeting the nearest of the other run; nothing if there is none.
 pub(crate) fn unlike(alone: &Alone) -> Text {
     let Some(nearest) = &alone.nearest else { return Text::default() };
-    let conditions = [&alone.name.key, &nearest.key].map(|key| match key {
+    let [own, other] = [&alone.name.key, &nearest.key].map(|key| match key {
         CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } => vec![
             (text!("order", "順序"), if *sequential { "SEQ" } else { "RND" }.to_owned()),
             (text!("block size", "ブロックサイズ"), format_bytes(*block_bytes)),
@@ -216,7 +216,6 @@ pub(crate) fn unlike(alone: &Alone) -> Text {
         ],
         CellKey::Named { .. } => Vec::new(),
     });
-    let [own, other] = conditions;
     let unlike = own.into_iter().zip(other).filter(|(own, other)| own != other);
     let unlike = unlike
         .map(|((name, own), (_, other))| text!("{name} {own} / {other}", "{name} {own} / {other}"; name));

@@ -1,7 +1,7 @@
 //! A device over time: each cell's course, and what may be said of the newest run against the oldest.
 
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
-use crate::doc::{Column, Cut, Doc, Entry, Table};
+use crate::doc::{Cut, Doc, Entry, Table};
 use kurabe_compare::{ComparedCell, History, Side};
 use kurabe_core::{Text, number, record::RunHeader, text};
 use kurabe_stats::{CONFIDENCE, Drift};
@@ -32,16 +32,12 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
         .left(text!("course", "推移"), |(_, course, _)| {
             Entry::course(course.iter().flatten().copied().collect(), COURSE_COLUMNS)
         })
-        .column(Column::left(text!("over all runs", "全体の傾向")).cut(Cut::Wrap), |(.., drift)| {
+        .cut(Cut::Wrap, text!("over all runs", "全体の傾向"), |(.., drift)| {
             drift.as_ref().map_or_else(Text::default, trend)
         })
-        .column(
-            Column::left(text!("since the first it is", "最初と比べて")).cut(Cut::Wrap),
-            |(cell, ..)| {
-                let (role, words) = verdict(cell);
-                Entry::new(role, words)
-            },
-        );
+        .cut(Cut::Wrap, text!("since the first it is", "最初と比べて"), |(cell, ..)| {
+            Entry::of(verdict(cell))
+        });
     doc.gap().push(table.table().stacks());
     doc.say_all(single_note(change)).append(unevenness(change)).gap().append(fairness(change, &[]));
     doc

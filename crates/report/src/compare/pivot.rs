@@ -39,10 +39,14 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
         doc.gap().list(Purpose::Item, answers);
     }
     for section in sections(pivot) {
-        if let Some(heading) = section.heading() {
+        // What sets its runs apart from others with the same cells.
+        let apart = section[0].apart.iter();
+        let facts = apart.map(|(_, what, value)| text!("{what}: {value}", "{what}: {value}"; what, value));
+        let heading = Text::join(facts, [" · "; 2]);
+        if !heading.is_empty() {
             doc.gap().heading(2, heading);
         }
-        doc.gap().push(section.table());
+        doc.gap().push(table(pivot, &section));
     }
     doc.gap().say(legend(pivot));
     doc.say_all(left_out(pivot)).gap().append(fairness(pivot)).done()
@@ -116,63 +120,43 @@ fn headline(pivot: &Pivot) -> Text {
     Text::join(items, [" · "; 2])
 }
 
-/// Cells whose runs may be put together.
-struct CellSection<'a> {
-    pivot: &'a Pivot,
-    groups: Vec<&'a Group>,
-}
-
-/// The cells, grouped by the facts that distinguish them.
-fn sections(pivot: &Pivot) -> Vec<CellSection<'_>> {
-    let mut sections: Vec<CellSection<'_>> = Vec::new();
+/// The cells, grouped by the facts that distinguish them, so that the runs of a section may be put together.
+fn sections(pivot: &Pivot) -> Vec<Vec<&Group>> {
+    let mut sections: Vec<Vec<&Group>> = Vec::new();
     for group in &pivot.groups {
-        match sections.iter_mut().find(|section| section.groups[0].apart == group.apart) {
-            Some(section) => section.groups.push(group),
-            None => sections.push(CellSection { pivot, groups: vec![group] }),
+        match sections.iter_mut().find(|section| section[0].apart == group.apart) {
+            Some(section) => section.push(group),
+            None => sections.push(vec![group]),
         }
     }
     sections
 }
 
-impl CellSection<'_> {
-    /// What sets its runs apart from others with the same cells.
-    fn heading(&self) -> Option<Text> {
-        let apart = &self.groups.first()?.apart;
-        let facts =
-            apart.iter().map(|(_, what, value)| text!("{what}: {value}", "{what}: {value}"; what, value));
-        (!apart.is_empty()).then(|| Text::join(facts, [" · "; 2]))
-    }
-
-    /// Whether the keys make rows below each cell.
-    fn has_rows(&self) -> bool {
-        self.pivot.keys.len() > 1
-    }
-
-    /// The columns in which a cell has a figure, and below each cell its rows.
-    fn table(&self) -> Table {
-        let has_figure = |column: &usize| {
-            let mut figures = self.groups.iter().flat_map(|group| &group.figures);
-            figures.any(|figure| self.pivot.places[figure.place].column == *column)
-        };
-        let shown: Vec<usize> = (0..self.pivot.columns.len()).filter(has_figure).collect();
-        let title = if self.has_rows() { Text::default() } else { text!("cell", "項目") };
-        let mut columns = vec![Column::left(title).cut(Cut::End)];
-        let key = self.pivot.keys.len().saturating_sub(1);
-        let titles = shown.iter().map(|column| marked(self.pivot, key, &self.pivot.columns[*column]));
-        columns.extend(titles.map(|title| Column::left(title).wrap_to(USUAL_COLUMN)));
-        let mut rows: Vec<TableRow> = Vec::new();
-        for group in &self.groups {
-            let name = facts::cell_name(&group.cell);
-            if self.has_rows() {
-                rows.push([Entry::new(Role::Strong, name.clone())].into());
-            }
-            for row in 0..self.pivot.rows.len() {
-                let name = if self.has_rows() { row_name(self.pivot, row) } else { name.clone() };
-                rows.extend(rows_of(self.pivot, group, row, &shown, name));
-            }
+/// The columns in which a cell of a section has a figure, and below each cell its rows, if the keys make any.
+fn table(pivot: &Pivot, section: &[&Group]) -> Table {
+    let has_figure = |column: &usize| {
+        let mut figures = section.iter().flat_map(|group| &group.figures);
+        figures.any(|figure| pivot.places[figure.place].column == *column)
+    };
+    let shown: Vec<usize> = (0..pivot.columns.len()).filter(has_figure).collect();
+    let has_rows = pivot.keys.len() > 1;
+    let title = if has_rows { Text::default() } else { text!("cell", "項目") };
+    let mut columns = vec![Column::left(title).cut(Cut::End)];
+    let key = pivot.keys.len().saturating_sub(1);
+    let titles = shown.iter().map(|column| marked(pivot, key, &pivot.columns[*column]));
+    columns.extend(titles.map(|title| Column::left(title).wrap_to(USUAL_COLUMN)));
+    let mut rows: Vec<TableRow> = Vec::new();
+    for group in section {
+        let name = facts::cell_name(&group.cell);
+        if has_rows {
+            rows.push([Entry::new(Role::Strong, name.clone())].into());
         }
-        Table::new(columns, rows).parted_behind(1)
+        for row in 0..pivot.rows.len() {
+            let name = if has_rows { row_name(pivot, row) } else { name.clone() };
+            rows.extend(rows_of(pivot, group, row, &shown, name));
+        }
     }
+    Table::new(columns, rows).parted_behind(1)
 }
 
 /// The values that make a row, indented under the cell.
@@ -213,8 +197,7 @@ fn verdict_of(judged: &Judged) -> Entry {
         Verdict::NotEnough { .. } => Verdict::NotEnough { more: None },
         clear => clear,
     };
-    let (role, words) = words_of(&judged.speed, verdict);
-    Entry::new(role, words)
+    Entry::of(words_of(&judged.speed, verdict))
 }
 
 /// The figures of a row and, below them, what may be said of them. Nothing for a row that the cell does not have.
@@ -312,13 +295,9 @@ fn fairness(pivot: &Pivot) -> Doc {
             let role = if difference.weight == Weight::Decisive { Role::Warn } else { Role::Plain };
             Entry::new(role, difference.name.clone())
         })
-        .column(Column::left(text!("values", "値")).cut(Cut::Wrap), |difference| {
-            some_of(difference.values.clone())
-        })
-        .column(Column::left(text!("mixed within", "混在する欄")).cut(Cut::Wrap), |difference| {
-            mixed(pivot, difference)
-        })
-        .column(Column::untitled().cut(Cut::Wrap), |difference| {
+        .cut(Cut::Wrap, text!("values", "値"), |difference| some_of(difference.values.clone()))
+        .cut(Cut::Wrap, text!("mixed within", "混在する欄"), |difference| mixed(pivot, difference))
+        .cut(Cut::Wrap, Text::default(), |difference| {
             Entry::new(Role::Quiet, difference.effect.clone().unwrap_or_default())
         });
     doc.push(table.table().indent(2)).done()

@@ -1,9 +1,9 @@
 //! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
 
 use crate::compare::{facts::Spoken, head, memory_words};
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
+use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{side_by_side_doc, words};
-use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, names};
+use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, UsePart, names};
 use kurabe_core::mention::{COMPARE, PROFILE, RUN};
 use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
@@ -177,28 +177,25 @@ fn digits(ratio: f64) -> String {
 }
 
 fn parts(choice: &Recommendation, names: &[Text]) -> Table {
-    let mut columns = vec![
-        Column::left(text!("part of the use", "用途の内訳")).cut(Cut::Wrap),
-        Column::right(text!("share", "割合")),
-    ];
-    columns.extend(names.iter().map(|name| Column::right(head(name, names))));
-    let rows = choice.parts.iter().map(|part| {
-        let direction = words::direction(part.direction);
-        let label = match (&part.cell, part.exact) {
-            (Some(_), true) => part.label.clone().into(),
-            (Some(_), false) => format!("≈ {}", part.label).into(),
-            (None, _) => text!("(not measured)", "(未測定)"),
-        };
-        let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let share = number::percent(part.share);
-        let mut row: Vec<Entry> = vec![Text::join([direction, label], [" "; 2]).into(), share.into()];
-        row.extend(part.rates_bytes_per_s.iter().map(|rate| {
-            let role = if *rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
-            Entry::figure(role, Some(number::rate(*rate)))
-        }));
-        row
-    });
-    Table::new(columns, rows).stacks()
+    let label = |part: &UsePart| match (&part.cell, part.exact) {
+        (Some(_), true) => part.label.clone().into(),
+        (Some(_), false) => format!("≈ {}", part.label).into(),
+        (None, _) => text!("(not measured)", "(未測定)"),
+    };
+    let mut table = Table::of(&choice.parts)
+        .cut(Cut::Wrap, text!("part of the use", "用途の内訳"), |part| {
+            Text::join([words::direction(part.direction), label(part)], [" "; 2])
+        })
+        .right(text!("share", "割合"), |part| number::percent(part.share));
+    for (index, name) in names.iter().enumerate() {
+        table = table.right(head(name, names), |part| {
+            let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            let rate = part.rates_bytes_per_s[index];
+            let role = if rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
+            Entry::figure(role, Some(number::rate(rate)))
+        });
+    }
+    table.table().stacks()
 }
 
 /// The speed of each run over the whole use; of one run alone there is nothing to say.

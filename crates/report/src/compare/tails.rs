@@ -15,10 +15,9 @@ use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 pub(crate) fn doc(pair: &Pair) -> Doc {
     let rows: Vec<TableRow> = different(pair)
         .map(|(cell, tail)| {
-            let (role, words) = verdict_words(&tail.compared);
             let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
             let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
-            [name.into(), baseline, other, Entry::new(role, words)].into()
+            [name.into(), baseline, other, Entry::of(verdict_words(&tail.compared))].into()
         })
         .collect();
     let (mut doc, rest) = (Doc::new(), rest(pair));
@@ -98,7 +97,8 @@ fn rest(pair: &Pair) -> Vec<Text> {
 fn lacking(pair: &Pair) -> Vec<Text> {
     let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
     for fraction in TAILS {
-        let count = pair.cells.iter().filter(|cell| has_operations(cell) && lacks(cell, fraction)).count();
+        let lacks = |cell: &&ComparedCell| !cell.tails.iter().any(|tail| tail.fraction == fraction);
+        let count = pair.cells.iter().filter(|cell| has_operations(cell)).filter(lacks).count();
         match counts.last_mut().filter(|(last, _)| *last == count) {
             Some((_, fractions)) => fractions.push(fraction),
             None => counts.push((count, vec![fraction])),
@@ -111,10 +111,6 @@ fn lacking(pair: &Pair) -> Vec<Text> {
 fn has_operations(cell: &ComparedCell) -> bool {
     let printed = cell.baseline.printed || cell.other.printed;
     cell.measure != Measure::Duration && cell.compared.is_some() && !printed
-}
-
-fn lacks(cell: &ComparedCell, fraction: f64) -> bool {
-    !cell.tails.iter().any(|tail| tail.fraction == fraction)
 }
 
 fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {

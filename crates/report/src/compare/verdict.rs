@@ -1,9 +1,10 @@
-//! Verdicts as they are read aloud: of a cell, and of all cells in a sentence.
+//! Verdicts as they are read aloud: of a cell, of all cells in a sentence, and which of several runs is the fastest.
 //!
 //! The model: nothing but the interval and the verdict is known here; the caller says how many values stand behind
 //! them. A number has only the digits that are certain, and an interval is given only if it says something.
 
 use crate::doc::Role;
+use kurabe_compare::Fastest;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Estimate, Verdict};
 
@@ -66,20 +67,17 @@ impl CellVerdict {
 
     /// The sentence where all cells are of this kind.
     fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
-        let (all, any) = match count {
-            1 => (text!("the one cell", "1 項目"), text!("the one cell", "1 項目")),
-            2 => (text!("both cells", "2 項目すべて"), text!("either cell", "2 項目すべて")),
-            _ => (
-                text!("all {count} cells", "{count} 項目すべて"),
-                text!("any of the {count} cells", "{count} 項目すべて"),
-            ),
+        let all = match (count, self.verdict) {
+            (1, _) => text!("the one cell", "1 項目"),
+            (2, Verdict::NotEnough { .. }) => text!("either cell", "2 項目すべて"),
+            (2, _) => text!("both cells", "2 項目すべて"),
+            (_, Verdict::NotEnough { .. }) => text!("any of the {count} cells", "{count} 項目すべて"),
+            _ => text!("all {count} cells", "{count} 項目すべて"),
         };
         let sentence = match self.verdict {
-            Verdict::Faster => {
-                text!("{b} is faster than {a} in {all}.", "{all}で {b} は {a} より速いという結果です。"; a, b, all)
-            }
-            Verdict::Slower => {
-                text!("{b} is slower than {a} in {all}.", "{all}で {b} は {a} より遅いという結果です。"; a, b, all)
+            Verdict::Faster | Verdict::Slower => {
+                let how = Self::of(self.verdict).words();
+                text!("{b} is {how} than {a} in {all}.", "{all}で {b} は {a} より{how}という結果です。"; a, b, how, all)
             }
             Verdict::Same if self.by_single => text!(
                 "{b} and {a} are the same in {all}.",
@@ -90,8 +88,8 @@ impl CellVerdict {
                 "{all}で {b} と {a} に有意な差はありません。"; a, b, all
             ),
             Verdict::NotEnough { .. } => text!(
-                "Whether {b} is faster or slower than {a} is not clear yet in {any}.",
-                "{any}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, any
+                "Whether {b} is faster or slower than {a} is not clear yet in {all}.",
+                "{all}で、{b} が {a} より速いか遅いかはまだ判断できません。"; a, b, all
             ),
         };
         match self.by_single {
@@ -248,6 +246,52 @@ pub(crate) fn change_span(speed: &Estimate) -> Text {
         true => Text::same(format!("{from:+} %")),
         false => text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %"),
     }
+}
+
+/// Which of several runs with these names is the fastest, in a sentence.
+pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
+    let unbeaten = Text::list(fastest.unbeaten.iter().map(|index| names[*index].clone()));
+    match fastest.unbeaten.len() {
+        unbeaten if !fastest.is_decided || unbeaten == 0 => {
+            let leads = leads(fastest, names);
+            let none = match fastest.is_decided {
+                true => text!("the fastest in every cell", "すべての項目で最も速い"),
+                false => text!("measurably faster than another", "有意に速い"),
+            };
+            text!(
+                "None of them is {none}; by their means {leads}.",
+                "{none}測定はありません。平均では、{leads}。";
+                none, leads
+            )
+        }
+        1 => text!(
+            "The fastest is {unbeaten}: it is slower than none of the others in any cell.",
+            "最も速いのは {unbeaten} です(ほかより遅い項目はありません)。";
+            unbeaten
+        ),
+        _ => text!(
+            "The fastest are {unbeaten}: they are slower than none of the others in any cell.",
+            "最も速いのは {unbeaten} です(いずれも、ほかより遅い項目はありません)。";
+            unbeaten
+        ),
+    }
+}
+
+/// `a leads in 4 of 6 cells, b in 2`: who leads most often comes first.
+fn leads(fastest: &Fastest, names: &[Text]) -> Text {
+    let mut leads: Vec<(usize, &Text)> = fastest.leads.iter().copied().zip(names).collect();
+    leads.retain(|(count, _)| *count > 0);
+    leads.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let all = fastest.cell_count;
+    let each = leads.into_iter().enumerate().map(|(index, (count, name))| match index {
+        0 => text!(
+            "{name} leads in {count} of {all} cells",
+            "{name} が {all} 項目中 {count} 項目で先頭";
+            name
+        ),
+        _ => text!("{name} in {count}", "{name} が {count} 項目で先頭"; name),
+    });
+    Text::list(each)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use crate::doc::layout::{display_width, pad_left};
 use crate::doc::{Role, Style};
-use kurabe_core::{number, quantity::format_bytes_decimal};
+use kurabe_core::number;
 
 /// Columns of a point that holds, at most.
 const HOLDING_COLUMNS: usize = 6;
@@ -22,7 +22,8 @@ pub(crate) struct DrawnCurve {
     /// The place at the right edge.
     pub(crate) until: f64,
     pub(crate) values: Values,
-    pub(crate) places: CurvePlaces,
+    /// What the places at both edges are called.
+    pub(crate) edges: [String; 2],
 }
 
 /// What the values of a curve are.
@@ -34,33 +35,12 @@ pub(crate) enum Values {
     Fixed(usize, String),
 }
 
-/// What the places of a curve are.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum CurvePlaces {
-    /// Bytes from the beginning.
-    Bytes,
-    /// Numbers from 0 on, by these names.
-    Named(Vec<String>),
-}
-
 impl Values {
     fn words(&self, value: f64) -> String {
         match self {
             Self::Rate => number::rate(value).to_string(),
             Self::Fixed(decimals, unit) => {
                 format!("{} {unit}", number::fixed(value, *decimals)).trim_end().to_owned()
-            }
-        }
-    }
-}
-
-impl CurvePlaces {
-    fn words(&self, place: f64) -> String {
-        match self {
-            Self::Bytes => format_bytes_decimal(place as u64),
-            Self::Named(names) => {
-                let last = names.len().saturating_sub(1);
-                names.get((place.round() as usize).min(last)).cloned().unwrap_or_default()
             }
         }
     }
@@ -115,8 +95,8 @@ impl DrawnCurve {
             format!("  {} {}", pad_left(&label, scale), style.paint(Role::Course, body.trim_end()))
         };
         let mut lines: Vec<String> = labels.into_iter().enumerate().map(line).collect();
-        let [first, last] = [0.0, until].map(|place| self.places.words(place));
-        let gap = width.saturating_sub(display_width(&first) + display_width(&last)).max(1);
+        let [first, last] = &self.edges;
+        let gap = width.saturating_sub(display_width(first) + display_width(last)).max(1);
         lines.push(format!("  {} {first}{}{last}", " ".repeat(scale), " ".repeat(gap)));
         lines
     }
@@ -140,12 +120,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn drawn(points: &[(f64, f64)]) -> Vec<String> {
-        let names = (0..=10).map(|place| format!("{place} GB")).collect();
         let curve = DrawnCurve {
             points: points.to_vec(),
             until: 10.0,
             values: Values::Fixed(0, "MB/s".to_owned()),
-            places: CurvePlaces::Named(names),
+            edges: ["0 GB", "10 GB"].map(str::to_owned),
         };
         curve.render(&Style { lang: Lang::En, color: false, width: 40 })
     }

@@ -7,7 +7,7 @@
 use super::table::{EntryBody, Flush, Marks, Table, TableForm};
 use super::{Block, Doc, Paragraph, Purpose, TableRow};
 use crate::{doc::Role, doc::spark::sparkline};
-use kurabe_chart::{Size, Theme, escape};
+use kurabe_chart::{Theme, escape};
 use kurabe_core::{Lang, Text, number, text};
 
 /// Width of a chart in a page.
@@ -16,7 +16,7 @@ const CHART_WIDTH_PX: u32 = 960;
 impl Doc {
     /// The document as a piece of a page that holds [`page_style`](crate::page_style).
     pub fn html(&self, lang: Lang) -> String {
-        let mut html = Html::new();
+        let mut html = Html::default();
         self.write_html(&mut html, lang, Theme::Page);
         html.finish()
     }
@@ -89,7 +89,7 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
             html.element("p", &[("class", "hint")], &words(&hint))
                 .raw("<div class=\"scroll\" tabindex=\"0\">");
             let chart = &drawn[usize::from(lang == Lang::Ja)];
-            html.made(&chart.svg(&Size { width_px: CHART_WIDTH_PX }, theme));
+            html.made(&chart.svg(CHART_WIDTH_PX, theme));
             html.raw("</div>").close("figure");
         }
         Block::Section { id, title, doc, .. } => {
@@ -198,12 +198,9 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
     let title = column.filter(|_| index > 0 && table.form == TableForm::Cards);
     // The note of a row is shown at its main figure.
     let hint = row.note.as_ref().filter(|_| index == 1).unwrap_or(&entry.hint);
+    let is_figure = index > 0 && !spans && column.is_some_and(|column| column.flush == Flush::Right);
     let class = [
-        if index > 0 && !spans && column.is_some_and(|column| column.flush == Flush::Right) {
-            "n"
-        } else {
-            ""
-        },
+        if is_figure { "n" } else { "" },
         class_of(entry.role),
         if matches!(entry.shown, EntryBody::Marks(_)) { "drawn" } else { "" },
     ]
@@ -278,11 +275,6 @@ pub(crate) struct Html {
 type Attribute<'a> = (&'static str, &'a str);
 
 impl Html {
-    /// An empty piece.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     /// Words, whatever they hold.
     pub fn words(&mut self, words: &str) -> &mut Self {
         self.text.push_str(&escape(words));
@@ -303,23 +295,16 @@ impl Html {
 
     /// The start of an element; attributes without a value that says something are left out.
     pub fn open(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) -> &mut Self {
-        self.text.push('<');
-        self.text.push_str(tag);
+        self.text += &format!("<{tag}");
         for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
-            self.text.push(' ');
-            self.text.push_str(name);
-            self.text.push_str("=\"");
-            self.words(value).text.push('"');
+            self.text += &format!(" {name}=\"{}\"", escape(value));
         }
-        self.text.push('>');
-        self
+        self.raw(">")
     }
 
     /// Its end.
     pub fn close(&mut self, tag: &'static str) -> &mut Self {
-        self.text.push_str("</");
-        self.text.push_str(tag);
-        self.text.push('>');
+        self.text += &format!("</{tag}>");
         // Where a line end cannot be seen it makes the source readable.
         if matches!(
             tag,
@@ -353,7 +338,7 @@ mod tests {
 
     #[test]
     fn words_and_attributes_cannot_become_markup() {
-        let mut html = Html::new();
+        let mut html = Html::default();
         let hostile = "\"><img src=x onerror='alert(1)'>&amp;\u{202e}";
         html.element("p", &[("title", hostile), ("lang", "")], hostile);
         let escaped = "&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;\\u{202e}";
@@ -363,7 +348,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_word_opens_a_tag_or_ends_an_attribute(words in ".*") {
-            let mut html = Html::new();
+            let mut html = Html::default();
             html.words(&words);
             let text = html.finish();
             prop_assert!(!text.contains(['<', '>', '"', '\'']));

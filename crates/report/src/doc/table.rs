@@ -83,19 +83,12 @@ impl Table {
     }
 
     /// Without the columns from a place on in which nothing stands.
-    pub(crate) fn without_blanks_from(mut self, first: usize) -> Self {
+    pub(crate) fn without_blanks_from(&self, first: usize) -> Self {
         let is_filled = |index: usize| {
             self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| !entry.is_blank()))
         };
-        let kept: Vec<bool> =
-            (0..self.columns.len()).map(|index| index < first || is_filled(index)).collect();
-        let mut places = kept.iter();
-        self.columns.retain(|_| places.next().copied().unwrap_or_default());
-        for row in &mut self.rows {
-            let mut places = kept.iter();
-            row.entries.retain(|_| places.next().copied().unwrap_or_default());
-        }
-        self
+        let kept = (0..self.columns.len()).filter(|index| *index < first || is_filled(*index));
+        self.only(&kept.collect::<Vec<_>>())
     }
 
     pub(crate) fn indent(self, indent: usize) -> Self {
@@ -167,6 +160,16 @@ impl<T> TableOf<T> {
 
     pub(crate) fn left<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
         self.column(Column::left(title), shown)
+    }
+
+    /// A column of words that may be cut.
+    pub(crate) fn cut<E: Into<Entry>>(
+        self,
+        cut: Cut,
+        title: impl Into<Text>,
+        shown: impl Fn(&T) -> E,
+    ) -> Self {
+        self.column(Column::left(title).cut(cut), shown)
     }
 
     pub(crate) fn right<E: Into<Entry>>(self, title: impl Into<Text>, shown: impl Fn(&T) -> E) -> Self {
@@ -294,6 +297,11 @@ impl Default for EntryBody {
 impl Entry {
     pub(crate) fn new(role: Role, words: impl Into<Text>) -> Self {
         Self { role, shown: EntryBody::Words(words.into()), ..Self::default() }
+    }
+
+    /// Words in their role.
+    pub(crate) fn of((role, words): (Role, Text)) -> Self {
+        Self::new(role, words)
     }
 
     pub(crate) fn plain(words: impl Into<Text>) -> Self {

@@ -84,10 +84,13 @@ fn drawing([wide, narrow]: [&str; 2], style: &Style) -> Vec<String> {
     lines.map(|line| format!("  {}", clip(line, room)).trim_end().to_owned()).collect()
 }
 
+/// Columns before a key.
+const INDENT: usize = 2;
+
 /// Lines of `key  value`, keys aligned, values wrapped under themselves between their items.
-fn of_fields(Fields { fields, indent, aligned_with, signs }: &Fields, style: &Style) -> Vec<String> {
+fn of_fields(Fields { fields, aligned_with, signs }: &Fields, style: &Style) -> Vec<String> {
     let keys = fields.iter().map(|(key, _)| key).chain(aligned_with);
-    let at = indent + GAP + keys.map(|key| display_width(&style.say(key))).max().unwrap_or(0);
+    let at = INDENT + GAP + keys.map(|key| display_width(&style.say(key))).max().unwrap_or(0);
     let field = |(place, (key, items)): (usize, &Field)| {
         let (key, items) = (style.say(key), items.iter().map(|item| style.say(item)).collect::<Vec<_>>());
         let rest = if signs.is_empty() || !key.is_empty() { at } else { at + 2 };
@@ -96,8 +99,8 @@ fn of_fields(Fields { fields, indent, aligned_with, signs }: &Fields, style: &St
         lines.resize(lines.len().max(usize::from(!signs.is_empty())), String::new());
         let mut row = Line::new(style);
         match signs.get(place).zip(key.split_once(' ')) {
-            Some((role, (sign, name))) => row.at(*indent, *role, sign).at(indent + 2, Role::Plain, name),
-            None => row.at(*indent, Role::Quiet, &key),
+            Some((role, (sign, name))) => row.at(INDENT, *role, sign).at(INDENT + 2, Role::Plain, name),
+            None => row.at(INDENT, Role::Quiet, &key),
         };
         if let Some(line) = lines.first_mut() {
             *line = row.at(at, Role::Plain, line.trim_start()).finish();

@@ -32,7 +32,7 @@ proptest! {
         doc.push(table.clone().indent(indent));
         for lang in [Lang::En, Lang::Ja] {
             let style = Style { lang, color: false, width: 120 };
-            let mut page = Html::new();
+            let mut page = Html::default();
             doc.write_html(&mut page, lang, Theme::Light);
             for written in [doc.terminal(&style), doc.markdown(lang), page.finish()] {
                 for (index, row) in table.rows.iter().enumerate() {

@@ -220,9 +220,8 @@ impl Progress {
     fn live_repetition(&mut self, elapsed_ns: u64) {
         let Some(running) = &self.running else { return };
         let rate = running.rate_bytes_per_s().map(|rate| number::rate(rate).to_string());
-        let facts =
-            rate.map(|rate| vec![format!("{rate} {}", sparkline(&running.course(), COURSE_LENGTH)), rate]);
-        let facts = facts.unwrap_or_default();
+        let course = sparkline(&running.course(), COURSE_LENGTH);
+        let facts = rate.map_or(Vec::new(), |rate| vec![format!("{rate} {course}"), rate]);
         let left = self.left_ns.map(|left| number::clock(left.saturating_sub(elapsed_ns)));
         let left = left.map(|time| text!("{time} left", "残り {time}"));
         self.live.show(&Activity { facts, left, ..Activity::named(&running.place) });

@@ -116,13 +116,14 @@ fn instrument(facts: &MachineFacts) -> Section {
     let mut lines = vec![Check {
         mark: if cost > DEAR_CLOCK_NS { CheckMark::Note } else { CheckMark::Good },
         what: text!("clock", "時計"),
-        value: text!("resolution {resolution} ns, a reading costs {cost:.0} ns", "分解能 {resolution} ns、1 回の読み出し {cost:.0} ns"),
-        remedy: (cost > DEAR_CLOCK_NS).then(|| {
-            text!(
-                "a slow clock source: see /sys/devices/system/clocksource (tsc is the fast one)",
-                "クロックソースが遅いようです。/sys/devices/system/clocksource を確認してください(速いのは tsc)"
-            )
-        }),
+        value: text!(
+            "resolution {resolution} ns, a reading costs {cost:.0} ns",
+            "分解能 {resolution} ns、1 回の読み出し {cost:.0} ns"
+        ),
+        remedy: (cost > DEAR_CLOCK_NS).then_some(text!(
+            "a slow clock source: see /sys/devices/system/clocksource (tsc is the fast one)",
+            "クロックソースが遅いようです。/sys/devices/system/clocksource を確認してください(速いのは tsc)"
+        )),
     }];
     lines.extend(facts.driver_costs_ns.iter().map(|(iodepth, cost)| {
         let what = text!("driver at queue depth {iodepth}", "ドライバー(キュー深さ {iodepth})");

@@ -19,9 +19,8 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
     put(text!("machine", "マシン"), machine(&environment.machine));
     put(text!("system", "システム"), system(&environment.machine));
-    if let Some(file_system) = &environment.file_system {
-        put(text!("file system", "ファイルシステム"), self::file_system(file_system));
-    }
+    let file_system = environment.file_system.as_ref().map(file_system);
+    put(text!("file system", "ファイルシステム"), file_system.unwrap_or_default());
     put(text!("layers", "間にある層"), environment.layers.iter().map(|layer| seen(layer)).collect());
     for device in &environment.devices {
         put(text!("device", "デバイス"), identity(device));
@@ -72,13 +71,8 @@ fn machine(machine: &Machine) -> Vec<Text> {
 }
 
 fn system(machine: &Machine) -> Vec<Text> {
-    let virtualisation = &machine.virtualisation;
-    present([
-        machine.os.as_ref().map(Text::same),
-        machine.kernel.as_ref().map(Text::same),
-        virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})")),
-        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナー({name})")),
-    ])
+    let system = machine.os.iter().chain(&machine.kernel).map(Text::same);
+    system.chain(words::virtualisation(machine)).collect()
 }
 
 fn file_system(file_system: &FileSystem) -> Vec<Text> {
@@ -227,12 +221,10 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
 /// Health before and after, each figure once if it did not change.
 fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Text> {
     let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
-    let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match (
-        before.and_then(value),
-        after.and_then(value),
-    ) {
-        (Some(before), Some(after)) if before != after => Some(format!("{before} → {after}")),
-        (before, after) => before.or(after),
+    let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match [before, after].map(|one| value(one?))
+    {
+        [Some(before), Some(after)] if before != after => Some(format!("{before} → {after}")),
+        [before, after] => before.or(after),
     };
     present([
         pair(&|health| health.temperature_celsius.map(|degrees| format!("{degrees} °C"))).map(Text::from),

@@ -1,6 +1,7 @@
 //! What a run stood on, in one line: where, on what, how it is connected.
 
 use super::environment::pcie;
+use crate::words;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::{Text, number, record::RunHeader, text};
 
@@ -16,15 +17,10 @@ pub fn headline(header: &RunHeader) -> Text {
 /// The environment in one line, such as
 /// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
 pub fn surroundings(environment: &Environment) -> Text {
-    let virtualisation = &environment.machine.virtualisation;
     let is_nowhere = environment.file_system.is_none() && environment.devices.is_empty();
     let nowhere = is_nowhere.then(|| text!("no storage device", "ストレージなし"));
     let storage = nowhere.into_iter().chain(place(environment)).chain(devices(&environment.devices));
-    let machine =
-        virtualisation.machine.as_ref().map(|name| text!("virtual machine ({name})", "仮想マシン({name})"));
-    let container =
-        virtualisation.container.as_ref().map(|name| text!("container ({name})", "コンテナー({name})"));
-    Text::join(storage.chain(machine).chain(container), [" · "; 2])
+    Text::join(storage.chain(words::virtualisation(&environment.machine)), [" · "; 2])
 }
 
 /// The file system and what it is mounted from, or the bare device.

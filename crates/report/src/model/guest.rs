@@ -142,12 +142,10 @@ fn own_layers_line(spec: &DeviceSpec) -> Option<Text> {
         .collect();
     names.dedup();
     let names = names.join(",");
-    (!names.is_empty()).then(|| {
-        text!(
+    (!names.is_empty()).then_some(text!(
             "The model has a file system of its own, and the guest's comes on top: {WITHOUT} {names} leaves it out.",
             "モデルにもファイルシステムの層があり、ゲストのものと二重になります。{WITHOUT} {names} で省けます。"
-        )
-    })
+    ))
 }
 
 fn serve_line(request: &GuestRequest) -> String {

@@ -36,14 +36,11 @@ pub enum Provenance {
 impl Provenance {
     /// That of a value with this source; `changed` says whether the command line or a study set it.
     pub(crate) fn of(source: &str, changed: bool) -> Self {
-        let begins = |word: &str| source.trim_start().starts_with(word);
-        match () {
-            () if changed => Self::Changed,
-            () if begins("calibrated") => Self::Calibrated,
-            () if begins("assumed") => Self::Assumed,
-            () if begins("derived") => Self::Derived,
-            () => Self::Sourced,
-        }
+        let words =
+            [("calibrated", Self::Calibrated), ("assumed", Self::Assumed), ("derived", Self::Derived)];
+        let begins = |(word, _): &(&str, Self)| source.trim_start().starts_with(word);
+        let standing = words.into_iter().find(begins).map_or(Self::Sourced, |(_, standing)| standing);
+        if changed { Self::Changed } else { standing }
     }
 
     /// The sign of a value that no document tells.
@@ -150,7 +147,7 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
     LayerDescription {
         name: layer.name.clone(),
         kind: layer.kind.word,
-        title: bilingual(layer.kind.title),
+        title: Text::of(layer.kind.title.0, layer.kind.title.1),
         parameters: parameters(layer),
         members: members.collect(),
     }
@@ -175,7 +172,7 @@ fn describe_setting(setting: &Setting) -> ParameterDescription {
         value: setting.written.clone(),
         source: setting.source.clone(),
         standing: Provenance::of(&setting.source, setting.changed),
-        meaning: bilingual(parameter.meaning),
+        meaning: Text::of(parameter.meaning.0, parameter.meaning.1),
         number: setting.number().filter(|_| parameter.kind != ParameterType::Flag),
         range: parameter.kind.range(),
         unit: parameter.kind.unit(),
@@ -187,24 +184,14 @@ fn describe_setting(setting: &Setting) -> ParameterDescription {
     }
 }
 
-fn bilingual((en, ja): (&str, &str)) -> Text {
-    Text::of(en, ja)
-}
-
 /// The models there are: name, what it is, and its layers in a row.
 pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
-    let columns = [
-        Column::left(text!("model", "モデル")),
-        Column::left(text!("what it is", "内容")).cut(Cut::Wrap),
-        Column::left(text!("layers", "層")).cut(Cut::Wrap),
-    ];
-    let rows = models.iter().map(|model| {
-        [
-            Entry::new(Role::Strong, shown::line(&model.name)),
-            with_kind(model).into(),
-            Entry::new(Role::Quiet, row_of_layers(&model.layers)),
-        ]
-    });
+    let table = Table::of(models)
+        .left(text!("model", "モデル"), |model| Entry::new(Role::Strong, shown::line(&model.name)))
+        .cut(Cut::Wrap, text!("what it is", "内容"), |model| with_kind(model))
+        .cut(Cut::Wrap, text!("layers", "層"), |model| {
+            Entry::new(Role::Quiet, row_of_layers(&model.layers))
+        });
     let hints = [
         (format!("{MODELS_SHOW:#} NAME"), text!("the stack and every parameter", "構成と全パラメーター")),
         (format!("{RUN:#} model:NAME"), text!("a run in virtual time", "仮想時間で測定")),
@@ -212,7 +199,7 @@ pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
     ];
     let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
-    Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
+    Doc::of(table.table()).gap().push(hints).terminal(style)
 }
 
 /// What a model is, and the kind of drive that it stands for, if it does.

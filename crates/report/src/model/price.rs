@@ -9,7 +9,7 @@ use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::{NO_FILES, UNMARKED};
 use kurabe_price::{
     Bill, BudgetLine, ChangeCause, Changes, Count, CountChange, CountUnit, CountValues, DevicePrice,
-    FileBill, PhaseBill, PriceChange, RepeatedValue,
+    PhaseBill, PriceChange, RepeatedValue,
 };
 use std::fmt::Write;
 
@@ -128,9 +128,13 @@ fn value_of(counts: &CountValues, count: Count) -> RepeatedValue {
     counts.get(count.word()).cloned().unwrap_or_default()
 }
 
+fn shown_of(counts: &CountValues, count: Count) -> String {
+    shown_count(count, &value_of(counts, count))
+}
+
 /// What the program asked, and where that takes longest and least.
 fn bill_line(bill: &Bill) -> Text {
-    let shown = |count: Count| shown_count(count, &value_of(&bill.counts, count));
+    let shown = |count: Count| shown_of(&bill.counts, count);
     let (flushes, writes, reads) = (shown(Count::Flushes), shown(Count::Writes), shown(Count::Reads));
     let (written, read) = (shown(Count::WrittenBytes), shown(Count::ReadBytes));
     let plural = |count: &str, suffix: &'static str| if count == "1" { "" } else { suffix };
@@ -162,21 +166,17 @@ fn bill_line(bill: &Bill) -> Text {
 
 fn counts_table(bill: &Bill) -> Doc {
     let row = |(count, part): (Count, Option<Count>)| {
-        let values = value_of(&bill.counts, count);
-        if values.most() == 0 {
-            return None;
-        }
-        let part =
-            part.map(|part| (part, value_of(&bill.counts, part))).filter(|(_, values)| values.most() > 0);
-        let beside = part.map_or(Text::default(), |(part, values)| {
-            let (name, shown) = (count_name(part), shown_count(part, &values));
+        let is_there = |count: &Count| value_of(&bill.counts, *count).most() > 0;
+        let beside = part.filter(is_there).map_or(Text::default(), |part| {
+            let (name, shown) = (count_name(part), shown_of(&bill.counts, part));
             text!("{name}: {shown}", "{name}: {shown}"; name)
         });
-        Some(vec![count_name(count).into(), shown_count(count, &values).into(), beside.into()])
+        let row = vec![count_name(count).into(), shown_of(&bill.counts, count).into(), beside.into()];
+        is_there(&count).then_some(row)
     };
     let mut rows: Vec<Vec<Entry>> = LISTED.into_iter().filter_map(row).collect();
     if let Some(times) = bill.write_amplification() {
-        let asked = shown_count(Count::AskedBytes, &value_of(&bill.counts, Count::AskedBytes));
+        let asked = shown_of(&bill.counts, Count::AskedBytes);
         let beside = text!("the program itself wrote {asked}", "プログラム自身の書き込み: {asked}");
         rows.push(vec![
             text!("write amplification", "書き込み増幅率").into(),
@@ -198,7 +198,7 @@ fn prices_table(bill: &Bill) -> Doc {
     let table = Table::of(&bill.prices)
         .left(text!("on", "デバイス"), |price| price.title.clone())
         .right(text!("takes", "所要時間"), |price| shown_values(&price.time_ns, shown_time))
-        .column(Column::left(text!("of which", "内訳")).cut(Cut::Wrap), |price| shares(price));
+        .cut(Cut::Wrap, text!("of which", "内訳"), |price| shares(price));
     Doc::new().gap().push(table.table()).done()
 }
 
@@ -211,12 +211,10 @@ fn phases_table(bill: &Bill) -> Doc {
         name if *name == UNMARKED[1] => text!("left in memory at the end", "終了時にメモリーに残っていた分"),
         name => Text::same(shown::line(name)),
     };
-    let shown = |phase: &PhaseBill, count: Count| shown_count(count, &value_of(&phase.counts, count));
-    let mut table = Table::of(&bill.phases)
-        .left(text!("phase", "フェーズ"), |phase| name(phase))
-        .right(count_name(Count::Flushes), |phase| shown(phase, Count::Flushes))
-        .right(count_name(Count::WrittenBytes), |phase| shown(phase, Count::WrittenBytes))
-        .right(count_name(Count::ReadBytes), |phase| shown(phase, Count::ReadBytes));
+    let mut table = Table::of(&bill.phases).left(text!("phase", "フェーズ"), |phase| name(phase));
+    for count in [Count::Flushes, Count::WrittenBytes, Count::ReadBytes] {
+        table = table.right(count_name(count), |phase| shown_of(&phase.counts, count));
+    }
     for (place, price) in bill.prices.iter().enumerate() {
         table = table.right(price.title.clone(), |phase| {
             phase.times_ns.get(place).map_or_else(String::new, |times| shown_time(times.mean()))
@@ -235,16 +233,13 @@ fn file_name(file: &str) -> Text {
 }
 
 fn files_table(bill: &Bill) -> Doc {
-    let bytes = |values: &RepeatedValue| shown_count(Count::WrittenBytes, values);
-    let requests = |values: &RepeatedValue| shown_count(Count::Writes, values);
+    let column = Column::left(text!("file", "ファイル")).cut(Cut::Front);
     let table = Table::of(&bill.files)
-        .column(Column::left(text!("file", "ファイル")).cut(Cut::Front), |file: &&FileBill| {
-            file_name(&file.name)
-        })
-        .right(count_name(Count::WrittenBytes), |file| bytes(&file.written_bytes))
-        .right(count_name(Count::Writes), |file| requests(&file.writes))
-        .right(count_name(Count::Flushes), |file| requests(&file.flushes))
-        .right(count_name(Count::ReadBytes), |file| bytes(&file.read_bytes));
+        .column(column, |file| file_name(&file.name))
+        .right(count_name(Count::WrittenBytes), |file| shown_count(Count::WrittenBytes, &file.written_bytes))
+        .right(count_name(Count::Writes), |file| shown_count(Count::Writes, &file.writes))
+        .right(count_name(Count::Flushes), |file| shown_count(Count::Flushes, &file.flushes))
+        .right(count_name(Count::ReadBytes), |file| shown_count(Count::ReadBytes, &file.read_bytes));
     Doc::new().gap().push(table.table()).done()
 }
 
@@ -303,14 +298,11 @@ fn over_line(line: &BudgetLine) -> Text {
     };
     let title = line.count.map_or_else(|| line.title.clone(), count_name);
     let (value, limit) = (words(line.value), words(line.limit));
-    match line.is_over {
-        true => {
-            text!("over budget: {title}: {value}, at most {limit}", "予算超過: {title}: {value}(上限 {limit})"; title)
-        }
-        false => {
-            text!("within budget: {title}: {value}, at most {limit}", "予算内: {title}: {value}(上限 {limit})"; title)
-        }
-    }
+    let kept = match line.is_over {
+        true => text!("over budget", "予算超過"),
+        false => text!("within budget", "予算内"),
+    };
+    text!("{kept}: {title}: {value}, at most {limit}", "{kept}: {title}: {value}(上限 {limit})"; kept, title)
 }
 
 /// The first limit that is exceeded, as an error says it.
@@ -384,18 +376,19 @@ fn cause_line(cause: &ChangeCause) -> Text {
     let file = file.map_or_else(|| text!("several files", "複数のファイル"), file_name);
     let is_more = ratio > 1.0;
     let times = number::ratio(if is_more { ratio } else { 1.0 / ratio.max(1e-9) });
+    // How much of before, and how Japanese readers say that it grew or shrank.
+    let (share, changed) = match is_more {
+        true => (text!("{times} times", "{times} 倍"), "増えました"),
+        false => (text!("1/{times}", "1/{times} "), "減りました"),
+    };
     match (cause, is_more) {
         (ChangeCause::Flushes { each_write: true, .. }, _) => text!(
             "Each write to {file} waits for the medium now",
             "{file} への書き込みのたびに媒体への反映を待つようになりました"; file
         ),
-        (ChangeCause::Flushes { .. }, true) => text!(
-            "The same data are flushed {times} times as often, after writes to {file}",
-            "同じデータのフラッシュが {times} 倍に増えました({file} への書き込みの後)"; file
-        ),
-        (ChangeCause::Flushes { .. }, false) => text!(
-            "The same data are flushed 1/{times} as often, after writes to {file}",
-            "同じデータのフラッシュが 1/{times} に減りました({file} への書き込みの後)"; file
+        (ChangeCause::Flushes { .. }, _) => text!(
+            "The same data are flushed {share} as often, after writes to {file}",
+            "同じデータのフラッシュが {share}に{changed}({file} への書き込みの後)"; share, file
         ),
         (ChangeCause::Commits { .. }, true) => text!(
             "The work is committed in {times} times as many pieces, and the program itself writes more, mostly to {file}",
@@ -405,21 +398,13 @@ fn cause_line(cause: &ChangeCause) -> Text {
             "The work is committed in 1/{times} as many pieces, and the program itself writes less, mostly to {file}",
             "コミットの単位が大きくなり(回数は 1/{times})、プログラム自身の書き込みも減りました(主に {file})"; file
         ),
-        (ChangeCause::Written { .. }, true) => text!(
-            "{times} times as much is written, mostly to {file}",
-            "書き込み量が {times} 倍に増えました(主に {file})"; file
+        (ChangeCause::Written { .. }, _) => text!(
+            "{share} as much is written, mostly to {file}",
+            "書き込み量が {share}に{changed}(主に {file})"; share, file
         ),
-        (ChangeCause::Written { .. }, false) => text!(
-            "1/{times} as much is written, mostly to {file}",
-            "書き込み量が 1/{times} に減りました(主に {file})"; file
-        ),
-        (_, true) => text!(
-            "{times} times as much is read, mostly from {file}",
-            "読み出し量が {times} 倍に増えました(主に {file})"; file
-        ),
-        (_, false) => text!(
-            "1/{times} as much is read, mostly from {file}",
-            "読み出し量が 1/{times} に減りました(主に {file})"; file
+        _ => text!(
+            "{share} as much is read, mostly from {file}",
+            "読み出し量が {share}に{changed}(主に {file})"; share, file
         ),
     }
 }

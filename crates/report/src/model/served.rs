@@ -185,6 +185,11 @@ pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
     Text::join(serving_facts(figures, last), ["  "; 2])
 }
 
+/// A figure with so many digits, if there is one.
+fn fixed_if(value: Option<f64>, digits: usize) -> String {
+    value.map_or(NONE.to_owned(), |value| fixed(value, digits))
+}
+
 /// What goes on, each with all so far in brackets.
 fn serving_facts(figures: &ServedFigures, last: &ServedFigures) -> Vec<Text> {
     let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
@@ -193,9 +198,8 @@ fn serving_facts(figures: &ServedFigures, last: &ServedFigures) -> Vec<Text> {
     let bytes = rate(per_s((last.read_bytes + last.written_bytes) as f64));
     let depth = fixed(answers * last.lateness.mean_real_ns / last.served_ns.max(1) as f64, 1);
     let shown = |lateness: &Lateness| {
-        let percent = lateness.in_time_share.map(|share| share * 100.0);
-        let [times, share] = [(lateness.slowdown.map(|slowdown| slowdown.mean), 2), (percent, 1)]
-            .map(|(value, digits)| value.map_or(NONE.to_owned(), |value| fixed(value, digits)));
+        let times = fixed_if(lateness.slowdown.map(|slowdown| slowdown.mean), 2);
+        let share = fixed_if(lateness.in_time_share.map(|share| share * 100.0), 1);
         (times, share, latency_ns(lateness.p99_ns))
     };
     let ((times, share, p99), (all_times, all_share, all_p99)) =
@@ -257,7 +261,7 @@ fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
     let lateness = &figures.lateness;
     if let Some(Slowdown { mean, p50, p99 }) = lateness.slowdown {
         let mean = fixed(mean, 2);
-        let [p50, p99] = [p50, p99].map(|times| times.map_or(NONE.to_owned(), |times| fixed(times, 2)));
+        let [p50, p99] = [p50, p99].map(|times| fixed_if(times, 2));
         let words = text!(
             "took {mean} × as long as the model says (p50 {p50}, p99 {p99})",
             "モデルの {mean} 倍(p50 {p50} 倍、p99 {p99} 倍)"
@@ -371,15 +375,8 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
 /// A fault, and how many requests met it.
 fn fault_words(figures: &FaultFigures) -> Text {
     let (fault, requests) = (shown::line(&figures.fault), count(figures.requests));
-    match figures.is_lifted {
-        false => text!("{fault}: met {requests} requests", "{fault}: 要求 {requests} 件に影響"),
-        true => {
-            text!(
-                "{fault}: met {requests} requests, and is no more",
-                "{fault}: 要求 {requests} 件に影響(解消済み)"
-            )
-        }
-    }
+    let end = if figures.is_lifted { text!(", and is no more", "(解消済み)") } else { Text::default() };
+    text!("{fault}: met {requests} requests{end}", "{fault}: 要求 {requests} 件に影響{end}"; end)
 }
 
 /// What a power cut did, as a line of its own.
@@ -446,7 +443,7 @@ fn kept_server_line(kept: &KeptServer) -> Text {
         return text!("{kept_at}  {name}  {time}, no request", "{kept_at}  {name}  {time}、要求なし");
     };
     let (share, p99) = (fixed(share * 100.0, 1), latency_ns(figures.lateness.p99_ns));
-    let times = figures.lateness.slowdown.map_or(NONE.to_owned(), |slowdown| fixed(slowdown.mean, 2));
+    let times = fixed_if(figures.lateness.slowdown.map(|slowdown| slowdown.mean), 2);
     text!(
         "{kept_at}  {name}  {time}, {answers} answers, × {times}, {share} % in time, p99 late by {p99}",
         "{kept_at}  {name}  {time}、応答 {answers} 回、応答時間 {times} 倍、{share} % が時間どおり、遅れ p99 {p99}"

@@ -1,6 +1,6 @@
 //! Models beside each other: what they hold, what may fail, how likely data are lost, how fast they are.
 
-use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
+use crate::doc::{Column, Cut, Doc, Table};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::ModelSide;
@@ -78,13 +78,12 @@ fn chance(share: f64) -> Text {
 
 /// The table, and what it takes for granted.
 pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
-    let models = sides.iter().map(|side| Column::right(Text::same(shown::line(&side.name))).cut(Cut::Wrap));
-    let columns: Vec<Column> = std::iter::once(Column::untitled().cut(Cut::Wrap)).chain(models).collect();
-    let row = |(name, words): SideRow| {
-        let words = sides.iter().map(move |side| words(side).unwrap_or_else(|| Text::same("–")).into());
-        std::iter::once(Entry::new(Role::Plain, name)).chain(words).collect::<Vec<Entry>>()
-    };
-    let mut doc = Doc::of(Table::new(columns, rows().map(row)));
+    let mut table = Table::of(rows()).cut(Cut::Wrap, Text::default(), |(name, _)| name.clone());
+    for side in sides {
+        let column = Column::right(shown::line(&side.name)).cut(Cut::Wrap);
+        table = table.column(column, |(_, words)| words(side).unwrap_or_else(|| Text::same("–")));
+    }
+    let mut doc = Doc::of(table.table());
     doc.gap().say(text!(
         "Data are lost when more drives fail than may before an empty one is filled, or when a bit that nothing makes up for cannot be read while it is filled. Drives fail independently of each other and at the same rate at any age, an empty one is there at once, it is filled while nobody else asks for anything, and the whole of a drive is read. Drives of one batch, power and people do worse; an array is no backup.",
         "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"

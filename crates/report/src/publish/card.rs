@@ -6,7 +6,6 @@
 //!
 //! Non-goals: comparing (that is a report's), and figures that the record has not.
 
-mod curve;
 mod facts;
 mod paper;
 mod table;
@@ -14,7 +13,7 @@ mod table;
 use crate::publish::pictures::{curves, own_pictures};
 use crate::run::Assessment;
 use kurabe_chart::{Chart, Plot, Theme, text_width, wrap};
-use kurabe_core::{Lang, Text, mention::SHOW, record::RunRecord, shown, text};
+use kurabe_core::{Lang, Text, mention::SHOW, record::RunRecord, text};
 use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.
@@ -30,6 +29,9 @@ const SUMMARY_LINES: usize = 4;
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
 
+/// Width of the means beside a curve.
+const SIDE: f64 = 250.0;
+
 /// The card of a run.
 pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let title = facts::title(run).line(lang);
@@ -41,7 +43,7 @@ pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let foot = HEIGHT - 46.0 - remarks.len() as f64 * REMARK_HEIGHT - 10.0;
     let mut top = 154.0;
     let sentence = Assessment::of(run).map(|summary| summary.sentence.line(lang)).unwrap_or_default();
-    for line in wrap(&shown::line(&sentence), SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
+    for line in wrap(&sentence, SUMMARY_SIZE, true, WIDTH - 2.0 * MARGIN, SUMMARY_LINES) {
         paper.text(MARGIN, top + 6.0, Type::of(SUMMARY_SIZE).bold(), Tone::Plain, &line);
         top += 23.0;
     }
@@ -88,7 +90,7 @@ fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
 /// Curve, chart or table: whatever shows the run best.
 fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang: Lang) {
     if let Some(chart) = curves(run, lang).into_iter().next() {
-        return curve::draw(paper, run, chart, area, theme, lang);
+        return draw_curve(paper, run, chart, area, theme, lang);
     }
     let rows = table::rows(run, lang);
     if rows.len() > table::MOST_ROWS
@@ -99,27 +101,35 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang:
     table::draw(paper, &rows, area, lang);
 }
 
+/// The curve over the target, with the means at its side.
+fn draw_curve(paper: &mut Paper, run: &RunRecord, mut chart: Chart, area: Area, theme: Theme, lang: Lang) {
+    chart.title.clear();
+    chart.notes.clear();
+    paper.chart(&chart, Area { width: area.width - SIDE, ..area }, theme);
+    let figures = table::main_figures(&table::rows(run, lang), lang);
+    let step = (area.height / figures.len().max(1) as f64).min(118.0);
+    for (index, (name, figure, more)) in figures.iter().enumerate() {
+        let (x, y) = (area.x + area.width - SIDE + 26.0, area.y + 34.0 + index as f64 * step);
+        paper.text(x, y, Type::of(16.0).within(SIDE - 26.0), Tone::Quiet, name);
+        paper.text(x, y + 36.0, Type::of(32.0).bold().within(SIDE - 26.0), Tone::Plain, figure);
+        paper.text(x, y + 58.0, Type::of(13.5).within(SIDE - 26.0), Tone::Quiet, more);
+    }
+}
+
 /// What shows many cells at once: a sweep or a heat map, else bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
+    let marks = |plot: &Plot| if let Plot::Lines(lines) = plot { lines.marks.len() } else { 0 };
     let index =
         ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
             // Of several sweeps the one that shows most.
             let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
-            named.rev().max_by_key(|(_, picture)| changes(&picture.chart)).map(|(index, _)| index)
+            named.rev().max_by_key(|(_, picture)| marks(&picture.chart.plot)).map(|(index, _)| index)
         })?;
     let mut chart = all.swap_remove(index).chart;
     // The card says the statistic at its foot; the room is for the drawing.
     chart.notes.clear();
     Some(chart)
-}
-
-/// Places that are marked in a chart.
-fn changes(chart: &Chart) -> usize {
-    match &chart.plot {
-        Plot::Lines(lines) => lines.marks.len(),
-        _ => 0,
-    }
 }
 
 /// What else is to be known, the weightiest first; what there is no room for is counted.
@@ -128,7 +138,7 @@ fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
     let all = facts::remarks(run);
     let mut lines: Vec<(Tone, String)> = Vec::new();
     for (shown, (tone, words)) in all.iter().enumerate() {
-        let wrapped = paper::wrapped(words.get(lang), 15.0, width, 2);
+        let wrapped = wrap(words.get(lang), 15.0, false, width, 2);
         let last = shown + 1 == all.len();
         if lines.len() + wrapped.len() > MOST_REMARKS - usize::from(!last) {
             let (rest, id) = (all.len() - shown, &run.header.id);

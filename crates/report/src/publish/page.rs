@@ -142,7 +142,7 @@ impl<'a> Report<'a> {
 
     /// The page up to its foot.
     fn page(&self, theme: Theme, pictures: &[[Picture; 2]]) -> Html {
-        let mut html = Html::new();
+        let mut html = Html::default();
         self.head(&mut html, theme);
         html.raw("<body><main>\n<header>");
         self.head_doc().write_html(&mut html, self.lang, theme);

@@ -21,7 +21,6 @@ pub(crate) use forest::drawn_ratio;
 pub use named::{charts_of, forests, further_charts, render_pictures};
 pub(crate) use named::{names, no_chart};
 pub(crate) use percentiles::latencies_beside;
-
 pub use view::Picture;
 pub(crate) use view::target;
 

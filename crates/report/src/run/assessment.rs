@@ -81,47 +81,29 @@ impl Assessment {
     }
 }
 
-/// What is put together of a run: a pattern in a direction.
-fn group(is_sequential: bool, direction: Direction) -> Text {
-    match (is_sequential, direction) {
-        (true, Direction::Write) => text!("sequential writes", "シーケンシャル書き込み"),
-        (true, _) => text!("sequential reads", "シーケンシャル読み出し"),
-        (false, Direction::Write) => text!("random writes", "ランダム書き込み"),
-        (false, _) => text!("random reads", "ランダム読み出し"),
-    }
-}
-
 /// Which work is as fast as such devices are, and which is not, with the figure that is furthest off.
 fn like_words(likeness: &Likeness) -> Text {
     let class = words::amid(&likeness.class.name());
     let groups = [
-        (true, Direction::Read),
-        (true, Direction::Write),
-        (false, Direction::Read),
-        (false, Direction::Write),
+        ((true, Direction::Read), text!("sequential reads", "シーケンシャル読み出し")),
+        ((true, Direction::Write), text!("sequential writes", "シーケンシャル書き込み")),
+        ((false, Direction::Read), text!("random reads", "ランダム読み出し")),
+        ((false, Direction::Write), text!("random writes", "ランダム書き込み")),
     ];
-    let groups = groups.map(|(sequential, direction)| {
-        let of_group = |cell: &&CellLikeness| (cell.sequential, cell.direction) == (sequential, direction);
-        let furthest = likeness.cells.iter().filter(of_group);
-        (
-            group(sequential, direction),
-            furthest.max_by(|a, b| a.distance().abs().total_cmp(&b.distance().abs())),
-        )
-    });
-    let measured = || groups.iter().filter_map(|(name, cell)| Some((name, (*cell)?)));
-    let alike: Vec<Text> =
-        measured().filter(|(_, cell)| cell.distance() == 0.0).map(|(name, _)| name.clone()).collect();
-    let off = |is_faster: bool| {
-        let is_off = move |(_, cell): &(&Text, &CellLikeness)| {
-            cell.distance() != 0.0 && (cell.distance() > 0.0) == is_faster
-        };
-        let groups = measured().filter(is_off).map(|(name, cell)| {
+    let furthest = |(group, name)| {
+        let of_group = likeness.cells.iter().filter(|cell| (cell.sequential, cell.direction) == group);
+        Some((name, of_group.max_by(|a, b| a.distance().abs().total_cmp(&b.distance().abs()))?))
+    };
+    let measured: Vec<(Text, &CellLikeness)> = groups.into_iter().filter_map(furthest).collect();
+    let alike = measured.iter().filter(|(_, cell)| cell.distance() == 0.0).map(|(name, _)| name.clone());
+    let off = |sign: f64| {
+        let off = measured.iter().filter(|(_, cell)| cell.distance() * sign > 0.0);
+        Text::list(off.map(|(name, cell)| {
             let (rate, usual) = (number::rate(cell.bytes_per_s), usual(cell));
             text!("{name} ({rate}; usual {usual})", "{name}({rate}、公表値 {usual})"; name)
-        });
-        Text::list(groups)
+        }))
     };
-    let (alike, slower, faster) = (Text::list(alike), off(false), off(true));
+    let (alike, slower, faster) = (Text::list(alike), off(-1.0), off(1.0));
     if slower.is_empty() && faster.is_empty() {
         return text!("as fast as {class}", "{class}並みの速さ"; class);
     }
@@ -130,16 +112,13 @@ fn like_words(likeness: &Likeness) -> Text {
     if !alike.is_empty() {
         clauses.push(text!("as fast as {class} in {alike}", "{alike}は{class}並み"; class, alike));
     }
-    if !slower.is_empty() {
+    let off = [(text!("slower", "遅い"), slower, "それより"), (text!("faster", "速い"), faster, "")];
+    for (how, groups, than) in off.into_iter().filter(|(_, groups, _)| !groups.is_empty()) {
         clauses.push(match clauses.is_empty() {
-            true => text!("slower than {class} in {slower}", "{class}より遅いのは{slower}"; class, slower),
-            false => text!("slower in {slower}", "それより遅いのは{slower}"; slower),
-        });
-    }
-    if !faster.is_empty() {
-        clauses.push(match clauses.is_empty() {
-            true => text!("faster than {class} in {faster}", "{class}より速いのは{faster}"; class, faster),
-            false => text!("faster in {faster}", "速いのは{faster}"; faster),
+            true => {
+                text!("{how} than {class} in {groups}", "{class}より{how}のは{groups}"; how, class, groups)
+            }
+            false => text!("{how} in {groups}", "{than}{how}のは{groups}"; how, groups),
         });
     }
     Text::join(clauses, ["; ", "、"])
@@ -180,7 +159,7 @@ fn figures(record: &RunRecord) -> Option<Text> {
     };
     let clauses: Vec<Text> = match (best(Direction::Read), best(Direction::Write)) {
         (None, None) => times().collect(),
-        (read, write) => [
+        (read, write) => words::present([
             read.map(|(from_memory, read)| match from_memory {
                 true => text!("reads from memory at up to {read}", "メモリーからの読み出しは最大 {read}"),
                 false => text!("reads at up to {read}", "読み出しは最大 {read}"),
@@ -189,10 +168,7 @@ fn figures(record: &RunRecord) -> Option<Text> {
                 true => text!("writes into memory at up to {write}", "メモリーへの書き込みは最大 {write}"),
                 false => text!("writes at up to {write}", "書き込みは最大 {write}"),
             }),
-        ]
-        .into_iter()
-        .flatten()
-        .collect(),
+        ]),
     };
     (!clauses.is_empty()).then(|| Text::list(clauses))
 }

@@ -28,7 +28,7 @@ pub(crate) fn doc(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     let time = |step: &u32, of: CopyPart| Entry::figure(Role::Plain, figure(step, of));
     let title = ratios.as_ref().map(|(title, _)| title.clone()).unwrap_or_default();
     let table = Table::of(steps)
-        .column(Column::left(text!("chunk", "単位")).cut(Cut::End), |step| {
+        .cut(Cut::End, text!("chunk", "単位"), |step| {
             let profile = record.header.profile.as_ref();
             profile.map_or((step + 1).to_string(), |profile| step_name(profile, *step as usize))
         })

@@ -27,12 +27,10 @@ pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
 /// Why a score is not valid.
 fn fault_words(fault: &DerivedFault) -> Text {
     match fault {
-        DerivedFault::Missing(cell) => {
-            text!(
-                "not a valid score: {cell} was not measured",
-                "有効なスコアではありません: {cell} を測っていません"
-            )
-        }
+        DerivedFault::Missing(cell) => text!(
+            "not a valid score: {cell} was not measured",
+            "有効なスコアではありません: {cell} を測っていません"
+        ),
         DerivedFault::Short(cell, elapsed_ns, least_ns) => {
             let (elapsed, least) = (long_time(*elapsed_ns), long_time(*least_ns));
             text!(

@@ -76,42 +76,31 @@ fn engine(cell: &Cell) -> Vec<Field> {
 }
 
 fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
-    let columns = [
-        Column::right(Text::same("#")),
-        Column::right(Text::same("MB/s")),
-        Column::right(Text::same("IOPS")),
-        Column::right(text!("mean", "平均")),
-        Column::right(text!("start", "開始")),
-        Column::right(text!("time", "時間")),
-        Column::right(text!("user", "ユーザー")),
-        Column::right(text!("system", "システム")),
-        Column::right(text!("stalls", "停滞")),
-        Column::untitled().cut(Cut::End),
-    ];
-    let is_program = times::is_program(cell);
-    let rows = cell.repetitions.iter().map(|repetition| {
-        let role = if repetition.discarded { Role::Quiet } else { Role::Plain };
-        let [rate, operations, mean] = main_figures(cell, repetition, statistic);
-        let cpu = |ns: u64| if is_program { number::latency_ns(ns) } else { String::new() };
-        let stalls = match cell.measure {
-            Measure::Duration => String::new(),
-            _ => number::count(repetition.stall_count),
-        };
-        let figures: [Text; 9] = [
-            (u64::from(repetition.index) + 1).to_string().into(),
-            rate.into(),
-            operations.into(),
-            mean.into(),
-            number::time_words(&number::moment(repetition.started_ns)),
-            number::latency_ns(repetition.elapsed_ns).into(),
-            cpu(repetition.cpu.user_ns).into(),
-            cpu(repetition.cpu.system_ns).into(),
-            stalls.into(),
-        ];
-        let figures = figures.map(|figure| Entry::new(role, figure)).into_iter();
-        figures.chain([note(repetition)]).collect::<Vec<_>>()
-    });
-    Table::new(columns, rows).indent(2)
+    type Row<'a> = (&'a Repetition, [String; 3]);
+    let entry = |repetition: &Repetition, words: Text| {
+        Entry::new(if repetition.discarded { Role::Quiet } else { Role::Plain }, words)
+    };
+    let main = |(one, figures): &Row<'_>, place: usize| entry(one, figures[place].clone().into());
+    let ns = |one, ns| entry(one, number::latency_ns(ns).into());
+    let cpu = |one, of| if times::is_program(cell) { ns(one, of) } else { Entry::default() };
+    let rows = cell.repetitions.iter().map(|one| (one, main_figures(cell, one, statistic)));
+    let table = Table::of(rows)
+        .right(Text::same("#"), |(one, _)| entry(one, (u64::from(one.index) + 1).to_string().into()))
+        .right(Text::same("MB/s"), |row| main(row, 0))
+        .right(Text::same("IOPS"), |row| main(row, 1))
+        .right(text!("mean", "平均"), |row| main(row, 2))
+        .right(text!("start", "開始"), |(one, _)| {
+            entry(one, number::time_words(&number::moment(one.started_ns)))
+        })
+        .right(text!("time", "時間"), |(one, _)| ns(one, one.elapsed_ns))
+        .right(text!("user", "ユーザー"), |(one, _)| cpu(one, one.cpu.user_ns))
+        .right(text!("system", "システム"), |(one, _)| cpu(one, one.cpu.system_ns))
+        .right(text!("stalls", "停滞"), |(one, _)| match cell.measure {
+            Measure::Duration => Entry::default(),
+            _ => entry(one, number::count(one.stall_count).into()),
+        })
+        .cut(Cut::End, Text::default(), |(one, _)| note(one));
+    table.table().indent(2)
 }
 
 /// Rate, operations per second and mean latency of a repetition; empty where it has none.
@@ -159,24 +148,22 @@ fn note(repetition: &Repetition) -> Entry {
 }
 
 fn latencies(cell: &Cell) -> Table {
-    let mut columns = vec![
-        Column::left(text!("latency", "レイテンシ")),
-        Column::right(text!("min", "最小")).cut(Cut::Drop),
-    ];
-    columns.extend(PERCENTILES.map(|(name, fraction)| match fraction {
-        // Where there is no room for all, these are missed least.
-        0.9 | 0.9999 => Column::right(Text::same(name)).cut(Cut::DropFirst),
-        _ => Column::right(Text::same(name)),
-    }));
-    columns.push(Column::right(text!("max", "最大")));
-    let rows = OpKind::ALL.into_iter().filter_map(|kind| {
+    let of = |kind: OpKind| {
         let all = LatencyRecord::together(cell.counted().map(|repetition| &repetition.side(kind).latency));
-        let percentiles = PERCENTILES.map(|(_, fraction)| percentile_ns(&all, fraction));
-        let figures = std::iter::once(Some(all.min_ns)).chain(percentiles).chain([Some(all.max_ns)]);
-        let row = std::iter::once(words::op_kind(kind).into()).chain(figures.map(Entry::latency));
-        (all.count > 0).then(|| row.collect::<Vec<_>>())
-    });
-    Table::new(columns, rows).indent(2)
+        (all.count > 0).then_some((kind, all))
+    };
+    let min = Column::right(text!("min", "最小")).cut(Cut::Drop);
+    let mut table = Table::of(OpKind::ALL.into_iter().filter_map(of))
+        .left(text!("latency", "レイテンシ"), |(kind, _)| words::op_kind(*kind))
+        .column(min, |(_, all)| Entry::latency(Some(all.min_ns)));
+    for (name, fraction) in PERCENTILES {
+        // Where there is no room for all, these are missed least.
+        let cut = if matches!(fraction, 0.9 | 0.9999) { Cut::DropFirst } else { Cut::Never };
+        let column = Column::right(Text::same(name)).cut(cut);
+        table = table.column(column, |(_, all)| Entry::latency(percentile_ns(all, fraction)));
+    }
+    let max = text!("max", "最大");
+    table.right(max, |(_, all)| Entry::latency(Some(all.max_ns))).table().indent(2)
 }
 
 /// The worst stalls of the counted repetitions, in order of time.

@@ -126,11 +126,6 @@ pub(crate) fn longest(stalls: impl Iterator<Item = (u64, Stall)>, most: usize) -
     stalls
 }
 
-/// All stalls of the counted repetitions.
-pub(crate) fn stall_count(cells: &[Cell]) -> u64 {
-    cells.iter().flat_map(Cell::counted).map(|repetition| repetition.stall_count).fold(0, u64::saturating_add)
-}
-
 /// The figures of a cell in a tile of a page, each as it is written; what the cell has not is absent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {

@@ -148,12 +148,10 @@ fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
             false => text!("test file to write: {bytes}", "書き込むテストファイル: {bytes}"),
         }),
         Some(text!("cells that write: {cells}", "書き込みを含む項目: {cells}")),
-        leaves_out(foreseen, is_modelled).then(|| {
-            text!(
-                "they are left out: the target holds data and is only read",
-                "これらは測りません(対象にはデータがあるため、読み出しだけを行います)"
-            )
-        }),
+        leaves_out(foreseen, is_modelled).then_some(text!(
+            "they are left out: the target holds data and is only read",
+            "これらは測りません(対象にはデータがあるため、読み出しだけを行います)"
+        )),
         planned_writes(foreseen.writes),
     ])
 }
@@ -165,10 +163,8 @@ fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
 
 /// What to type so that the cells that write are measured, too. The page has nothing of the kind.
 fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
-    leaves_out(foreseen, is_modelled).then(|| {
-        text!(
-            "to have it written over: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",
-            "上書きしてよい場合: {WRITE_EXISTING}(ファイル)、{DESTROY_DATA_ON} NAME(デバイス)"
-        )
-    })
+    leaves_out(foreseen, is_modelled).then_some(text!(
+        "to have it written over: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",
+        "上書きしてよい場合: {WRITE_EXISTING}(ファイル)、{DESTROY_DATA_ON} NAME(デバイス)"
+    ))
 }

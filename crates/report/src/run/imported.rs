@@ -1,6 +1,6 @@
 //! Figures that another tool printed: a few in the table, all of them in the details.
 
-use crate::doc::{Column, Cut, Doc, Entry, Fields, Role, Table};
+use crate::doc::{Cut, Doc, Entry, Fields, Role, Table};
 use crate::{doc::grid::GridLine, words};
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::number::{self, Figure};
@@ -162,13 +162,11 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
     }
     let table = Table::of(&imported.figures)
         .right(text!("figure", "値"), |figure| value(figure))
-        .column(Column::left(text!("statistic", "統計量")).cut(Cut::End), |figure| {
-            remark(figure, imported.runs)
-        })
+        .cut(Cut::End, text!("statistic", "統計量"), |figure| remark(figure, imported.runs))
         .right(text!("as printed", "元の表記"), |figure| {
             format!("{} {}", figure.printed, figure.unit_printed)
         })
-        .column(Column::left(text!("corrected", "補正")).cut(Cut::End), |figure| {
+        .cut(Cut::End, text!("corrected", "補正"), |figure| {
             let correction = figure.correction.as_ref().map(|correction| {
                 let (factor, unit) = (correction.factor, &correction.unit);
                 text!("× {factor} (truly {unit})", "× {factor} (実際の単位は {unit})")
@@ -177,7 +175,7 @@ pub(crate) fn details(imported: &ImportedCell) -> Doc {
         });
     doc.push(table.table().indent(2));
     let table = Table::of(&imported.series)
-        .column(Column::untitled().cut(Cut::End), |series| series.name.clone())
+        .cut(Cut::End, Text::default(), |series| series.name.clone())
         .right(Text::default(), |series| {
             let count = number::count(series.points.len() as u64);
             text!("{count} points", "{count} 点")

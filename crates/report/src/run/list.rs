@@ -2,7 +2,7 @@
 //!
 //! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
 
-use crate::doc::{Block, Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
+use crate::doc::{Block, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{compare::facts::cell_name, words};
 use kurabe_compare::{FirstFigure, ListedRun, NAME_LABEL};
 use kurabe_core::{Text, mention::RUN, number, number::Figure, shown, text};
@@ -19,23 +19,19 @@ const UNNAMED_PROFILE: &str = "single";
 /// The runs of a store, in the order given; without runs a sentence that says how to make one.
 pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
     let mut doc = Doc::new();
+    let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
     if runs.is_empty() {
         doc.say(text!(
             "No runs yet. This measures the directory you are in:",
             "まだ測定がありません。次のコマンドで、カレントディレクトリを測定できます。"
         ));
         doc.push(Block::Code(format!("{RUN:#} .")));
-    } else if style.width < columns_needed(runs) {
+    } else if style.width < ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 } {
         doc.push_all(runs.iter().flat_map(stacked));
     } else {
         doc.push(table(runs, |listed| Entry::new(Role::Strong, listed.run.id.clone())));
     }
     doc.terminal(style)
-}
-
-fn columns_needed(runs: &[ListedRun]) -> usize {
-    let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
-    ONE_LINE_COLUMNS + if has_labels { LABEL_COLUMNS } else { 0 }
 }
 
 /// Runs as a page lists them: each can be ticked, and leads to its own address below one.
@@ -50,34 +46,29 @@ pub fn runs_table(runs: &[ListedRun], address: &str) -> Doc {
 }
 
 fn table(runs: &[ListedRun], run: impl Fn(&ListedRun) -> Entry) -> Table {
-    let rate =
-        |rate: Option<f64>| rate.map_or_else(Entry::default, |rate| Entry::number(number::rate(rate), rate));
-    Table::of(runs)
+    let mut table = Table::of(runs)
         .left(text!("run", "測定"), |listed| run(listed))
         .left(text!("when", "日時"), |listed| when(listed))
-        .left(text!("status", "状態"), |listed| {
-            let (status, role) = status(listed);
-            Entry::new(role, status)
-        })
-        .column(Column::left(text!("workload", "測定内容")).cut(Cut::End), |listed| workload(listed))
-        .column(Column::left(text!("target", "対象")).cut(Cut::Front), |listed| target(listed))
-        .column(Column::left(text!("device", "デバイス")).cut(Cut::End), |listed| device(listed))
-        .right(best_read(), |listed| rate(listed.best_read_rate_bytes_per_s))
-        .right(best_write(), |listed| rate(listed.best_write_rate_bytes_per_s))
-        .right(random_read(), |listed| rate(listed.random_4k_read_rate_bytes_per_s))
-        .column(Column::left(text!("first figure", "最初の値")).cut(Cut::End), |listed| {
+        .left(text!("status", "状態"), |listed| Entry::of(status(listed)))
+        .cut(Cut::End, text!("workload", "測定内容"), |listed| workload(listed))
+        .cut(Cut::Front, text!("target", "対象"), |listed| target(listed))
+        .cut(Cut::End, text!("device", "デバイス"), |listed| device(listed));
+    for (name, of) in rates() {
+        let rate = |rate: f64| Entry::number(number::rate(rate), rate);
+        table = table.right(name, |listed| of(listed).map(rate).unwrap_or_default());
+    }
+    table
+        .cut(Cut::End, text!("first figure", "最初の値"), |listed| {
             listed.first_figure.as_ref().map(first_figure).unwrap_or_default()
         })
-        .column(Column::left(text!("labels", "ラベル")).cut(Cut::End), |listed| {
-            words::pairs(&listed.run.labels).join(", ")
-        })
+        .cut(Cut::End, text!("labels", "ラベル"), |listed| words::pairs(&listed.run.labels).join(", "))
         .table()
 }
 
 /// A run on lines of its own: what it is of, and below it the figures.
 fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
     let ListedRun { run, .. } = listed;
-    let (status, _) = status(listed);
+    let (_, status) = status(listed);
     let facts = [
         Text::same(&run.id),
         Text::same(when(listed)),
@@ -87,30 +78,22 @@ fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
         device(listed),
         Text::same(words::pairs(&listed.run.labels).join(", ")),
     ];
-    let rate = |name: Text, rate: Option<f64>| Some(named(&name, &number::rate(rate?)));
-    let figures = [
-        rate(best_read(), listed.best_read_rate_bytes_per_s),
-        rate(best_write(), listed.best_write_rate_bytes_per_s),
-        rate(random_read(), listed.random_4k_read_rate_bytes_per_s),
-        listed.first_figure.as_ref().map(first_figure),
-    ];
+    let rates = rates().into_iter().filter_map(|(name, of)| Some(named(&name, &number::rate(of(listed)?))));
+    let figures = rates.chain(listed.first_figure.as_ref().map(first_figure)).collect();
     let facts = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+    [Paragraph::flow(facts).indent(0, 2).lead(Role::Strong), Paragraph::flow(figures).indent(2, 2)]
+}
+
+/// A rate of a run: what it is called, and how it is had.
+type ListedRate = (Text, fn(&ListedRun) -> Option<f64>);
+
+/// The rates that are listed.
+fn rates() -> [ListedRate; 3] {
     [
-        Paragraph::flow(facts).indent(0, 2).lead(Role::Strong),
-        Paragraph::flow(figures.into_iter().flatten().collect()).indent(2, 2),
+        (text!("best read", "読み出し最高"), |listed| listed.best_read_rate_bytes_per_s),
+        (text!("best write", "書き込み最高"), |listed| listed.best_write_rate_bytes_per_s),
+        (text!("4 KiB Q1 read", "4 KiB Q1 読み出し"), |listed| listed.random_4k_read_rate_bytes_per_s),
     ]
-}
-
-fn best_read() -> Text {
-    text!("best read", "読み出し最高")
-}
-
-fn best_write() -> Text {
-    text!("best write", "書き込み最高")
-}
-
-fn random_read() -> Text {
-    text!("4 KiB Q1 read", "4 KiB Q1 読み出し")
 }
 
 fn named(name: &Text, figure: &Figure) -> Text {
@@ -122,12 +105,11 @@ fn when(listed: &ListedRun) -> String {
 }
 
 /// How it stands; nothing where all is well.
-fn status(listed: &ListedRun) -> (Text, Role) {
-    let (status, role) = words::status(listed.run.status);
-    match role {
-        Role::Plain if listed.run.imported => (text!("imported", "取り込み"), role),
-        Role::Plain => (Text::default(), role),
-        _ => (status, role),
+fn status(listed: &ListedRun) -> (Role, Text) {
+    match words::status(listed.run.status) {
+        (Role::Plain, _) if listed.run.imported => (Role::Plain, text!("imported", "取り込み")),
+        (Role::Plain, _) => Default::default(),
+        status => status,
     }
 }
 

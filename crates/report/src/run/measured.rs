@@ -4,7 +4,7 @@ use crate::doc::{Doc, Style, Table};
 use crate::{Picture, publish::pictures::latencies_beside, words};
 use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
-use kurabe_core::{Lang, Text, number, shown, text, workload::Direction};
+use kurabe_core::{Lang, number, shown, text, workload::Direction};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -75,17 +75,14 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
         .right(text!("distance", "隔たり"), |row| number::latency(row.rms_ns))
         .right(text!("demerit", "demerit"), |row| number::percent(row.demerit));
     doc.gap().push(table.table());
-    doc.gap().say(explanation()).terminal(style)
-}
-
-fn explanation() -> Text {
-    text!(
+    doc.gap().say(text!(
         "Demerit (Ruemmler and Wilkes 1994): root mean square of the horizontal distance between the two distributions at \
          10,000 places, over the measured mean. 0 % is the same distribution; it does not tell whether each request took \
          what it took then.",
         "demerit (Ruemmler・Wilkes 1994)は、2 つの分布の水平距離を 1 万か所で調べた二乗平均平方根を、実測の平均で割ったものです。\
          0 % なら同じ分布です。個々の要求の時間が一致するかは表しません。"
-    )
+    ));
+    doc.terminal(style)
 }
 
 /// Both distributions, drawn.

@@ -75,12 +75,12 @@ pub fn render_profile(profile: &Profile, style: &Style) -> String {
     doc.heading(1, profile.name.clone()).aside(profile.title.clone()).gap();
     doc.push(Fields::from(rules(profile))).gap();
     let table = Table::of(profile.steps.iter().map(|step| (step, what(step))))
-        .column(Column::left(text!("step", "ステップ")).cut(Cut::End), |(step, _)| step.label())
-        .column(Column::left(text!("directions", "方向")).cut(Cut::Wrap), |(step, _)| {
+        .cut(Cut::End, text!("step", "ステップ"), |(step, _)| step.label())
+        .cut(Cut::Wrap, text!("directions", "方向"), |(step, _)| {
             Text::join(step.directions().into_iter().map(words::direction), [", ", "・"])
         })
-        .column(Column::left(text!("what", "内容")).cut(Cut::Wrap), |(_, (what, _))| what.clone())
-        .column(Column::left(text!("besides", "その他")).cut(Cut::Wrap), |(_, (_, besides))| {
+        .cut(Cut::Wrap, text!("what", "内容"), |(_, (what, _))| what.clone())
+        .cut(Cut::Wrap, text!("besides", "その他"), |(_, (_, besides))| {
             Text::join(besides.iter().cloned(), [" · "; 2])
         });
     doc.push(table.table().indent(2));

@@ -1,7 +1,6 @@
 //! What several processes did together: who was at work, how even their shares are, and who was slowest.
 
-use crate::words;
-use kurabe_core::record::{Cell, RankShare, RankedRepetition, RanksRecord, RunRecord};
+use kurabe_core::record::{Cell, RankShare, RanksRecord, RunRecord};
 use kurabe_core::{Text, number, text};
 
 /// A sentence on who measured, and one on each cell.
@@ -26,32 +25,27 @@ fn who(ranks: &RanksRecord) -> Text {
 /// The last repetition that counts: each has its own slowest rank, and the mean of such is nobody's.
 fn of_cell(ranks: &RanksRecord, cell: &Cell) -> Option<Text> {
     let ranked = cell.counted().last()?.ranks.as_deref()?;
-    let rate = |share: &RankShare| match moves_bytes(ranked) {
-        true => number::rate(share.rate_bytes_per_s()).to_string(),
-        false => number::iops(share.rate_iops()).to_string(),
+    let moves_bytes = ranked.shares.iter().any(|share| share.bytes > 0);
+    let words = |bytes_per_s, per_s| match moves_bytes {
+        true => number::rate(bytes_per_s).to_string(),
+        false => number::iops(per_s).to_string(),
     };
+    let rate = |share: &RankShare| words(share.rate_bytes_per_s(), share.rate_iops());
     let by_rate = ranked.by_rate();
     let (slowest, fastest) = (by_rate.first()?, by_rate.last()?);
     let (slow, fast) = (named(ranks, slowest), named(ranks, fastest));
     let (slow_rate, fast_rate, skew) = (rate(slowest), rate(fastest), number::latency_ns(ranked.skew_ns()));
     let worst = number::latency_ns(by_rate.iter().map(|share| share.worst_ns).max()?);
     let fairness = ranked.fairness().map_or_else(|| number::NONE.to_owned(), |share| number::fixed(share, 3));
-    let together = ranked.at_work.map(|at_work| match moves_bytes(ranked) {
-        true => number::rate(at_work.bytes_per_s).to_string(),
-        false => number::iops(at_work.operations_per_s).to_string(),
-    });
+    let together = ranked.at_work.map(|at_work| words(at_work.bytes_per_s, at_work.operations_per_s));
     let together = together.unwrap_or_else(|| number::NONE.to_owned());
     let first_done = number::latency_ns(ranked.first_done_ns()?);
-    let place = words::cell(cell);
+    let place = crate::words::cell(cell);
     Some(text!(
         "{place}: {together} while all were at work; the first was done after {first_done}; slowest {slow} with {slow_rate}, fastest {fast} with {fast_rate}, fairness {fairness}, longest wait {worst}; all began within {skew}",
         "{place}: 全ランクの稼働中は {together}、最初の完了は {first_done} 後。最も遅いのは{slow}({slow_rate})、最も速いのは{fast}({fast_rate})、公平性 {fairness}、最長の待ち {worst}、開始のずれ {skew}";
         place, slow, fast
     ))
-}
-
-fn moves_bytes(ranked: &RankedRepetition) -> bool {
-    ranked.shares.iter().any(|share| share.bytes > 0)
 }
 
 fn named(ranks: &RanksRecord, share: &RankShare) -> Text {

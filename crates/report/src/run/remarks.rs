@@ -1,7 +1,7 @@
 //! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
 
 use crate::doc::{Doc, Paragraph, Role};
-use crate::run::figures::{Figures, stall_count, worst_stall};
+use crate::run::figures::{Figures, worst_stall};
 use crate::run::ranks::ranks;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::{run::grid::GENERATOR_SIGN, run::table::RunTable, words};
@@ -34,7 +34,7 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
             "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
         ),
     };
-    let (word, role) = words::status(record.status);
+    let (role, word) = words::status(record.status);
     let (role, words) = match record.status {
         RunStatus::Complete if measured > 0 => return Doc::new(),
         RunStatus::Complete => (Role::Warn, holds.clone()),
@@ -194,7 +194,8 @@ fn worst(record: &RunRecord) -> Vec<Text> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = Text::same(number::latency_ns(stall.length_ns));
     let (at, place) = (number::time_words(&number::moment(at_ns)), words::cell(cell));
-    let others = match stall_count(&record.cells).max(1) {
+    let counts = record.cells.iter().flat_map(Cell::counted).map(|repetition| repetition.stall_count);
+    let others = match counts.fold(0, u64::saturating_add).max(1) {
         1 => text!(" (the only one)", "停滞はこの 1 回のみ"),
         count => {
             let all = number::count(count);

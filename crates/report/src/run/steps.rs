@@ -72,10 +72,7 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
             };
             text!("{rate} offered, {en} arrivals", "{rate} で投入、到着は{ja}")
         }),
-        Some(step.warm_up_ns)
-            .filter(|ns| *ns > 0)
-            .map(number::planned_time)
-            .map(|time| text!("{time} of warm-up", "ウォームアップ {time}"; time)),
+        time_if(step.warm_up_ns).map(|time| text!("{time} of warm-up", "ウォームアップ {time}"; time)),
         match step.warm_up_passes {
             0 => None,
             1 => Some(text!("after a pass over its span", "範囲を 1 周してから")),
@@ -95,13 +92,16 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     items
 }
 
+/// A time, if there is any.
+fn time_if(ns: u64) -> Option<Text> {
+    (ns > 0).then(|| number::planned_time(ns))
+}
+
 /// What else ran, when it begins and pauses, and which places and sizes it draws.
 fn places_and_pauses(step: &IoStep) -> Vec<Text> {
     present([
         step.beside.then(|| text!("at the same time as the step before", "前のステップと同時に")),
-        Some(step.start_delay_ns)
-            .filter(|ns| *ns > 0)
-            .map(number::planned_time)
+        time_if(step.start_delay_ns)
             .map(|time| text!("begins {time} after the start", "開始から {time} 後に始める"; time)),
         step.thinking.map(|Thinking { time_ns, every_operations }| {
             let pause = number::latency_ns(time_ns);

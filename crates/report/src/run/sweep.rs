@@ -4,10 +4,11 @@
 //! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
 //! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
 
-use crate::doc::curve::{CurvePlaces, DrawnCurve, Values};
+use crate::doc::curve::{DrawnCurve, Values};
 use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use crate::words;
-use kurabe_core::{Text, number, quantity::format_bytes, record::RunRecord, text};
+use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
+use kurabe_core::{Text, number, record::RunRecord, text};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
 /// What a sweep shows; nothing of any other run.
@@ -142,8 +143,8 @@ fn rounded(x: f64) -> f64 {
 
 fn course(curve: &SweepCurve) -> DrawnCurve {
     let until = curve.points.last().map_or(0.0, |point| point.0);
-    let points = curve.points.clone();
-    DrawnCurve { points, until, values: Values::Rate, places: CurvePlaces::Bytes }
+    let edges = [0.0, until].map(|place| format_bytes_decimal(place as u64));
+    DrawnCurve { points: curve.points.clone(), until, values: Values::Rate, edges }
 }
 
 /// The name of a cause, as a mark has it.

@@ -19,7 +19,7 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let figure = if all_times { text!("time", "時間") } else { text!("figure", "値") };
     let cpu = |figures: &Figures<'_>| program_cpu(figures.cell).unwrap_or_default();
     let table = Table::of(&cells)
-        .column(Column::untitled().cut(Cut::End), |figures| words::label(figures.cell))
+        .cut(Cut::End, Text::default(), |figures| words::label(figures.cell))
         .right(figure, |figures| Entry::figure(Role::Strong, figures.main_figure()))
         .right(text!("mean", "平均"), |figures| {
             let mean = figures.mean.filter(|_| figures.chosen().is_some());
@@ -36,10 +36,9 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     if !traffic.is_empty() {
         let requests = text!("requests", "要求");
         let table = Table::of(&traffic)
-            .column(
-                Column::left(text!("at the device", "デバイスでの入出力")).cut(Cut::End),
-                |(cell, _)| words::label(cell),
-            )
+            .cut(Cut::End, text!("at the device", "デバイスでの入出力"), |(cell, _)| {
+                words::label(cell)
+            })
             .right(text!("read", "読み出し"), |(_, at)| at.bytes(at.sum.read_bytes))
             .column(Column::right(requests.clone()).cut(Cut::DropFirst), |(_, at)| {
                 at.requests(at.sum.read_operations)

@@ -263,7 +263,7 @@ fn table(time: &CellTime) -> Table {
         ]
         .into()
     };
-    let largest = time.by_weight().first().map(|cause| (cause.layer.clone(), cause.cause.clone()));
+    let by_weight = time.by_weight();
     let (shown, small): (Vec<&CauseTime>, Vec<&CauseTime>) =
         time.causes.iter().partition(|cause| cause.share >= SMALL);
     let mut before = "";
@@ -271,8 +271,7 @@ fn table(time: &CellTime) -> Table {
     for cause in shown {
         let layer = if before == cause.layer { "" } else { cause.layer.as_str() };
         before = &cause.layer;
-        let most = largest.as_ref().is_some_and(|(layer, key)| *layer == cause.layer && *key == cause.cause);
-        let role = if most { Role::Strong } else { Role::Plain };
+        let role = if by_weight[0].is_same(cause) { Role::Strong } else { Role::Plain };
         rows.push(row(layer, cause.name.clone(), cause.each_ns, cause.share, role));
     }
     if !small.is_empty() {

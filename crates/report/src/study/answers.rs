@@ -88,17 +88,15 @@ fn best_of(best: &Best, verdict: &QuestionResult) -> Text {
             let by = faster(1.0 / of_best, &second);
             text!("{firsts}: {by}.", "{firsts}。{by}。"; firsts, by)
         }
-        (_, None) => text!(
-            "A tie between {firsts}: less than {margin} % lies between them.",
-            "引き分け: {firsts}(差は {margin} % 未満)。";
-            firsts
-        ),
-        (_, Some((second, of_best))) => {
-            let slower = percent(1.0 - of_best);
+        (_, second) => {
+            let next = second.map_or_else(Text::default, |(second, of_best)| {
+                let slower = percent(1.0 - of_best);
+                text!(" Next comes {second}, {slower} % slower.", "次は {second} で、{slower} % 遅くなります。"; second)
+            });
             text!(
-                "A tie between {firsts}: less than {margin} % lies between them. Next comes {second}, {slower} % slower.",
-                "引き分け: {firsts}(差は {margin} % 未満)。次は {second} で、{slower} % 遅くなります。";
-                firsts, second
+                "A tie between {firsts}: less than {margin} % lies between them.{next}",
+                "引き分け: {firsts}(差は {margin} % 未満)。{next}";
+                firsts, next
             )
         }
     }

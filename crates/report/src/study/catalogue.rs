@@ -94,8 +94,8 @@ fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
     if !narrow {
         let table = Table::of(entries)
             .left(Text::default(), |entry| strong(entry))
-            .column(Column::untitled().cut(Cut::Wrap), |entry| entry.row.device.clone())
-            .column(Column::untitled().cut(Cut::Wrap), |entry| figures(entry));
+            .cut(Cut::Wrap, Text::default(), |entry| entry.row.device.clone())
+            .cut(Cut::Wrap, Text::default(), |entry| figures(entry));
         return Doc::of(table.table().indent(2));
     }
     let lines = |entry: &CatalogueEntry<'_>| {
@@ -160,7 +160,7 @@ pub fn render_beside(beside: &Beside, style: &Style) -> String {
     let entry = &beside.entry;
     doc.heading(1, text!("Beside {entry}", "公表値との比較: {entry}"));
     let table = Table::of(&beside.figures)
-        .column(Column::untitled().cut(Cut::Wrap), |figure| figure.name.clone())
+        .cut(Cut::Wrap, Text::default(), |figure| figure.name.clone())
         .right(text!("published", "公表値"), |figure| published(figure.published, figure.decimals))
         .right(text!("this run", "この測定"), |figure| {
             let value = figure.value.map(|value| number::fixed(value, figure.decimals));

@@ -1,6 +1,6 @@
 //! The list of studies, and one study as its file tells it.
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
+use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
@@ -10,7 +10,7 @@ pub fn render_studies(studies: &[Study], style: &Style) -> String {
     let table = Table::of(studies)
         .left(text!("study", "スタディ"), |study| Entry::new(Role::Strong, study.name.clone()))
         .right(text!("tables", "表"), |study| study.parts.len().to_string())
-        .column(Column::left(text!("what it asks", "内容")).cut(Cut::Wrap), |study| study.title.clone());
+        .cut(Cut::Wrap, text!("what it asks", "内容"), |study| study.title.clone());
     let next = text!(
         "`{STUDY_RUN} NAME` runs one, `{STUDY_RUN} {ALL}` all of them.",
         "`{STUDY_RUN} 名前` で 1 つ、`{STUDY_RUN} {ALL}` ですべてを実行します。"
@@ -65,9 +65,8 @@ fn part_doc(part: &Part) -> Doc {
     }
     let figures = Text::list(part.columns.iter().map(|column| column.head.name.clone()));
     doc.aside(text!("figures: {figures}", "値: {figures}"; figures));
-    let column = || Column::untitled().cut(Cut::Wrap);
-    let table = Table::of(&part.rows).column(column(), |row| row.label.clone());
-    doc.push(table.column(column(), |row| target(row)).table().indent(4)).done()
+    let table = Table::of(&part.rows).cut(Cut::Wrap, Text::default(), |row| row.label.clone());
+    doc.push(table.cut(Cut::Wrap, Text::default(), |row| target(row)).table().indent(4)).done()
 }
 
 /// `model:raid-9260 raid.members=4`, over another if the figures are ratios.

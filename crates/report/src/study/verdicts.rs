@@ -173,12 +173,10 @@ pub fn study_summary(result: &StudyResult) -> Option<Text> {
 /// Questions that were left out.
 fn unasked(result: &StudyResult) -> Option<Text> {
     let ids = result.unasked.join(", ");
-    (!result.unasked.is_empty()).then(|| {
-        text!(
-            "Not asked, because a table that they need was not run: {ids}.",
-            "必要な表を実行していないため省いた問い: {ids}。"
-        )
-    })
+    (!result.unasked.is_empty()).then_some(text!(
+        "Not asked, because a table that they need was not run: {ids}.",
+        "必要な表を実行していないため省いた問い: {ids}。"
+    ))
 }
 
 /// What stands behind an answer.

@@ -26,11 +26,10 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     let often = how_often(stutter);
     let least = if stutter.all_kept { Text::default() } else { text!("at least ", "少なくとも ") };
     if stutter.typical_ns >= FELT_NS && !stutter.stops_everything() {
-        let [typical, worst] = [typical, worst].map(Text::same);
         return Some(text!(
             "holds up single operations for {typical} {often} while others go on, at worst for {worst}",
             "{often}、一部の操作を {typical} ほど待たせる(ほかの操作は進行、最長 {worst})";
-            typical, often, worst
+            often
         ));
     }
     let does = if stutter.typical_ns < FELT_NS {
@@ -38,11 +37,10 @@ pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     } else {
         text!("freezes", "止まる")
     };
-    let [typical, worst, share] = [typical, worst, share].map(Text::same);
     Some(text!(
         "{does} for {typical} {often} ({least}{share} of the time), at worst for {worst}",
         "{often}、{typical} ほど{does}({least}時間の {share}、最長 {worst})";
-        does, typical, often, least, share, worst
+        does, often, least
     ))
 }
 
@@ -68,15 +66,18 @@ fn how_often(stutter: &Stutter) -> Text {
 /// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
 /// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
 pub(crate) fn smooth_words((cell, longest_ns): (&Cell, u64)) -> Text {
-    let longest = Text::same(number::latency_ns(longest_ns));
+    let longest = number::latency_ns(longest_ns);
     if longest_ns < FELT_NS {
-        return text!("steady, no operation took longer than {longest}", "安定していて、最長の操作でも {longest}"; longest);
+        return text!(
+            "steady, no operation took longer than {longest}",
+            "安定していて、最長の操作でも {longest}"
+        );
     }
     let cell = words::cell(cell);
     text!(
         "no stall stands out, but operations take up to {longest} ({cell})",
         "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})";
-        longest, cell
+        cell
     )
 }
 
@@ -152,11 +153,10 @@ pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
     let slow_longer = longer(beside.alone_p99_ns, beside.beside_p99_ns);
     let which = match (median_longer, slow_longer) {
         _ if beside.ratio >= NO_LONGER => {
-            let ratio = Text::same(ratio);
             return text!(
                 "reads take {ratio} times as long on average while writing ({detail})",
                 "書き込み中は、読み出しの所要時間が平均 {ratio} 倍に延びます({detail})";
-                ratio, detail
+                detail
             );
         }
         (false, false) => {

@@ -70,9 +70,12 @@ fn boxed(texts: &[String], joined: bool) -> LineBlock {
     LineBlock { lines, width: inner + 2, stem }
 }
 
-/// A block with its count above it, if there is one.
-fn counted(block: LineBlock, count: Option<u64>) -> LineBlock {
-    let LineBlock { mut lines, mut width, stem } = joined_above(block);
+/// A block whose upper edge takes the line from above, with its count there, if there is one.
+fn counted(LineBlock { mut lines, mut width, stem }: LineBlock, count: Option<u64>) -> LineBlock {
+    if let Some(first) = lines.first_mut() {
+        let joined = |(column, c)| if column == stem && c == '─' { '┴' } else { c };
+        *first = first.chars().enumerate().map(joined).collect();
+    }
     if let Some(count) = count {
         let times = if count == 1 { String::new() } else { format!(" × {count}") };
         let label = format!("{}│{times}", " ".repeat(stem));
@@ -81,15 +84,6 @@ fn counted(block: LineBlock, count: Option<u64>) -> LineBlock {
         lines = lines.into_iter().map(|line| pad_right(&line, width)).collect();
     }
     LineBlock { lines, width, stem }
-}
-
-/// Its upper edge takes the line from above.
-fn joined_above(mut block: LineBlock) -> LineBlock {
-    if let Some(first) = block.lines.first_mut() {
-        let joined = |(column, c)| if column == block.stem && c == '─' { '┴' } else { c };
-        *first = first.chars().enumerate().map(joined).collect();
-    }
-    block
 }
 
 /// Blocks side by side under one line.

@@ -109,7 +109,7 @@ fn status(run: &RunRecord) -> Option<Text> {
     if run.status == RunStatus::Complete {
         return None;
     }
-    let word = words::status(run.status).0;
+    let word = words::status(run.status).1;
     let measured = run.cells.len();
     let cells = if measured == 1 { "cell was" } else { "cells were" };
     Some(match measured {

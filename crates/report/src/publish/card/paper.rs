@@ -1,6 +1,6 @@
 //! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
 
-use kurabe_chart::{Chart, Drawing, Size, Theme, bold_has, escape, fit, text_width};
+use kurabe_chart::{Chart, Drawing, Theme, bold_has, escape, fit, text_width};
 use kurabe_core::shown;
 use std::fmt::Write;
 
@@ -214,8 +214,7 @@ impl Paper {
     /// A chart in an area, as large as it fits.
     pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
         let enlarged = |factor: f64| {
-            let size = Size { width_px: (area.width / factor) as u32 };
-            let drawing = chart.draw_into(&size, area.height / factor, theme);
+            let drawing = chart.draw_into((area.width / factor) as u32, area.height / factor, theme);
             let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);
             (drawing, scale, factor)
         };
@@ -228,9 +227,4 @@ impl Paper {
         let _ =
             write!(self.out, "<g transform=\"translate({left:.1} {top:.1}) scale({scale:.4})\">{svg}</g>");
     }
-}
-
-/// The words in lines of at most a width, at most `most` of them; what does not fit ends in an ellipsis.
-pub(super) fn wrapped(words: &str, size: f64, width: f64, most: usize) -> Vec<String> {
-    kurabe_chart::wrap(&shown::line(words), size, false, width, most)
 }

@@ -3,9 +3,9 @@
 //! The model: steps are rows and directions columns, as in the table of the run; times and what has no direction take
 //! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
 
-use super::paper::{self, Anchor, Area, Paper, Tone, Type};
+use super::paper::{Anchor, Area, Paper, Tone, Type};
 use crate::{run::figures::Figures, words};
-use kurabe_chart::{bold_has, text_width};
+use kurabe_chart::{bold_has, text_width, wrap};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Lang, imported::Quantity, number, profile::Statistic, text, workload::Direction};
 
@@ -112,18 +112,17 @@ pub(super) fn draw(paper: &mut Paper, rows: &[CardRow<'_>], area: Area, lang: La
         paper.text(area.x, area.y + 40.0, Type::of(20.0), Tone::Quiet, words);
         return;
     }
-    let paired: Vec<&CardRow<'_>> = shown.iter().filter(|row| row.paired).collect();
-    let listed: Vec<&CardRow<'_>> = shown.iter().filter(|row| !row.paired).collect();
+    let (paired, listed): (Vec<&CardRow<'_>>, Vec<&CardRow<'_>>) = shown.iter().partition(|row| row.paired);
     let left_out = rows.len() - shown.len();
     let headings = HEADING * f64::from(u8::from(!paired.is_empty()) + u8::from(!listed.is_empty()));
     let room = area.height - headings - if left_out > 0 { 22.0 } else { 0.0 };
     let height = (room / shown.len() as f64).min(104.0);
     let mut y = area.y;
-    if !paired.is_empty() {
-        y = draw_paired(paper, &paired, Area { y, ..area }, height, lang);
-    }
-    if !listed.is_empty() {
-        y = draw_listed(paper, &listed, Area { y, ..area }, height, lang);
+    for rows in [paired, listed].iter().filter(|rows| !rows.is_empty()) {
+        let draw = if rows[0].paired { draw_paired } else { draw_listed };
+        draw(paper, rows, Area { y, ..area }, height, lang);
+        label_rows(paper, rows, Area { y: y + HEADING, ..area }, height);
+        y += HEADING + height * rows.len() as f64;
     }
     if left_out > 0 {
         let words = text!("and {left_out} more rows", "ほか {left_out} 行");
@@ -131,7 +130,7 @@ pub(super) fn draw(paper: &mut Paper, rows: &[CardRow<'_>], area: Area, lang: La
     }
 }
 
-fn draw_paired(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) -> f64 {
+fn draw_paired(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) {
     let present = |direction: &Direction| {
         rows.iter().flat_map(|row| &row.entries).any(|entry| entry.direction() == Some(*direction))
     };
@@ -149,8 +148,6 @@ fn draw_paired(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64
         let column = Area { x, y: top, width, height };
         draw_column(paper, rows, *direction, column, &scale);
     }
-    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
-    area.y + HEADING + height * rows.len() as f64
 }
 
 /// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
@@ -182,7 +179,7 @@ fn draw_column(paper: &mut Paper, rows: &[&CardRow<'_>], direction: Direction, a
     }
 }
 
-fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) -> f64 {
+fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64, lang: Lang) {
     let times = rows.iter().flat_map(|row| &row.entries).all(|entry| !entry.measure().higher_is_better());
     let heading = match times {
         true => lang.pick("time (shorter is faster)", "時間(短いほど速い)"),
@@ -199,8 +196,6 @@ fn draw_listed(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64
         draw_bar(paper, &row.entries[0], place, &scale.linear());
         draw_figure(paper, &row.entries[0], place, true);
     }
-    label_rows(paper, rows, Area { y: area.y + HEADING, ..area }, height);
-    area.y + HEADING + height * rows.len() as f64
 }
 
 fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64) {
@@ -213,7 +208,7 @@ fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64)
         // All lines in one weight.
         let bold = bold_has(&row.label);
         let (size, lines) = match text_width(&row.label, size, bold) > room && two >= 11.0 {
-            true => (two, paper::wrapped(&row.label, two, room * 0.96, 2)),
+            true => (two, wrap(&row.label, two, false, room * 0.96, 2)),
             false => (size, vec![row.label.clone()]),
         };
         let first = middle(place) + size * 0.36 - (lines.len() - 1) as f64 * size * 0.6;

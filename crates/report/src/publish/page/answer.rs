@@ -10,8 +10,7 @@ use super::Report;
 use super::rows::CellRow;
 use crate::compare::answer;
 use crate::compare::facts::Spoken;
-use crate::compare::fastest::fastest_words;
-use crate::compare::verdict::verdict_words;
+use crate::compare::verdict::{fastest_words, verdict_words};
 use crate::doc::{Doc, Purpose};
 use crate::run::derived;
 use crate::words;
@@ -70,6 +69,45 @@ impl Report<'_> {
             ));
         }
         sentences
+    }
+
+    /// Stutter of each run, in sentences.
+    pub(super) fn stutter(&self) -> Doc {
+        let (mut doc, rows) = (Doc::new(), self.rows());
+        let several = self.runs.len() > 1;
+        let named = |name: &Text, words: Text| match several {
+            true => text!("{name} · {words}", "{name} · {words}"; name, words),
+            false => words,
+        };
+        let beside = |(run, name): (&&RunRecord, &Text)| {
+            beside_writes(run).into_iter().map(|words| named(name, words)).collect::<Vec<_>>()
+        };
+        doc.list(Purpose::Item, self.runs.iter().zip(&self.names).flat_map(beside));
+        let (mut felt, mut smooth) = (Vec::new(), 0);
+        for (index, name) in self.names.iter().enumerate() {
+            for row in &rows {
+                let Some(stutter) = row.entries[index].as_ref().and_then(|entry| entry.stutter) else {
+                    continue;
+                };
+                match stutter_words(&stutter) {
+                    Some(words) => felt.push(named(name, sentence(row, &words, &stutter))),
+                    None => smooth += 1,
+                }
+            }
+        }
+        let rest = match (felt.is_empty(), smooth) {
+            (true, 0) => Some(text!(
+                "Not known: no cell was measured over time.",
+                "不明です(時間を追って測った項目がありません)。"
+            )),
+            (true, _) => Some(no_stall(&rows)),
+            (false, 0) => None,
+            (false, _) => Some(text!(
+                "In all other cells no stall was long enough to be felt (0.1 s).",
+                "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
+            )),
+        };
+        doc.list(Purpose::Item, felt).say_all(rest).done()
     }
 }
 
@@ -137,47 +175,6 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
         "基準 {baseline} との比較です。{groups}。";
         baseline, groups
     )
-}
-
-impl Report<'_> {
-    /// Stutter of each run, in sentences.
-    pub(super) fn stutter(&self) -> Doc {
-        let (mut doc, rows) = (Doc::new(), self.rows());
-        let several = self.runs.len() > 1;
-        let named = |name: &Text, words: Text| match several {
-            true => text!("{name} · {words}", "{name} · {words}"; name, words),
-            false => words,
-        };
-        let beside = |(run, name): (&&RunRecord, &Text)| {
-            beside_writes(run).into_iter().map(|words| named(name, words)).collect::<Vec<_>>()
-        };
-        doc.list(Purpose::Item, self.runs.iter().zip(&self.names).flat_map(beside));
-        let (mut felt, mut smooth) = (Vec::new(), 0);
-        for (index, name) in self.names.iter().enumerate() {
-            for row in &rows {
-                let Some(stutter) = row.entries[index].as_ref().and_then(|entry| entry.stutter) else {
-                    continue;
-                };
-                match stutter_words(&stutter) {
-                    Some(words) => felt.push(named(name, sentence(row, &words, &stutter))),
-                    None => smooth += 1,
-                }
-            }
-        }
-        let rest = match (felt.is_empty(), smooth) {
-            (true, 0) => Some(text!(
-                "Not known: no cell was measured over time.",
-                "不明です(時間を追って測った項目がありません)。"
-            )),
-            (true, _) => Some(no_stall(&rows)),
-            (false, 0) => None,
-            (false, _) => Some(text!(
-                "In all other cells no stall was long enough to be felt (0.1 s).",
-                "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
-            )),
-        };
-        doc.list(Purpose::Item, felt).say_all(rest).done()
-    }
 }
 
 /// `write SEQ 1 MiB: freezes for …`

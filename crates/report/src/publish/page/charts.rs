@@ -7,7 +7,7 @@
 use super::Report;
 use crate::doc::{Block, Doc, Paragraph, Purpose};
 use crate::publish::pictures::{Picture, names, no_chart, pictures};
-use kurabe_chart::{Size, Theme};
+use kurabe_chart::Theme;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 
@@ -59,7 +59,7 @@ impl Report<'_> {
         let pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().find(|picture| picture.name == name);
         if let Some(picture) = name.map_or_else(|| named("forest").or(pictures.first()), named) {
-            return Ok(picture.chart.svg(&Size { width_px: PICTURE_WIDTH_PX }, theme));
+            return Ok(picture.chart.svg(PICTURE_WIDTH_PX, theme));
         }
         let names = names(&pictures);
         if let Some(name) = name.filter(|_| !names.is_empty()) {

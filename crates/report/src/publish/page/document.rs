@@ -175,9 +175,8 @@ impl Report<'_> {
             } else if several {
                 doc.append(first_reasons(&reasons));
             } else {
-                for Reasons { cell, sentences } in reasons {
-                    doc.heading(4, cell);
-                    doc.say_all(sentences);
+                for (cell, sentences) in reasons {
+                    doc.heading(4, cell).say_all(sentences);
                 }
             }
         }
@@ -219,12 +218,7 @@ impl Report<'_> {
             }
             doc.append(fairness(pair, &self.about));
         }
-        let has_own_table = match self.extent {
-            Extent::Whole | Extent::FirstCharts => true,
-            Extent::OneTable => pair.is_none(),
-            Extent::MainTable => false,
-        };
-        if has_own_table {
+        if self.extent < Extent::OneTable || self.extent == Extent::OneTable && pair.is_none() {
             let title = text!("Figures", "測定値");
             doc.heading(4, title.clone()).push(self.table_of_one(&title, index));
         }
@@ -244,7 +238,7 @@ impl Report<'_> {
 
 /// The most telling sentence of each cell.
 fn first_reasons(reasons: &[Reasons]) -> Doc {
-    let first = reasons.iter().filter_map(|Reasons { cell, sentences }| {
+    let first = reasons.iter().filter_map(|(cell, sentences)| {
         let sentence = sentences.first()?;
         Some(text!("{cell}: {sentence}", "{cell}: {sentence}"; cell, sentence))
     });
@@ -359,7 +353,7 @@ fn notices(record: &RunRecord) -> Vec<Remark> {
     let mut notices: Vec<Remark> = Vec::new();
     if record.status == RunStatus::Failed {
         let sentence = record.error.clone().unwrap_or_default();
-        notices.push(Remark { role: Role::Warn, kind: words::status(record.status).0, sentence });
+        notices.push(Remark { role: Role::Warn, kind: words::status(record.status).1, sentence });
     }
     notices.extend(remarks::notices(record));
     notices.extend(remarks::labels(record).map(|labels| Remark {
@@ -370,11 +364,8 @@ fn notices(record: &RunRecord) -> Vec<Remark> {
     notices
 }
 
-/// Why a cell is as fast as it is.
-struct Reasons {
-    cell: Text,
-    sentences: Vec<Text>,
-}
+/// A cell, and why it is as fast as it is.
+type Reasons = (Text, Vec<Text>);
 
 /// Why each cell of a run is as fast as it is, where that is known: of a model by its account of time, of a device by what
 /// the record tells from outside. Cells of which nothing is known are named together.
@@ -392,12 +383,12 @@ fn why(record: &RunRecord) -> Vec<Reasons> {
             _ => present([Some(one.limit.sentence), Some(one.limit.evidence), one.limit.next]),
         };
         sentences.retain(|sentence| !sentence.is_empty());
-        reasons.push(Reasons { cell, sentences });
+        reasons.push((cell, sentences));
     }
     if !reasons.is_empty() && !unknown.is_empty() {
         let words =
             text!("the record does not tell what limited it", "何が上限だったかは記録からは分かりません");
-        reasons.push(Reasons { cell: Text::list(unknown), sentences: vec![words] });
+        reasons.push((Text::list(unknown), vec![words]));
     }
     reasons
 }

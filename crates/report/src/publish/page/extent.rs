@@ -88,19 +88,7 @@ impl Report<'_> {
         };
         Some(left_out(&what, REPORT))
     }
-}
 
-/// That something is missing to keep a report small, and which command has it, of a single run.
-fn left_out(what: &Text, command: Mention) -> Text {
-    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
-    text!(
-        "{what} were left out of this report to keep it below {most} MB; `{command} RUN` has them",
-        "レポートを {most} MB 以下に収めるため、{what}を省きました。`{command} RUN` には入っています";
-        what
-    )
-}
-
-impl Report<'_> {
     fn owned(&self) -> impl Iterator<Item = RunRecord> {
         self.runs.iter().map(|run| (*run).clone())
     }
@@ -153,6 +141,16 @@ impl Report<'_> {
         let words = serde_json::to_string(&reported).map_err(no_json)?;
         Ok(shown::json(&words).into_owned() + "\n")
     }
+}
+
+/// That something is missing to keep a report small, and which command has it, of a single run.
+fn left_out(what: &Text, command: Mention) -> Text {
+    let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
+    text!(
+        "{what} were left out of this report to keep it below {most} MB; `{command} RUN` has them",
+        "レポートを {most} MB 以下に収めるため、{what}を省きました。`{command} RUN` には入っています";
+        what
+    )
 }
 
 /// A record without what makes it large. It says so, wherever it is taken in again.

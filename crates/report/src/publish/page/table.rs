@@ -51,64 +51,55 @@ impl Report<'_> {
     /// Two runs: both figures, their ratio with its interval, the verdict in words.
     pub(super) fn table_of_two(&self, caption: &Text, pair: &Pair) -> Table {
         let both = text!("○ baseline ● other, from 0", "○ 基準 ● 相手(左端は 0)");
-        let columns = [
-            Column::left(text!("Cell", "項目")),
-            Column::right(pair.names[0].clone()).under(text!("baseline", "基準")),
-            Column::right(pair.names[1].clone()),
-            Column::untitled().under(both),
-            Column::untitled().under(text!("slower ← 1 → faster", "遅い ← 1 → 速い")),
-            Column::left(text!("Verdict", "判定"))
-                .under(text!("ratio, 95 % interval", "速さの比、95 % 区間")),
-        ];
-        let rows = self.rows();
+        let ratio = Column::untitled().under(text!("slower ← 1 → faster", "遅い ← 1 → 速い"));
+        let verdict = Column::left(text!("Verdict", "判定"))
+            .under(text!("ratio, 95 % interval", "速さの比、95 % 区間"));
         let reach = reach(pair);
-        let rows = rows.iter().map(|row| {
-            let against = row.entries[1].as_ref().and_then(|entry| entry.against);
-            let speed = row.compared(1).map(|compared| &compared.speed);
-            let run = &pair.names[usize::from(row.entries[0].is_none())];
-            let alone = || Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run));
-            [
-                row.name.clone().into(),
-                side(row, 0),
-                side(row, 1),
-                drawn(both_sides(row)),
-                drawn(speed.and_then(|speed| on_the_margin(speed, pair.margin, reach))),
-                against.map_or_else(alone, verdict_entry).under(speed.map(in_figures).unwrap_or_default()),
-            ]
-        });
-        Table::new(columns, rows).on_page(caption, TableForm::Cards)
+        let speed = |row: &CellRow<'_>| row.compared(1).map(|compared| compared.speed);
+        let table = Table::of(self.rows())
+            .left(text!("Cell", "項目"), |row| row.name.clone())
+            .column(Column::right(pair.names[0].clone()).under(text!("baseline", "基準")), |row| {
+                side(row, 0)
+            })
+            .right(pair.names[1].clone(), |row| side(row, 1))
+            .column(Column::untitled().under(both), |row| drawn(both_sides(row)))
+            .column(ratio, |row| {
+                drawn(speed(row).and_then(|speed| on_the_margin(&speed, pair.margin, reach)))
+            })
+            .column(verdict, |row| {
+                let against = row.entries[1].as_ref().and_then(|entry| entry.against);
+                let run = &pair.names[usize::from(row.entries[0].is_none())];
+                let alone = || Entry::new(Role::Quiet, text!("only {run} has it", "{run} にしかない"; run));
+                let figures = speed(row).as_ref().map(in_figures).unwrap_or_default();
+                against.map_or_else(alone, verdict_entry).under(figures)
+            });
+        table.table().on_page(caption, TableForm::Cards)
     }
 
     /// A few runs: a row for each cell, a column for each run.
     fn side_by_side(&self, caption: &Text) -> Table {
-        let mut columns = vec![Column::left(text!("Cell", "項目"))];
-        columns.extend(self.runs.iter().enumerate().map(|(index, run)| {
+        let mut table = Table::of(self.rows()).left(text!("Cell", "項目"), |row| row.name.clone());
+        for (index, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
             let under = if index == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
-            Column::right(self.names[index].clone()).under(under)
-        }));
-        let rows = self.rows();
-        let rows = rows.iter().map(|row| {
-            let mut entries: Vec<Entry> = vec![row.name.clone().into()];
-            entries.extend((0..self.runs.len()).map(|index| judged(row, index, true, false)));
-            entries
-        });
-        Table::new(columns, rows).on_page(caption, TableForm::Sorts)
+            let column = Column::right(name.clone()).under(under);
+            table = table.column(column, |row| judged(row, index, true, false));
+        }
+        table.table().on_page(caption, TableForm::Sorts)
     }
 
     /// Many runs: a row for each run, a column for each cell.
     fn row_each(&self, caption: &Text) -> Table {
-        let rows = self.rows();
-        let mut columns = vec![Column::left(text!("Run", "測定"))];
-        columns.extend(rows.iter().map(|row| Column::right(row.name.clone())));
         let with_hints = self.extent < Extent::OneTable;
-        let of_runs = self.runs.iter().enumerate().map(|(index, run)| {
+        let mut table = Table::of(0..self.runs.len()).left(text!("Run", "測定"), |index| {
+            let run = self.runs[*index];
             let under = remarks::labels(run).map_or_else(|| subject(run), Text::from);
             let under = under.map(|under| format!("{under} · {}", run.header.id));
-            let mut entries = vec![Entry::plain(self.names[index].clone()).under(under)];
-            entries.extend(rows.iter().map(|row| judged(row, index, false, with_hints)));
-            entries
+            Entry::plain(self.names[*index].clone()).under(under)
         });
-        Table::new(columns, of_runs).on_page(caption, TableForm::Wide)
+        for row in self.rows() {
+            table = table.right(row.name.clone(), |index| judged(&row, *index, false, with_hints));
+        }
+        table.table().on_page(caption, TableForm::Wide)
     }
 }
 

@@ -4,7 +4,7 @@
 //! the others are one part at the end. Nothing is left out, so every bar is full.
 
 use super::{Picture, View};
-use crate::run::why::{CellTime, explain};
+use crate::run::why::{CauseTime, CellTime, explain};
 use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
 use kurabe_core::{number, record::RunRecord, shown};
 
@@ -15,77 +15,56 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     view.runs.iter().filter_map(|run| of_run(run, view)).collect()
 }
 
-/// Layer and key of a cause.
-type CauseKey = (String, String);
-
 fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     run.header.model.as_ref()?;
     // A run without a completed operation has no account, and so no picture.
     let times: Vec<CellTime> = explain(run, None).ok()?.into_iter().filter_map(|why| why.time).collect();
-    let parts = parts(&times, view);
-    let own: Vec<&CauseKey> = parts.iter().map(|(key, _)| key).collect();
+    let parts = parts(&times);
     let row = |time: &CellTime| {
-        let of = |key: &&CauseKey| {
-            let fits = time.causes.iter().filter(|one| one.layer == key.0 && one.cause == key.1);
+        let of = |part: &&CauseTime| {
+            let fits = time.causes.iter().filter(|one| one.is_same(part));
             fits.map(|one| one.each_ns).sum::<f64>()
         };
-        let mut values: Vec<f64> = own.iter().map(of).collect();
+        let mut values: Vec<f64> = parts.iter().map(of).collect();
         let rest = time.each_ns - values.iter().sum::<f64>();
         values.push(if rest > time.each_ns * 1e-9 { rest } else { 0.0 });
-        ShareRow { label: label(run, time, view), values }
+        let cell = view.cell(&run.cells[time.number - 1]);
+        ShareRow { label: format!("{cell} ({})", number::latency(time.each_ns)), values }
     };
-    let rows: Vec<ShareRow> = times.iter().map(row).collect();
-    let mut names: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
-    names.push(view.pick("other causes", "その他"));
-    let (names, rows) = without_empty(&names, &rows);
+    let mut rows: Vec<ShareRow> = times.iter().map(row).collect();
+    let name = |cause: &&CauseTime| {
+        format!("{}: {}", shown::line(&cause.layer), shown::line(cause.name.get(view.lang)))
+    };
+    let mut names: Vec<String> = parts.iter().map(name).collect();
+    match rows.iter().any(|row| row.values.last() > Some(&0.0)) {
+        true => names.push(view.pick("other causes", "その他")),
+        false => rows.iter_mut().for_each(|row| row.values.truncate(parts.len())),
+    }
     let what = view.pick("Where the time went", "時間の内訳");
     let how = view.pick(
         "each bar is the whole time of one operation, sample or repetition, with its length beside the name",
         "棒の全長は 1 操作(サンプル、回)の時間全体。その長さは名前の横に示す",
     );
     let axis = Axis::new(view.pick("share of the time", "時間の割合"), Unit::Latency, Scale::Linear);
-    let plot = Plot::Shares(Shares { parts: names, rows, axis, relative: true });
+    let plot = Plot::Shares(Shares { parts: names, rows, axis });
     Some(view.picture("time-account", &what, &[run], vec![how], plot))
 }
 
 /// The causes with the largest shares over all cells, in the order of the layers.
-fn parts(times: &[CellTime], view: &View<'_>) -> Vec<(CauseKey, String)> {
-    let mut all: Vec<(CauseKey, String, f64)> = Vec::new();
+fn parts(times: &[CellTime]) -> Vec<&CauseTime> {
+    let mut all: Vec<(&CauseTime, f64)> = Vec::new();
     for cause in times.iter().flat_map(|time| &time.causes) {
-        let key = (cause.layer.clone(), cause.cause.clone());
-        match all.iter_mut().find(|(other, ..)| *other == key) {
-            Some((_, _, share)) => *share += cause.share,
-            None => {
-                let name =
-                    format!("{}: {}", shown::line(&cause.layer), shown::line(cause.name.get(view.lang)));
-                all.push((key, name, cause.share));
-            }
+        match all.iter_mut().find(|(other, _)| other.is_same(cause)) {
+            Some((_, share)) => *share += cause.share,
+            None => all.push((cause, cause.share)),
         }
     }
-    let mut weights: Vec<f64> = all.iter().map(|(_, _, share)| *share).collect();
+    let mut weights: Vec<f64> = all.iter().map(|(_, share)| *share).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
     // The layers as the cells have them, from the host down.
-    let order = |layer: &str| all.iter().position(|((other, _), ..)| other == layer);
-    let mut largest: Vec<_> = all.iter().filter(|(_, _, share)| *share >= least).collect();
-    largest.sort_by_key(|((layer, _), ..)| order(layer));
-    largest.into_iter().take(MOST_PARTS).map(|(key, name, _)| (key.clone(), name.clone())).collect()
-}
-
-/// `read SEQ 1 MiB Q8 T1 (412 µs)`
-fn label(run: &RunRecord, time: &CellTime, view: &View<'_>) -> String {
-    let cell = view.cell(&run.cells[time.number - 1]);
-    format!("{cell} ({})", number::latency(time.each_ns))
-}
-
-/// Parts that no row has are left out.
-fn without_empty(names: &[String], rows: &[ShareRow]) -> (Vec<String>, Vec<ShareRow>) {
-    let kept: Vec<usize> =
-        (0..names.len()).filter(|part| rows.iter().any(|row| row.values[*part] > 0.0)).collect();
-    let names = kept.iter().map(|part| names[*part].clone()).collect();
-    let kept_of = |row: &ShareRow| ShareRow {
-        label: row.label.clone(),
-        values: kept.iter().map(|part| row.values[*part]).collect(),
-    };
-    (names, rows.iter().map(kept_of).collect())
+    let order = |layer: &str| all.iter().position(|(other, _)| other.layer == layer);
+    let mut largest: Vec<_> = all.iter().filter(|(_, share)| *share >= least).collect();
+    largest.sort_by_key(|(cause, _)| order(&cause.layer));
+    largest.into_iter().take(MOST_PARTS).map(|(cause, _)| *cause).collect()
 }

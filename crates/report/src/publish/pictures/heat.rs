@@ -12,13 +12,12 @@ use kurabe_explain::SweepAxis;
 const PLANE: [SweepAxis; 2] = [SweepAxis::BlockSize, SweepAxis::QueueDepth];
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
-    view.runs.iter().flat_map(|run| of_run(run, view)).collect()
-}
-
-fn of_run(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
-    let cells: Vec<(&Cell, CellShape)> =
-        shapes(run).into_iter().filter(|(cell, _)| cell.measure == Measure::Rate).collect();
-    families(&cells, &PLANE).iter().filter_map(|family| one(run, family, view)).collect()
+    let of_run = |run: &&RunRecord| {
+        let mut cells = shapes(run);
+        cells.retain(|(cell, _)| cell.measure == Measure::Rate);
+        families(&cells, &PLANE).iter().filter_map(|family| one(run, family, view)).collect::<Vec<_>>()
+    };
+    view.runs.iter().flat_map(of_run).collect()
 }
 
 /// The map of cells that differ in nothing but these two, if most of it is there.

@@ -60,9 +60,8 @@ pub(crate) fn names(pictures: &[Picture]) -> Vec<&'static str> {
     names
 }
 
-fn main_charts(all: Vec<Picture>) -> Vec<Picture> {
+fn main_charts(mut charts: Vec<Picture>) -> Vec<Picture> {
     let weight = |picture: &Picture| BY_WEIGHT.iter().position(|name| *name == picture.name);
-    let mut charts = all;
     // Of equals the first comes first, and of each kind that one stays.
     charts.sort_by_key(weight);
     charts.dedup_by_key(|picture| picture.name);
@@ -74,12 +73,10 @@ fn main_charts(all: Vec<Picture>) -> Vec<Picture> {
 pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
     let all = pictures(&[run], None, lang);
     let (count, names) = (all.len(), names(&all).join(", "));
-    (count > MAIN_COUNT).then(|| {
-        text!(
-            "{count} charts in all: {CHART} all, or by name: {names}",
-            "グラフは全部で {count} 枚: {CHART} all、または名前で: {names}"
-        )
-    })
+    (count > MAIN_COUNT).then_some(text!(
+        "{count} charts in all: {CHART} all, or by name: {names}",
+        "グラフは全部で {count} 枚: {CHART} all、または名前で: {names}"
+    ))
 }
 
 /// The ratios of comparisons, drawn: a picture for each pair, of runs whose first is the baseline of all.
@@ -108,56 +105,20 @@ pub fn render_pictures(pictures: &[Picture], style: &Style) -> String {
 pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error {
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     let (has, ids) = (names.join(", "), ids.join(", "));
-    let is_kind = PICTURE_NAMES.contains(&name);
-    let (runs_have, mut remedy) = match runs.len() {
+    let (runs_have, remedy) = match runs.len() {
         1 => (format!("run {ids} has"), text!("this run has: {has}", "この測定で描けるグラフ: {has}")),
         _ => (
             format!("the runs {ids} have"),
             text!("these runs have: {has}", "これらの測定で描けるグラフ: {has}"),
         ),
     };
-    let what = match is_kind {
-        false => text!("there is no chart `{name}`", "`{name}` というグラフはありません"),
-        true => text!(
-            "{runs_have} no data for the chart `{name}`",
-            "測定 {ids} には `{name}` のグラフに必要なデータがありません"
-        ),
-    };
-    if !is_kind {
-        remedy = Text::clauses([nearest(name, names), remedy]);
+    if !PICTURE_NAMES.contains(&name) {
+        let what = text!("there is no chart `{name}`", "`{name}` というグラフはありません");
+        return ErrorKind::Usage.error(what).remedy(Text::clauses([nearest(name, names), remedy]));
     }
+    let what = text!(
+        "{runs_have} no data for the chart `{name}`",
+        "測定 {ids} には `{name}` のグラフに必要なデータがありません"
+    );
     ErrorKind::Usage.error(what).remedy(remedy)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use kurabe_testkit::{kinds, ssd, stories};
-
-    #[test]
-    fn the_three_charts_that_matter_come_unasked() {
-        let kinds_of = |run: &RunRecord, name: Option<&str>| -> Vec<&str> {
-            charts_of(run, name, Lang::En).unwrap().iter().map(|picture| picture.name).collect()
-        };
-        assert_eq!(kinds_of(&ssd::run(), None), ["rates", "series", "percentiles"]);
-        assert_eq!(kinds_of(&stories::fat_walk(), None)[..2], ["positions", "rates"]);
-        let has_more =
-            |run: &RunRecord| charts_of(run, Some(ALL), Lang::En).is_ok_and(|all| all.len() > MAIN_COUNT);
-        assert!(kinds::all().iter().any(|(_, run)| has_more(run) && further_charts(run, Lang::En).is_some()));
-        for (name, run) in kinds::all() {
-            let Ok(charts) = charts_of(&run, None, Lang::En) else { continue };
-            let mut names: Vec<&str> = charts.iter().map(|picture| picture.name).collect();
-            names.dedup();
-            assert!(names.len() == charts.len() && charts.len() <= MAIN_COUNT, "{name}: {names:?}");
-        }
-    }
-
-    #[test]
-    fn every_kind_has_its_weight() {
-        let sorted = |mut names: [&'static str; PICTURE_NAMES.len()]| {
-            names.sort_unstable();
-            names
-        };
-        assert_eq!(sorted(BY_WEIGHT), sorted(PICTURE_NAMES));
-    }
 }

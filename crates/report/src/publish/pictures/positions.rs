@@ -18,11 +18,9 @@ enum Over {
     Distance,
 }
 
-/// The points of a cell, before they are a line.
-struct PositionPoints {
-    name: String,
-    is_rate: bool,
-    points: Vec<(f64, f64)>,
+/// The points of a cell: rates are joined, and times are dots.
+fn line(name: String, is_rate: bool, points: Vec<(f64, f64)>) -> ChartLine {
+    ChartLine::new(name, if is_rate { LineStyle::Joined } else { LineStyle::Dots }, points)
 }
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
@@ -48,7 +46,7 @@ pub(super) fn over_the_target(view: &View<'_>) -> Option<Chart> {
     Some(chart)
 }
 
-fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<PositionPoints> {
+fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<ChartLine> {
     let mut curves = Vec::new();
     for cell in &run.cells {
         curves.extend(measured(run, cell, over, view));
@@ -57,8 +55,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<PositionPoints> {
         let series = series.filter(|one| matches!(one.quantity, Quantity::Rate | Quantity::Latency));
         curves.extend(series.map(|series| {
             let name = if series.name.is_empty() { view.cell(cell) } else { shown::line(&series.name) };
-            let is_rate = series.quantity == Quantity::Rate;
-            PositionPoints { name, is_rate, points: series.points.clone() }
+            line(name, series.quantity == Quantity::Rate, series.points.clone())
         }));
     }
     curves.retain(|curve| curve.points.len() > 1);
@@ -66,7 +63,7 @@ fn curves(run: &RunRecord, over: Over, view: &View<'_>) -> Vec<PositionPoints> {
     curves
 }
 
-fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<PositionPoints> {
+fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option<ChartLine> {
     let step = run.header.profile.as_ref().and_then(|profile| profile.steps.get(cell.step_index as usize));
     let by_distance = matches!(step, Some(Step::AccessTime(step)) if step.by_distance);
     if over == Over::Distance && !by_distance {
@@ -86,22 +83,25 @@ fn measured(run: &RunRecord, cell: &Cell, over: Over, view: &View<'_>) -> Option
             before = Some(sample.offset_bytes);
         }
     }
-    Some(PositionPoints { name: view.cell(cell), is_rate, points })
+    Some(line(view.cell(cell), is_rate, points))
 }
 
 fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> {
-    let curves = runs.iter().flat_map(|run| {
-        curves(run, over, view).into_iter().map(|curve| (view.line(run, &curve.name), curve))
-    });
-    let curves: Vec<(String, PositionPoints)> = curves.collect();
-    if curves.is_empty() {
+    let named = |run, curve: ChartLine| ChartLine { name: view.line(run, &curve.name), ..curve };
+    let curves =
+        runs.iter().flat_map(|run| curves(run, over, view).into_iter().map(|curve| named(run, curve)));
+    let mut lines: Vec<ChartLine> = curves.collect();
+    if lines.is_empty() {
         return None;
     }
-    let both = [true, false].map(|is_rate| curves.iter().any(|(_, curve)| curve.is_rate == is_rate));
-    let has_both = both == [true, true];
-    let means: Vec<String> = curves.iter().filter_map(|(name, curve)| mean(name, curve)).collect();
-    let thinned = curves.iter().any(|(_, curve)| thinning(curve) > 1);
-    let lines = curves.into_iter().map(|(name, curve)| line(name, curve, has_both)).collect();
+    let both = [LineStyle::Joined, LineStyle::Dots].map(|style| lines.iter().any(|line| line.style == style));
+    let means: Vec<String> = lines.iter().filter_map(mean).collect();
+    let thinned = lines.iter().any(|line| line.points.len() > MOST_DOTS);
+    for line in &mut lines {
+        let every = line.points.len().div_ceil(MOST_DOTS);
+        line.points = line.points.iter().copied().step_by(every).collect();
+        line.at_right = both == [true, true] && line.style == LineStyle::Dots;
+    }
     let rate = Axis::new(view.pick("Throughput", "速度"), Unit::Rate, Scale::Linear);
     let time = Axis::new(view.pick("Access time", "アクセス時間"), Unit::Latency, Scale::Linear);
     let (y, right) = match both {
@@ -133,24 +133,9 @@ fn picture(runs: &[&RunRecord], over: Over, view: &View<'_>) -> Option<Picture> 
     Some(view.picture(name, &what, runs, notes, plot))
 }
 
-fn mean(name: &str, curve: &PositionPoints) -> Option<String> {
-    let values: Vec<f64> = curve.points.iter().map(|point| point.1).collect();
+fn mean(line: &ChartLine) -> Option<String> {
+    let values: Vec<f64> = line.points.iter().map(|point| point.1).collect();
     let mean = mean_interval(&values)?.mean;
-    let words = if curve.is_rate { number::rate(mean) } else { number::latency(mean) };
-    Some(format!("{name} {words}"))
-}
-
-/// Of how many points one is drawn.
-fn thinning(curve: &PositionPoints) -> usize {
-    curve.points.len().div_ceil(MOST_DOTS).max(1)
-}
-
-fn line(name: String, curve: PositionPoints, has_both: bool) -> ChartLine {
-    let every = thinning(&curve);
-    ChartLine {
-        name,
-        style: if curve.is_rate { LineStyle::Joined } else { LineStyle::Dots },
-        at_right: has_both && !curve.is_rate,
-        points: curve.points.into_iter().step_by(every).collect(),
-    }
+    let words = if line.style == LineStyle::Joined { number::rate(mean) } else { number::latency(mean) };
+    Some(format!("{} {words}", line.name))
 }

@@ -186,11 +186,6 @@ pub(super) fn axis_words(axis: SweepAxis, view: &View<'_>) -> String {
     }
 }
 
-fn x_axis(axis: SweepAxis, view: &View<'_>) -> Axis {
-    let unit = if axis == SweepAxis::QueueDepth { Unit::Count } else { Unit::Bytes };
-    Axis::new(axis_words(axis, view), unit, Scale::Log)
-}
-
 fn figures(
     runs: &[&RunRecord],
     axis: SweepAxis,
@@ -204,7 +199,7 @@ fn figures(
     for run in runs {
         for course in courses(run, axis, view).into_iter().filter(|one| measures.contains(&one.measure)) {
             let points = explained.points(run, axis, &course);
-            lines.push(line(view.line(run, &course.name), points));
+            lines.push(ChartLine::new(view.line(run, &course.name), LineStyle::Marked, points));
         }
     }
     let how = vec![statistic_words(runs, explained), better];
@@ -233,7 +228,8 @@ fn latencies(runs: &[&RunRecord], axis: SweepAxis, marks: Vec<Mark>, view: &View
                     Some(Figures::of(cell, run.header.statistic()).percentile_ns(fraction)? as f64)
                 };
                 let points = course.cells.iter().filter_map(|(at, cell)| Some((*at, value(cell)?))).collect();
-                lines.push(line(view.line(run, format!("{} {name}", course.name).trim()), points));
+                let name = format!("{} {name}", course.name);
+                lines.push(ChartLine::new(view.line(run, name.trim()), LineStyle::Marked, points));
             }
         }
     }
@@ -241,10 +237,6 @@ fn latencies(runs: &[&RunRecord], axis: SweepAxis, marks: Vec<Mark>, view: &View
     let how =
         view.pick("p50 and p99 of all operations · lower is better", "全操作の p50 と p99 · 低いほど良い");
     chart("sweep-latency", runs, axis, y, vec![how], (lines, marks), view)
-}
-
-fn line(name: String, points: Vec<(f64, f64)>) -> ChartLine {
-    ChartLine::new(name, LineStyle::Marked, points)
 }
 
 fn chart(
@@ -263,6 +255,7 @@ fn chart(
     let (what, over) = (&y.label, axis_words(axis, view));
     let what = view.say(&text!("{what} over {over}", "{what}({over}別)"));
     let how: Vec<String> = how.into_iter().filter(|words| !words.is_empty()).collect();
-    let plot = Lines { marks, ..Lines::new(x_axis(axis, view), y, lines) };
+    let unit = if axis == SweepAxis::QueueDepth { Unit::Count } else { Unit::Bytes };
+    let plot = Lines { marks, ..Lines::new(Axis::new(over, unit, Scale::Log), y, lines) };
     Some(view.picture(name, &what, runs, vec![how.join(" · ")], Plot::Lines(plot)))
 }

@@ -53,19 +53,11 @@ impl<'a> View<'a> {
         self.lang.pick(en, ja).to_owned()
     }
 
-    /// Whether there is more than one run.
-    pub(super) fn several(&self) -> bool {
-        self.runs.len() > 1
-    }
-
     /// `Throughput: Samsung SSD 980 PRO 1TB · 7kq`: what is shown, and of which runs.
     pub(super) fn title(&self, what: &str, runs: &[&RunRecord]) -> String {
         match runs {
             _ if self.bare => what.to_owned(),
-            [run] => {
-                let run = self.run_name(run);
-                self.say(&text!("{what}: {run}", "{what}: {run}"))
-            }
+            [run] => format!("{what}: {}", self.run_name(run)),
             _ => {
                 let names: Vec<&str> = runs.iter().map(|run| self.name(run)).collect();
                 format!("{what}: {}", names.join(self.lang.pick(", ", "、")))
@@ -102,21 +94,17 @@ impl<'a> View<'a> {
 
     /// The name of a line: with its run, if there are several.
     pub(super) fn line(&self, run: &RunRecord, name: &str) -> String {
-        if self.several() { format!("{}: {name}", self.name(run)) } else { name.to_owned() }
+        if self.runs.len() > 1 { format!("{}: {name}", self.name(run)) } else { name.to_owned() }
     }
 
     /// What must be said of runs that were not measured here: models and other tools' files.
     pub(super) fn provenance(&self, runs: &[&RunRecord]) -> Vec<String> {
-        let named = |run: &RunRecord, words: Text| {
-            let words = self.say(&words);
-            if self.several() { format!("{}: {words}", self.name(run)) } else { words }
-        };
         runs.iter()
             .filter(|_| !self.bare)
             .filter_map(|run| {
                 if let Some(origin) = &run.header.origin {
                     let tool = shown::line(&origin.tool_name());
-                    return Some(named(run, text!("as {tool} printed it", "{tool} の表示値")));
+                    return Some((run, text!("as {tool} printed it", "{tool} の表示値")));
                 }
                 let changes = run.header.model.as_ref()?.changes().join(", ");
                 let words = match changes.is_empty() {
@@ -126,8 +114,9 @@ impl<'a> View<'a> {
                         "モデルの計算値(実測ではありません)。変更したパラメーター: {changes}"
                     ),
                 };
-                Some(named(run, words))
+                Some((run, words))
             })
+            .map(|(run, words)| self.line(run, &self.say(&words)))
             .collect()
     }
 

@@ -40,6 +40,13 @@ pub struct CauseTime {
     pub overlaps: bool,
 }
 
+impl CauseTime {
+    /// Whether it is the same cause of the same layer.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        (&self.layer, &self.cause) == (&other.layer, &other.cause)
+    }
+}
+
 /// How often something happened.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CountOf {

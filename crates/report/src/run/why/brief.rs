@@ -1,7 +1,7 @@
 //! The limits of many cells, a line each: what a sweep of a hundred cells is read by. One of them in full is asked for.
 
 use super::Why;
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
+use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::{run::figures::Figures, words};
 use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::{Text, record::RunRecord, text};
@@ -21,11 +21,11 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     let cell = |why: &Why| &record.cells[why.number - 1];
     let table = Table::of(whys)
         .right(Text::default(), |why| Entry::new(Role::Quiet, why.number.to_string()))
-        .column(Column::left(text!("cell", "項目")).cut(Cut::Wrap), |why| words::cell(cell(why)))
+        .cut(Cut::Wrap, text!("cell", "項目"), |why| words::cell(cell(why)))
         .right(text!("figure", "値"), |why| {
             Entry::figure(Role::Plain, Figures::of(cell(why), statistic).main_figure())
         })
-        .column(Column::left(text!("limit", "ボトルネック")).cut(Cut::Wrap), |why| {
+        .cut(Cut::Wrap, text!("limit", "ボトルネック"), |why| {
             let role = if why.limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Plain };
             Entry::new(role, how_sure(&why.limit))
         });

@@ -1,7 +1,7 @@
 //! What is known of a cell without an account: its limit with the evidence, and where the kernel says the time went.
 
 use super::brief::how_sure;
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
+use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::words::present;
 use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_core::{Text, mention::IODEPTH, number, quantity::format_bytes, text};
@@ -61,15 +61,14 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
     });
     let share = |mean_ns: f64| if whole_ns > 0.0 { mean_ns / whole_ns } else { 0.0 };
     let table = Table::of(parts.into_iter().chain(rest))
-        .column(
-            Column::left(text!("one traced repetition", "トレース付きの 1 回")).cut(Cut::Wrap),
-            |(name, ..)| name.clone(),
-        )
+        .cut(Cut::Wrap, text!("one traced repetition", "トレース付きの 1 回"), |(name, ..)| {
+            name.clone()
+        })
         .right(text!("mean", "平均"), |(_, mean_ns, _)| number::latency(*mean_ns))
         .right(text!("share", "割合"), |(_, mean_ns, _)| number::percent(share(*mean_ns)))
         .right(Text::same("p50"), |(.., tails)| Entry::latency(tails.map(|tails| tails.p50_ns)))
         .right(Text::same("p99"), |(.., tails)| Entry::latency(tails.map(|tails| tails.p99_ns)))
-        .column(Column::untitled().cut(Cut::Drop), |(_, mean_ns, _)| Entry::bar(share(*mean_ns), 6, (8, 20)));
+        .cut(Cut::Drop, Text::default(), |(_, mean_ns, _)| Entry::bar(share(*mean_ns), 6, (8, 20)));
     Doc::of(table.table().indent(2))
         .push(Paragraph::flow(requests(split, rest_ns.is_some())).indent(2, 2))
         .done()
@@ -99,11 +98,9 @@ fn requests(split: &KernelSplit, has_rest: bool) -> Vec<Text> {
         some(split.unfollowed_operations)
             .map(number::count)
             .map(|lost| text!("{lost} operations not followed", "追跡できなかった操作 {lost} 件")),
-        (!has_rest).then(|| {
-            text!(
-                "the rest is not known: kernel and driver counted different operations",
-                "その他は不明(カーネルとドライバーの操作数が違うため)"
-            )
-        }),
+        (!has_rest).then_some(text!(
+            "the rest is not known: kernel and driver counted different operations",
+            "その他は不明(カーネルとドライバーの操作数が違うため)"
+        )),
     ])
 }

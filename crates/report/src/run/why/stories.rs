@@ -58,9 +58,7 @@ pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -
 fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
     let in_halves = |cause: &CauseTime| -> f64 {
         let all = halves.iter().flat_map(|half| &half.causes);
-        all.filter(|other| other.layer == cause.layer && other.cause == cause.cause)
-            .map(|other| other.each_ns)
-            .sum()
+        all.filter(|other| other.is_same(cause)).map(|other| other.each_ns).sum()
     };
     let more = time.causes.iter().map(|cause| (&cause.name, cause.each_ns - in_halves(cause)));
     let mut grown: Vec<(&Text, f64)> =
@@ -78,13 +76,11 @@ pub(super) fn remainder(time: &CellTime) -> Option<Text> {
     };
     time.counts.iter().filter(|count| count.counter == SHARES.0).find_map(|most| {
         let ratio = most.each / count(&most.layer, SHARES.1)?;
-        (ratio.is_finite() && ratio >= UNEVEN).then(|| {
-            text!(
+        (ratio.is_finite() && ratio >= UNEVEN).then_some(text!(
                 "Requests do not divide evenly by the drives: the drive with the most of a request has {ratio:.2} times an \
                  even share of it, and the request ends only when that drive is done.",
                 "要求の長さがドライブの台数で割り切れません。最も多く受け持つドライブは均等割りの {ratio:.2} 倍を受け持ち、\
                  そのドライブが終わるまで要求は完了しません。"
-            )
-        })
+        ))
     })
 }
