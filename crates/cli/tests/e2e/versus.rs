@@ -65,14 +65,15 @@ fn a_model_and_itself_do_not_differ() {
 #[test]
 fn in_turns_a_model_gives_what_it_gives_alone() {
     let lab = Lab::new();
-    for model in ["model:rascsi", "model:seagate-archive-8tb"] {
+    // A write to the last begins with the cache full, and not with an empty one (docs/measuring.md).
+    for (model, cells) in [("model:rascsi", 8), ("model:seagate-archive-8tb", 8), ("model:wd-red-3tb", 4)] {
         let rules = ["--profile", "cdm-9", "--size", "256MiB", "--seed", "3", "--json"];
         let alone = lab.kurabe(&[&["run", model], &rules[..]].concat()).ok().json_lines();
         let alone = alone[0]["header"]["id"].as_str().unwrap().to_owned();
         let in_turns = lab.kurabe(&[&["versus", model, model], &rules[..]].concat()).ok().json_lines();
         let in_turns = in_turns[0]["run"].as_str().unwrap();
         let comparison = lab.kurabe(&["compare", &alone, in_turns, "--json"]).ok().json_lines().remove(0);
-        for cell in list_of(&comparison["comparison"]["cells"]) {
+        for cell in &list_of(&comparison["comparison"]["cells"])[..cells] {
             let [other, alone] = ["other", "baseline"].map(|side| cell[side]["mean"].as_f64().unwrap());
             assert!((other / alone - 1.0).abs() < 0.1, "{model}, {}: {other} and {alone}", cell["label"]);
         }

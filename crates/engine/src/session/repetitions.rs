@@ -36,7 +36,9 @@ impl<G: Ground> Session<'_, G> {
         let elsewhere = turn.and_then(|_| begun_elsewhere(&ongoing.task, number));
         let task = elsewhere.as_ref().unwrap_or(&ongoing.task);
         let rules = &profile.rules;
-        let seed = if rules.same_offsets { rules.seed } else { seed_of(rules, cell_index, number) };
+        // In turns repetitions are so short that the same offsets would be the same few places of a disk.
+        let has_same_offsets = rules.same_offsets && turn.is_none();
+        let seed = if has_same_offsets { rules.seed } else { seed_of(rules, cell_index, number) };
         let discarded = profile.rounds.is_none() && number < rules.discarded_runs;
         let attempt = Attempt { cell_index, number, discarded, seed, started_ns: 0, turn };
         let attempt = self.start(task, task.warm_up.as_ref(), count, attempt)?;

@@ -1,7 +1,7 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
 use crate::compare::verdict::{change_span, per_cent};
-use crate::compare::{answer, cell_name, counterparts, fairness, missing, sides, table, unevenness};
+use crate::compare::{cell_name, compared, sides};
 use crate::doc::{Doc, Paragraph, Style};
 use crate::run::rescued::rescued_in;
 use kurabe_compare::{ComparedCell, Pair};
@@ -49,12 +49,7 @@ pub fn render_versus(
         doc.gap().say(words);
     }
     for pair in pairs {
-        doc.gap().say(answer(pair)).gap().push(table(pair));
-        doc.say_all(counterparts(pair))
-            .append(missing(pair))
-            .append(unevenness(pair))
-            .append(self::doc(pair));
-        doc.gap().append(fairness(pair, &[]));
+        doc.append(compared(pair, &[]));
     }
     if let Some(file) = rescued {
         doc.gap().push(Paragraph::flow(rescued_in(file)).indent(0, 2));
