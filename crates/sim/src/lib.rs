@@ -17,6 +17,7 @@ mod filesystem;
 #[cfg(test)]
 mod fixture;
 mod host;
+mod kinds;
 mod layer;
 mod library;
 mod limiter;
@@ -50,8 +51,9 @@ mod zfs;
 pub use account::{Cause, Counter, UNEXPLAINED, Words};
 pub use array::{ArrayFacts, Redundancy, array_facts, rebuild_s};
 pub use build::Builder;
+pub use kinds::KINDS;
 pub use kurabe_core::device::{ErrorNumber, Transfer};
-pub use layer::{Below, Build, Built, CloneLayer, Control, KINDS, Layer, LayerKind, Volatile};
+pub use layer::{Below, Build, Built, CloneLayer, Control, Layer, LayerKind, Volatile};
 pub use library::{COMPUTERS, DEVICES, FRAGMENTS, KINDS_OF_DRIVES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use ranges::{AtRisk, Range, Ranges};

@@ -5,7 +5,8 @@
 //! A layer `use = "…"` stands for the layers of another file: those of a device without its host, or all of a fragment,
 //! which is a file without a name; tables named like these layers change their parameters.
 
-use crate::layer::{Below, KINDS, LayerKind};
+use crate::kinds::KINDS;
+use crate::layer::{Below, LayerKind};
 use crate::library::{COMPUTERS, find_computer};
 use crate::schema::Parameter;
 use crate::settings::{LayerSettings, Setting};
