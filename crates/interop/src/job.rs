@@ -219,8 +219,7 @@ fn shift(job: &mut SectionJob, by_percent: u64, reader: &OptionReader<'_>) -> Re
         "size= in percent, and all parts within 100 of them",
         "size= も % で書き、全体で 100 % に収めてください"
     );
-    reader.require(shifted.is_some(), "offset_increment", remedy)?;
-    job.step.span_percent = shifted;
+    job.step.span_percent = Some(reader.taken(shifted, "offset_increment", remedy)?);
     Ok(())
 }
 

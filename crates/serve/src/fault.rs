@@ -235,12 +235,12 @@ impl SetFault {
         let asked = bytes_of(request);
         let overlaps = |bad: &Range<u64>| bad.start < asked.end && asked.start < bad.end;
         let is_here = self.fault.place.is_none() || self.bad.iter().any(overlaps);
-        let changes = is_write(request) || request.command == NbdCommand::Trim;
+        let changes = request.writes() || request.command == NbdCommand::Trim;
         let reads = matches!(request.command, NbdCommand::Read | NbdCommand::Cache);
         match self.fault.effect {
             FaultEffect::Error { of_reads, of_writes } => {
                 let fails =
-                    self.bad.iter().any(overlaps) && (of_reads && reads || of_writes && is_write(request));
+                    self.bad.iter().any(overlaps) && (of_reads && reads || of_writes && request.writes());
                 if fails {
                     met.error.get_or_insert(NbdError::Io);
                 }
@@ -255,7 +255,7 @@ impl SetFault {
                 true
             }
             FaultEffect::LiesAboutFlush => {
-                let lies = request.command == NbdCommand::Flush || request.is_fua() && is_write(request);
+                let lies = request.command == NbdCommand::Flush || request.is_fua() && request.writes();
                 met.lies |= lies;
                 lies
             }
@@ -279,10 +279,6 @@ impl SetFault {
 
 fn bytes_of(request: &NbdRequest) -> Range<u64> {
     request.offset_bytes..request.offset_bytes + u64::from(request.length_bytes)
-}
-
-fn is_write(request: &NbdRequest) -> bool {
-    matches!(request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
 }
 
 /// The faults of a server, and what came to it so far.
@@ -323,7 +319,7 @@ impl DeviceFaults {
             }
         }
         self.now.requests += 1;
-        if is_write(request) {
+        if request.writes() {
             self.now.writes += 1;
             self.now.written_bytes += u64::from(request.length_bytes);
             if met.error.is_none() {

@@ -18,7 +18,7 @@ mod orders;
 mod output;
 mod pending;
 
-pub(crate) use asker::{FrontAnswer, FrontOutcome, FrontRequest};
+pub(crate) use asker::{FrontOutcome, FrontRequest};
 pub(crate) use connection::give_room;
 pub(crate) use orders::HubCommand;
 pub use orders::ServedFigures;
@@ -28,14 +28,13 @@ use crate::disk::Disk;
 use crate::fault::{DeviceFault, DeviceFaults};
 use crate::honesty::Account;
 use crate::listen::Doorway;
-use crate::power::{CutReport, PowerRules};
+use crate::power::PowerRules;
 use crate::protocol::Export;
 use crate::request_log::RequestLog;
 use crate::workers::{Returned, Workers};
 use connection::Connection;
 use kurabe_core::{Error, text};
 use kurabe_sim::{DeviceSpec, Stack};
-use orders::Counts;
 use pending::PendingRequest;
 use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 use rustix::fd::OwnedFd;
@@ -107,11 +106,12 @@ pub(crate) struct Hub {
     faults: DeviceFaults,
     /// Connections with something to send.
     dirty: HashSet<u64>,
-    round_trip_ns: u64,
-    request_ns: u64,
     account: Account,
-    counts: Counts,
-    cuts: Vec<CutReport>,
+    /// What it counted and measured; the rest of the figures is worked out when somebody asks.
+    counts: ServedFigures,
+    /// Whether clients may come, and how many requests kurabe's own had before.
+    announced: bool,
+    own_requests: u64,
     /// After a power cut, what fronts ask fails until power is on again: they cannot be made to connect anew.
     is_off: bool,
     granted: Granted,
@@ -147,11 +147,13 @@ impl Hub {
             timed: BTreeSet::new(),
             faults: DeviceFaults::default(),
             dirty: HashSet::new(),
-            round_trip_ns: parts.round_trip_ns.unwrap_or(0),
-            request_ns: 0,
             account: Account::default(),
-            counts: Counts::default(),
-            cuts: Vec::new(),
+            counts: ServedFigures {
+                round_trip_ns: parts.round_trip_ns.unwrap_or(0),
+                ..ServedFigures::default()
+            },
+            announced: false,
+            own_requests: 0,
             is_off: false,
             awake_until_ns: if granted.awake_per_rest.is_some() { MOST_AWAKE_NS } else { u64::MAX },
             granted,

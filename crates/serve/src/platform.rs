@@ -2,9 +2,17 @@
 //! own, loop devices and the kernel's NBD client. Only Linux is known.
 #![allow(unsafe_code)]
 
+use rustix::fd::OwnedFd;
 use rustix::mount::MountPropagationFlags;
 use rustix::thread::UnshareFlags;
+use std::fs::File;
 use std::io;
+use std::os::fd::AsRawFd;
+
+/// The outcome of a call that answers -1 when it fails.
+fn outcome_of(answer: impl Into<i64>) -> io::Result<()> {
+    if answer.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
 
 /// Above every ordinary thread, and below what the kernel itself runs first.
 static PRIORITY: libc::c_int = 10;
@@ -17,8 +25,7 @@ pub(crate) fn run_before_others() -> io::Result<()> {
     // The kernel is asked itself: musl refuses the function of that name. To the kernel the wish is one number.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the call reads one number that lives as long as it; 0 is the calling thread.
-    let answer = unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const PRIORITY) };
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    outcome_of(unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const PRIORITY) })
 }
 
 /// `PR_SET_IO_FLUSHER` of `linux/prctl.h`.
@@ -32,8 +39,7 @@ pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
     let none: libc::c_ulong = 0;
     let on: libc::c_ulong = 1;
     // SAFETY: the call takes numbers and touches no memory of this process.
-    let answer = unsafe { libc::prctl(PR_SET_IO_FLUSHER, on, none, none, none) };
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    outcome_of(unsafe { libc::prctl(PR_SET_IO_FLUSHER, on, none, none, none) })
 }
 
 /// Has the calling thread hear no signals: others of the process hear them.
@@ -52,121 +58,99 @@ pub(crate) fn hear_no_signals() -> io::Result<()> {
 /// A kernel before 5.9, among others.
 pub(crate) fn leave_open_files(from: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes numbers and touches no memory; what other threads have open stays open in their table.
-    let answer =
-        unsafe { libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) };
-    if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    outcome_of(unsafe {
+        libc::syscall(libc::SYS_close_range, from, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
+    })
 }
 
-/// Loop devices: a file as a block device.
-///
-/// Source: `include/uapi/linux/loop.h`.
-mod loops {
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::AsRawFd;
+// Loop devices: a file as a block device. Source: `include/uapi/linux/loop.h`.
 
-    const LOOP_CLR_FD: libc::Ioctl = 0x4c01;
-    const LOOP_CONFIGURE: libc::Ioctl = 0x4c0a;
-    const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4c82;
-    const LO_FLAGS_DIRECT_IO: u32 = 16;
+const LOOP_CLR_FD: libc::Ioctl = 0x4c01;
+const LOOP_CONFIGURE: libc::Ioctl = 0x4c0a;
+const LOOP_CTL_GET_FREE: libc::Ioctl = 0x4c82;
+const LO_FLAGS_DIRECT_IO: u32 = 16;
 
-    /// `struct loop_config` with its `struct loop_info64`: 304 bytes, of which four fields matter here.
-    #[repr(C)]
-    struct LoopConfig {
-        file: u32,
-        block_bytes: u32,
-        /// Device, inode, real device, offset, limit.
-        place: [u64; 5],
-        /// Number, encryption and its key's size.
-        number: [u32; 3],
-        flags: u32,
-        /// Names, key, reserved.
-        rest: [u64; 30],
-    }
-    const _: () = assert!(size_of::<LoopConfig>() == 304);
+/// `struct loop_config` with its `struct loop_info64`: 304 bytes, of which four fields matter here.
+#[repr(C)]
+struct LoopConfig {
+    file: u32,
+    block_bytes: u32,
+    /// Device, inode, real device, offset, limit.
+    place: [u64; 5],
+    /// Number, encryption and its key's size.
+    number: [u32; 3],
+    flags: u32,
+    /// Names, key, reserved.
+    rest: [u64; 30],
+}
+const _: () = assert!(size_of::<LoopConfig>() == 304);
 
-    /// The number of a loop device that is free now.
-    pub(crate) fn free_loop(control: &File) -> io::Result<u32> {
-        // SAFETY: the request takes no argument and answers a number.
-        let answer = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
-        u32::try_from(answer).map_err(|_| io::Error::last_os_error())
-    }
-
-    /// Puts a loop device on a file, past the page cache of that.
-    pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io::Result<()> {
-        let config = LoopConfig {
-            file: file.as_raw_fd() as u32,
-            block_bytes,
-            place: [0; 5],
-            number: [0; 3],
-            flags: LO_FLAGS_DIRECT_IO,
-            rest: [0; 30],
-        };
-        // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
-        // as long as the call; a device that is no loop device refuses the request.
-        let answer = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) };
-        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
-
-    /// Has a loop device let go of its file, at once or when its last user goes.
-    pub(crate) fn clear_loop(device: &File) -> io::Result<()> {
-        // SAFETY: the request takes no argument.
-        let answer = unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD) };
-        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
+/// The number of a loop device that is free now.
+pub(crate) fn free_loop(control: &File) -> io::Result<u32> {
+    // SAFETY: the request takes no argument and answers a number.
+    let answer = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
+    u32::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-pub(crate) use loops::{clear_loop, configure_loop, free_loop};
-
-/// The kernel's NBD client: a socket as a block device.
-///
-/// Source: `include/uapi/linux/nbd.h`.
-mod nbd {
-    use rustix::fd::OwnedFd;
-    use std::fs::File;
-    use std::io;
-    use std::os::fd::AsRawFd;
-
-    const NBD_SET_SOCK: libc::Ioctl = 0xab00;
-    const NBD_SET_BLKSIZE: libc::Ioctl = 0xab01;
-    const NBD_DO_IT: libc::Ioctl = 0xab03;
-    const NBD_SET_SIZE_BLOCKS: libc::Ioctl = 0xab07;
-    const NBD_DISCONNECT: libc::Ioctl = 0xab08;
-    const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
-    const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
-
-    fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
-        // SAFETY: these requests take a number and touch no memory of this process; a device that is no nbd device refuses
-        // them.
-        let answer = unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) };
-        if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
-    }
-
-    /// Takes a device for the calling thread, which alone may go on with it; `EBUSY` if another thread has.
-    pub(crate) fn take_nbd(device: &File, socket: &OwnedFd) -> io::Result<()> {
-        ask(device, NBD_SET_SOCK, socket.as_raw_fd() as u64)
-    }
-
-    /// Says how large it is and what it can do; requests may take as long as they take.
-    pub(crate) fn set_up_nbd(device: &File, block_bytes: u64, blocks: u64, flags: u16) -> io::Result<()> {
-        ask(device, NBD_SET_BLKSIZE, block_bytes)?;
-        ask(device, NBD_SET_SIZE_BLOCKS, blocks)?;
-        ask(device, NBD_SET_TIMEOUT, 0)?;
-        ask(device, NBD_SET_FLAGS, flags.into())
-    }
-
-    /// Is the device's client until it is disconnected.
-    pub(crate) fn run_nbd(device: &File) -> io::Result<()> {
-        ask(device, NBD_DO_IT, 0)
-    }
-
-    /// Disconnects a device, whoever asks.
-    pub(crate) fn disconnect_nbd(device: &File) -> io::Result<()> {
-        ask(device, NBD_DISCONNECT, 0)
-    }
+/// Puts a loop device on a file, past the page cache of that.
+pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io::Result<()> {
+    let config = LoopConfig {
+        file: file.as_raw_fd() as u32,
+        block_bytes,
+        place: [0; 5],
+        number: [0; 3],
+        flags: LO_FLAGS_DIRECT_IO,
+        rest: [0; 30],
+    };
+    // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
+    // as long as the call; a device that is no loop device refuses the request.
+    outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })
 }
 
-pub(crate) use nbd::{disconnect_nbd, run_nbd, set_up_nbd, take_nbd};
+/// Has a loop device let go of its file, at once or when its last user goes.
+pub(crate) fn clear_loop(device: &File) -> io::Result<()> {
+    // SAFETY: the request takes no argument.
+    outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD) })
+}
+
+// The kernel's NBD client: a socket as a block device. Source: `include/uapi/linux/nbd.h`.
+
+const NBD_SET_SOCK: libc::Ioctl = 0xab00;
+const NBD_SET_BLKSIZE: libc::Ioctl = 0xab01;
+const NBD_DO_IT: libc::Ioctl = 0xab03;
+const NBD_SET_SIZE_BLOCKS: libc::Ioctl = 0xab07;
+const NBD_DISCONNECT: libc::Ioctl = 0xab08;
+const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
+const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
+
+fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
+    // SAFETY: these requests take a number and touch no memory of this process; a device that is no nbd device refuses
+    // them.
+    outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) })
+}
+
+/// Takes a device for the calling thread, which alone may go on with it; `EBUSY` if another thread has.
+pub(crate) fn take_nbd(device: &File, socket: &OwnedFd) -> io::Result<()> {
+    ask(device, NBD_SET_SOCK, socket.as_raw_fd() as u64)
+}
+
+/// Says how large it is and what it can do; requests may take as long as they take.
+pub(crate) fn set_up_nbd(device: &File, block_bytes: u64, blocks: u64, flags: u16) -> io::Result<()> {
+    ask(device, NBD_SET_BLKSIZE, block_bytes)?;
+    ask(device, NBD_SET_SIZE_BLOCKS, blocks)?;
+    ask(device, NBD_SET_TIMEOUT, 0)?;
+    ask(device, NBD_SET_FLAGS, flags.into())
+}
+
+/// Is the device's client until it is disconnected.
+pub(crate) fn run_nbd(device: &File) -> io::Result<()> {
+    ask(device, NBD_DO_IT, 0)
+}
+
+/// Disconnects a device, whoever asks.
+pub(crate) fn disconnect_nbd(device: &File) -> io::Result<()> {
+    ask(device, NBD_DISCONNECT, 0)
+}
 
 /// Gives this thread, and those that it starts from now on, a table of mounts of its own: what is mounted elsewhere still
 /// appears in it, and nothing of it appears elsewhere.

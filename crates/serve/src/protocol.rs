@@ -11,7 +11,7 @@ mod replies;
 mod request;
 
 pub use replies::{ExtentKind, StatusExtent};
-pub use request::{NbdCommand, NbdError, NbdRequest};
+pub use request::{NO_HOLE, NbdCommand, NbdError, NbdRequest};
 
 use std::sync::Arc;
 

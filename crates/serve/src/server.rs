@@ -22,7 +22,9 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use serde_json::Value;
+use std::fs::File;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -192,22 +194,19 @@ impl Serving {
         if let Some(device) = self.facts.devices.first() {
             return apart(|| round_trip::measure_device(device));
         }
-        let own = |socket: OwnedFd| self.controls.tell(HubCommand::Measure(socket));
-        if is_tcp {
+        let (server, client): (OwnedFd, OwnedFd) = if is_tcp {
             let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
             let client = TcpStream::connect(listener.local_addr()?)?;
-            let (server, _) = listener.accept()?;
-            server.set_nonblocking(true)?;
             client.set_nodelay(true)?;
-            client.set_read_timeout(Some(OWN_PATIENCE))?;
-            own(server.into());
-            return round_trip::measure(client);
-        }
-        let (server, client) = UnixStream::pair()?;
-        server.set_nonblocking(true)?;
-        client.set_read_timeout(Some(OWN_PATIENCE))?;
-        own(server.into());
-        round_trip::measure(client)
+            (listener.accept()?.0.into(), client.into())
+        } else {
+            let (server, client) = UnixStream::pair()?;
+            (server.into(), client.into())
+        };
+        rustix::io::ioctl_fionbio(&server, true)?;
+        set_socket_timeout(&client, Timeout::Recv, Some(OWN_PATIENCE))?;
+        self.controls.tell(HubCommand::Measure(server));
+        round_trip::measure(File::from(client))
     }
 
     /// Where it serves what.

@@ -186,7 +186,7 @@ impl Worker {
                 }
                 PayloadJob::Answer { answer, outcome, timing } => {
                     let began = timing.map(|timing| (timing, self.time.now_ns()));
-                    answer.give(outcome);
+                    answer(outcome);
                     Returned::Answered { began }
                 }
                 PayloadJob::Send { connection, socket, segments } => self.send(connection, &socket, segments),

@@ -6,7 +6,7 @@
 //! did meanwhile cost nothing. So a path has no gaps and no overlaps, and the sum of its segments is its length, exactly.
 
 /// What time went to; a number within its stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause(pub(crate) u16);
 
 /// Time that no layer accounted for. A layer that leaves any has a defect; tests look for it.
@@ -34,7 +34,7 @@ pub(crate) struct CauseFacts {
 }
 
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter(pub(crate) u16);
 
 /// What a counter is called.

@@ -30,11 +30,6 @@ impl Register {
         counters.sort_by_key(|place| self.counters[*place].layer);
         (causes, counters)
     }
-
-    fn cause(&mut self, facts: CauseFacts) -> Cause {
-        let same = |kept: &CauseFacts| (kept.layer, kept.key) == (facts.layer, facts.key);
-        Cause(place_of(&mut self.causes, same, facts))
-    }
 }
 
 /// The place of an entry of a list; of a new one, if there is none like it.
@@ -55,7 +50,7 @@ macro_rules! words {
     (@sort $cause:ident) => { "cause" };
     ($(#[$doc:meta])* $visibility:vis struct $name:ident from $page:literal { $($field:ident: $kind:ident($key:literal);)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
+        #[derive(Clone, Copy, Debug, Default)]
         $visibility struct $name {
             $($visibility $field: $crate::build::words!(@type $kind),)+
         }
@@ -97,7 +92,7 @@ macro_rules! parameters {
         )+];
 
         $(#[$doc])*
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, Default)]
         $visibility struct $name {
             $($($visibility $field: $crate::build::parameters!(@type $kind),)?)+
         }
@@ -183,8 +178,10 @@ impl Builder<'_> {
     /// Names something that time can go to: its name and one sentence for somebody who never heard of it, in English and
     /// Japanese, and what somebody outside can know it by.
     pub fn cause(&mut self, key: &'static str, [en, ja, why, why_ja, class]: [&'static str; 5]) -> Cause {
-        let (name, explanation) = ((en, ja), (why, why_ja));
-        self.register.cause(CauseFacts { layer: self.name_place, key, name, explanation, class })
+        let (layer, name, explanation) = (self.name_place, (en, ja), (why, why_ja));
+        let same = |kept: &CauseFacts| (kept.layer, kept.key) == (layer, key);
+        let facts = CauseFacts { layer, key, name, explanation, class };
+        Cause(place_of(&mut self.register.causes, same, facts))
     }
 
     /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.

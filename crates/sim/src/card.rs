@@ -50,7 +50,7 @@ fn promised_reads_per_s(class: &str) -> Option<u64> {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Card {
     read_bytes_per_s: f64,
     write_bytes_per_s: f64,
@@ -101,12 +101,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         writing: builder.cause("writing", writing),
         read_bytes_per_s: values.read_bytes_per_s.min(interface),
         write_bytes_per_s: values.write_bytes_per_s.min(interface),
-        open: None,
-        written_to: 0,
         from_start: true,
-        line: Timeline::default(),
         values,
         causes: Causes::new(builder),
+        ..Card::default()
     };
     if let Some(promised) = promised_reads_per_s(card.values.class) {
         let takes_ns =

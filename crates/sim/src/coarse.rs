@@ -10,27 +10,72 @@
 //! other dies, and the slower reading of what was written scattered.
 
 mod buffer;
-mod kind;
 mod log;
 mod media;
 mod run;
 
-pub use kind::COARSE;
-
-use crate::build::words;
-use crate::layer::Layer;
+use crate::build::{Builder, parameters, words};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::AtRisk;
+use crate::schema::{MOST_BYTES, Relation};
 use crate::settings::{Live, Setting};
+use crate::timeline::transfer_ns;
+use crate::vocabulary::page;
 use crate::world::{JobId, Request, RequestKind, World};
 use buffer::WriteBuffer;
-use kind::Values;
+use kurabe_core::Result;
 use log::{Log, Streams};
 use media::Media;
 use run::{FlashWork, Run};
 
+/// The kind.
+pub const COARSE: LayerKind =
+    LayerKind::new(page!("flash-coarse"), "flash-coarse", Below::Nothing, PARAMETERS, build)
+        .related(&[Relation::NotBelow("superblock", "unit")]);
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS from "flash-coarse" {
+        "capacity" capacity_bytes: SOME_SIZE, needed;
+        "unit" unit_bytes: SOME_SIZE, needed;
+        "superblock" superblock_bytes: SIZE, usual("0 B", "assumed: none").derived_from(&["unit"]);
+        "stripe" stripe_bytes: SOME_SIZE, needed;
+        "read_rate" read_bytes_per_s: Rate, needed.live();
+        "program_rate" program_bytes_per_s: Rate, needed.live();
+        "access" access_ns: Time, needed;
+        "erase" erase_ns: Time, usual("0 ns", "assumed: done before it is needed").live();
+        "command" command_ns: Time, needed.live();
+        "buffer" buffer_bytes: SIZE, needed;
+        "log" log_bytes: SIZE, usual("0 B", "assumed: none");
+        "log_granule" log_granule_bytes: Bytes(512, MOST_BYTES),
+            usual("4 KiB", "assumed: the page of a file system");
+        "run" run_bytes: SIZE, usual("1 MiB", "assumed: more than a scattered write has").live();
+        "read_ahead" read_ahead: Flag, usual("true", "assumed: usual").live();
+        "read_closes" read_closes: Flag, usual("true", "assumed: the memory holds one open unit").live();
+        "trim" trim: Flag, usual("false", "assumed: firmware of before 2010").live();
+    }
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
+    let values = Values::new(builder);
+    let (unit_bytes, stripe_bytes) = (values.unit_bytes, values.stripe_bytes);
+    let (superblock_bytes, capacity_bytes) = (values.superblock_bytes, values.capacity_bytes);
+    let coarse = Coarse {
+        erase_bytes: superblock_bytes.max(unit_bytes),
+        buffer: WriteBuffer::new(values.buffer_bytes, stripe_bytes),
+        run: Run::new(unit_bytes, stripe_bytes),
+        superblocks: (superblock_bytes > unit_bytes).then(|| Run::new(superblock_bytes, stripe_bytes)),
+        log: Log::new(values.log_bytes, values.log_granule_bytes, unit_bytes),
+        words: Words::new(builder),
+        values,
+        ..Coarse::default()
+    };
+    Ok(Built::new(coarse, capacity_bytes).in_turn_if(true))
+}
+
 words! {
-    /// What the time goes to.
-    struct Causes from "flash-coarse" {
+    /// What the time goes to, and what is counted.
+    struct Words from "flash-coarse" {
         waiting: line("waiting");
         command: cause("command");
         access: cause("access");
@@ -40,12 +85,6 @@ words! {
         complete: cause("complete-unit");
         turn: cause("turn");
         merge: cause("merge");
-    }
-}
-
-words! {
-    /// What is counted.
-    struct Counters from "flash-coarse" {
         completions: counter("completions");
         straddles: counter("straddles");
         turns: counter("turns");
@@ -64,7 +103,7 @@ enum Reason {
     Turn,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Coarse {
     /// Bytes that are erased together.
     erase_bytes: u64,
@@ -83,26 +122,43 @@ struct Coarse {
     read_end_bytes: Option<u64>,
     /// Where a read closed the run.
     turned_at_bytes: Option<u64>,
-    causes: Causes,
-    counters: Counters,
+    words: Words,
     values: Values,
 }
 
 impl Coarse {
+    /// Bytes in whole stripes, which programs are: all dies program their pages at the same time, and a page that is not
+    /// full takes as long as a full one.
+    fn whole_stripes(&self, bytes: u64) -> u64 {
+        bytes.div_ceil(self.values.stripe_bytes).saturating_mul(self.values.stripe_bytes)
+    }
+
+    /// The time in which so many bytes are programmed, the last stripe of them full or not.
+    fn program_ns(&self, bytes: u64) -> u64 {
+        transfer_ns(self.whole_stripes(bytes), self.values.program_bytes_per_s)
+    }
+
+    /// The time in which old bytes are read to be copied: stripe by stripe, each with an access, because the buffer
+    /// holds no more.
+    fn copy_out_ns(&self, bytes: u64) -> u64 {
+        let accesses = self.values.access_ns.saturating_mul(bytes.div_ceil(self.values.stripe_bytes));
+        accesses.saturating_add(transfer_ns(bytes, self.values.read_bytes_per_s))
+    }
+
     /// Has the flash do what a run needs.
     fn work(&mut self, from_ns: u64, work: FlashWork, why: Reason, world: &mut World) {
         let (program, erase, copy) = match why {
-            Reason::Asked => (self.causes.program, self.causes.erase, self.causes.complete),
-            Reason::Complete => (self.causes.complete, self.causes.complete, self.causes.complete),
-            Reason::Turn => (self.causes.turn, self.causes.turn, self.causes.turn),
+            Reason::Asked => (self.words.program, self.words.erase, self.words.complete),
+            Reason::Complete => (self.words.complete, self.words.complete, self.words.complete),
+            Reason::Turn => (self.words.turn, self.words.turn, self.words.turn),
         };
         if work.copied_bytes > 0 {
-            world.count(self.counters.completions, 1);
-            self.media.take(from_ns, self.media.copy_out_ns(work.copied_bytes), copy);
+            world.count(self.words.completions, 1);
+            self.media.take(from_ns, self.copy_out_ns(work.copied_bytes), copy);
         }
         self.media.take(from_ns, self.values.erase_ns.saturating_mul(work.erased), erase);
         if work.programmed_bytes > 0 {
-            self.media.take(from_ns, self.media.program_ns(work.programmed_bytes), program);
+            self.media.take(from_ns, self.program_ns(work.programmed_bytes), program);
         }
     }
 
@@ -111,7 +167,7 @@ impl Coarse {
         let padded = self.run.close();
         self.work(from_ns, padded, why, world);
         if self.log_pending_bytes > 0 {
-            let programmed_bytes = self.media.whole_stripes(self.log_pending_bytes);
+            let programmed_bytes = self.whole_stripes(self.log_pending_bytes);
             self.log_pending_bytes = 0;
             self.work(from_ns, FlashWork { programmed_bytes, ..FlashWork::default() }, why, world);
         }
@@ -119,7 +175,7 @@ impl Coarse {
 
     /// Closes or opens the superblock of a run, whose bytes are programmed with those of the run.
     fn superblock(&mut self, from_ns: u64, work: FlashWork, world: &mut World) {
-        let programmed_bytes = self.media.whole_stripes(work.copied_bytes);
+        let programmed_bytes = self.whole_stripes(work.copied_bytes);
         self.work(from_ns, FlashWork { programmed_bytes, ..work }, Reason::Complete, world);
     }
 
@@ -163,18 +219,15 @@ impl Coarse {
         let merged = log.append(request.offset_bytes, bytes);
         self.streams.add(request.offset_bytes, request.end_bytes());
         if merged > 0 {
-            world.count(self.counters.merges, merged);
-            let unit_ns = self
-                .media
-                .copy_out_ns(self.values.unit_bytes)
-                .saturating_add(self.media.program_ns(self.values.unit_bytes));
-            let erased =
-                self.values.erase_ns as f64 * self.values.unit_bytes as f64 / self.erase_bytes as f64;
+            world.count(self.words.merges, merged);
+            let unit_bytes = self.values.unit_bytes;
+            let unit_ns = self.copy_out_ns(unit_bytes).saturating_add(self.program_ns(unit_bytes));
+            let erased = self.values.erase_ns as f64 * unit_bytes as f64 / self.erase_bytes as f64;
             let merge_ns = unit_ns.saturating_add(erased as u64).saturating_mul(merged);
-            self.media.take(from_ns, merge_ns, self.causes.merge);
+            self.media.take(from_ns, merge_ns, self.words.merge);
         }
         self.log_pending_bytes += bytes;
-        let programmed_bytes = self.log_pending_bytes - self.log_pending_bytes % self.media.stripe_bytes;
+        let programmed_bytes = self.log_pending_bytes - self.log_pending_bytes % self.values.stripe_bytes;
         self.log_pending_bytes -= programmed_bytes;
         self.work(from_ns, FlashWork { programmed_bytes, ..FlashWork::default() }, Reason::Asked, world);
     }
@@ -183,7 +236,7 @@ impl Coarse {
         let request = world.request(job);
         let at_bytes = request.offset_bytes;
         if at_bytes % self.values.unit_bytes + u64::from(request.length_bytes) > self.values.unit_bytes {
-            world.count(self.counters.straddles, 1);
+            world.count(self.words.straddles, 1);
         }
         self.read_end_bytes = None;
         let in_run = self.run.end_bytes() == Some(at_bytes);
@@ -203,7 +256,8 @@ impl Coarse {
             self.close(from_ns, Reason::Complete, world);
         }
         let end_ns = self.media.free_ns().max(from_ns);
-        let fits_ns = self.buffer.add(from_ns, end_ns, u64::from(request.length_bytes));
+        let bytes = u64::from(request.length_bytes);
+        let fits_ns = self.buffer.add(from_ns, end_ns, bytes, self.values.program_bytes_per_s);
         let fits_ns = if request.fua { end_ns } else { fits_ns };
         self.media.charge(job, fits_ns, world);
         fits_ns
@@ -214,16 +268,16 @@ impl Coarse {
         if self.values.read_closes {
             if let Some(end_bytes) = self.run.end_bytes() {
                 self.turned_at_bytes = Some(end_bytes);
-                world.count(self.counters.turns, 1);
+                world.count(self.words.turns, 1);
             }
             self.close(from_ns, Reason::Turn, world);
         }
         if !self.values.read_ahead || self.read_end_bytes != Some(request.offset_bytes) {
-            self.media.take(from_ns, self.media.access_ns, self.causes.access);
+            self.media.take(from_ns, self.values.access_ns, self.words.access);
         }
         self.read_end_bytes = Some(request.end_bytes());
-        let read_ns = self.media.read_ns(u64::from(request.length_bytes));
-        let end_ns = self.media.take(from_ns, read_ns, self.causes.read);
+        let read_ns = transfer_ns(u64::from(request.length_bytes), self.values.read_bytes_per_s);
+        let end_ns = self.media.take(from_ns, read_ns, self.words.read);
         self.media.charge(job, end_ns, world);
         end_ns
     }
@@ -233,8 +287,8 @@ impl Layer for Coarse {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let start_ns = self.free_ns.max(world.now_ns());
         let from_ns = start_ns.saturating_add(self.values.command_ns);
-        world.charge(job, self.causes.waiting, start_ns);
-        world.charge(job, self.causes.command, from_ns);
+        world.charge(job, self.words.waiting, start_ns);
+        world.charge(job, self.words.command, from_ns);
         self.media.forget(from_ns);
         let request = world.request(job);
         self.free_ns = match request.kind {
@@ -271,10 +325,6 @@ impl Layer for Coarse {
 
     fn change(&mut self, setting: &Setting) {
         self.values.change(setting);
-        self.media.access_ns = self.values.access_ns;
-        self.media.read_bytes_per_s = self.values.read_bytes_per_s;
-        self.media.program_bytes_per_s = self.values.program_bytes_per_s;
-        self.buffer.program_bytes_per_s = self.values.program_bytes_per_s;
     }
 }
 

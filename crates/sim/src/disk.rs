@@ -5,7 +5,6 @@
 //! disks writes in passes ([`removable`]). Time follows from where the head is and from the angle of the disk; only the
 //! choice of the next command and writing back need events.
 
-mod causes;
 mod dirty;
 mod drive;
 mod geometry;

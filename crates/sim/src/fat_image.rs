@@ -14,34 +14,97 @@
 //! a firmware may write at a flush.
 
 mod chain;
-mod params;
 #[cfg(test)]
 mod tests;
 mod tracks;
 
-use crate::build::words;
-use crate::layer::Layer;
+use crate::build::{Builder, parameters, words};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::{AtRisk, Range, Ranges};
+use crate::schema::{ParameterScale, Relation};
+use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use chain::{Chain, SECTOR_BYTES, Window};
-use kurabe_core::{Text, text};
+use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 use tracks::{ImageRange, Tracks};
 
-pub use params::FAT_IMAGE;
+/// The bytes that a file on FAT32 stays below: its length is a number of 32 bits.
+const FILE_LIMIT_BYTES: u64 = 1 << 32;
+/// What a track has at most: more than any such board has memory for.
+const MOST_TRACK_BYTES: u64 = 16 << 20;
+
+/// The kind.
+pub const FAT_IMAGE: LayerKind =
+    LayerKind::new(page!("fat-image"), "fat-image", Below::One, PARAMETERS, build)
+        .related(&[Relation::Needs("drop_identical", "tracks")]);
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS from "fat-image" {
+        "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed;
+        "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo);
+        "restart" restart: Word(&["first", "forward"]),
+            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first");
+        "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once");
+        "directory" directory: Count(0, 1024),
+            usual("1", "assumed: the file stands in the first sector of the root directory");
+        "fragments" fragments: Count(1, 1_000_000), usual("1", "assumed: copied to an empty card");
+        "remedy" remedy: Word(&["none", "link-map", "contiguous"]),
+            usual("none", "ChaN FatFs R0.16: FF_USE_FASTSEEK is 0 as delivered");
+        "tracks" tracks: Count(0, 4096), usual("0", "assumed: no cache");
+        "track" track_bytes: Bytes(SECTOR_BYTES, MOST_TRACK_BYTES),
+            usual("128 KiB", "PiSCSI, src/raspberrypi/disk.cpp: 256 sectors of 512 B");
+        "drop_identical" drop_identical: Flag, usual("false", "assumed: every write is a write");
+    }
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
+    let values = Values::new(builder);
+    let image_bytes = values.image_bytes;
+    let (card_bytes, cluster_bytes) = (builder.below_bytes(), values.cluster_bytes);
+    let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, values.fragments) else {
+        let what = text!(
+            "an image of {image_bytes} bytes in so many pieces has no room on a card of {card_bytes} bytes",
+            "{image_bytes} バイトのイメージは、この断片数では {card_bytes} バイトのカードに収まりません"
+        );
+        return Err(builder.error("image", &what));
+    };
+    let reopen_bytes = values.reopen_bytes;
+    if (1..SECTOR_BYTES).contains(&reopen_bytes) {
+        let what = text!(
+            "a file is not opened anew for less than a sector of {SECTOR_BYTES} bytes; 0 is never",
+            "{SECTOR_BYTES} バイトのセクターより短い区間でファイルを開き直すことはありません(0 は開き直さない)"
+        );
+        return Err(builder.error("reopen", &what));
+    }
+    let remedy = values.remedy;
+    // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
+    let direct = remedy == "contiguous" && chain.is_contiguous();
+    let tracks = values.tracks as usize;
+    let image = FatImage {
+        below: builder.only_below(),
+        image_bytes,
+        file: File {
+            chain,
+            forward: values.restart == "forward",
+            reopen_bytes,
+            directory_sectors: values.directory,
+            mapped: direct || remedy == "link-map",
+            direct,
+            ..File::default()
+        },
+        tracks: (tracks > 0).then(|| Tracks::new(tracks, values.track_bytes, image_bytes)),
+        drops_identical: values.drop_identical,
+        words: Words::new(builder),
+        ..FatImage::default()
+    };
+    Ok(Built::new(image, image_bytes).in_turn_if(true))
+}
 
 /// Tags of requests to the card.
 const FAT_READ: u64 = 0;
 const DATA: u64 = 1;
-
-/// From where a chain is followed to a place that is not the next one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Restart {
-    /// Always from the first cluster.
-    First,
-    /// From the current cluster if the place lies at or after it.
-    Forward,
-}
 
 /// Where the opened file stands.
 #[derive(Clone, Copy, Debug)]
@@ -59,10 +122,11 @@ struct Search {
 }
 
 /// The file as the firmware sees it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct File {
     chain: Chain,
-    restart: Restart,
+    /// To a place that lies ahead it follows the chain from the current cluster, not from the first.
+    forward: bool,
     /// The file is opened anew when another stretch of so many bytes is entered; 0 for never.
     reopen_bytes: u64,
     /// Read to open it.
@@ -97,7 +161,7 @@ impl File {
                 (search.directory_sectors, self.window) = (self.directory_sectors, Window::default());
             }
             let goes_on = |cursor: &Cursor| cursor.offset_bytes == from_bytes;
-            let ahead = |cursor: &Cursor| self.restart == Restart::Forward && cursor.cluster <= cluster;
+            let ahead = |cursor: &Cursor| self.forward && cursor.cluster <= cluster;
             let start = open.filter(|cursor| goes_on(cursor) || ahead(cursor)).map(|cursor| cursor.cluster);
             self.restarts += u64::from(start.is_none());
             search.fat_sectors = self.chain.walk(start.unwrap_or(0), cluster, &mut self.window);
@@ -125,7 +189,7 @@ struct Active {
     flush: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct FatImage {
     below: LayerId,
     image_bytes: u64,
@@ -140,20 +204,14 @@ struct FatImage {
     /// The search under way: what it is, when it began, and where the chunk ends that is moved after it.
     search: (Search, u64, u64),
     queue: VecDeque<JobId>,
-    causes: Causes,
-    counters: Counters,
+    words: Words,
 }
 
 words! {
-    struct Causes from "fat-image" {
+    struct Words from "fat-image" {
         waiting: line("waiting");
         opening: cause("opening");
         walking: cause("walking");
-    }
-}
-
-words! {
-    struct Counters from "fat-image" {
         fat_sectors: counter("fat-sectors");
         restarts: counter("restarts");
         directory: counter("directory-sectors");
@@ -168,7 +226,7 @@ impl FatImage {
     fn pump(&mut self, world: &mut World) {
         while self.active.is_none() {
             let Some(job) = self.queue.pop_front() else { return };
-            world.charge(job, self.causes.waiting, world.now_ns());
+            world.charge(job, self.words.waiting, world.now_ns());
             let request = world.request(job);
             self.active = Some(Active { job, flush: request.kind == RequestKind::Flush });
             self.plan(request, world);
@@ -186,7 +244,7 @@ impl FatImage {
         };
         if request.kind == RequestKind::Flush {
             for (stretch, number) in tracks.take_changed() {
-                world.count(self.counters.saved, 1);
+                world.count(self.words.saved, 1);
                 self.push(RequestKind::Write, stretch, Some(number));
             }
             return;
@@ -201,11 +259,11 @@ impl FatImage {
             let Some(tracks) = &mut self.tracks else { return };
             let admission = tracks.use_track(number, changes.then_some((from, end, request.number)));
             if let Some((stretch, number)) = admission.save {
-                world.count(self.counters.saved, 1);
+                world.count(self.words.saved, 1);
                 self.push(RequestKind::Write, stretch, Some(number));
             }
             if let Some(stretch) = admission.load {
-                world.count(self.counters.loaded, 1);
+                world.count(self.words.loaded, 1);
                 self.push(RequestKind::Read, stretch, None);
             }
             if request.fua && changes {
@@ -213,13 +271,13 @@ impl FatImage {
                 else {
                     return;
                 };
-                world.count(self.counters.saved, 1);
+                world.count(self.words.saved, 1);
                 self.push(RequestKind::Write, stretch, Some(changed));
             }
             from = end;
         }
         if dropped && request.kind == RequestKind::Write {
-            world.count(self.counters.dropped, 1);
+            world.count(self.words.dropped, 1);
         }
     }
 
@@ -241,13 +299,13 @@ impl FatImage {
             return;
         };
         let (search, end) = self.file.go_to(operation.next_bytes, operation.end_bytes);
-        world.count(self.counters.restarts, std::mem::take(&mut self.file.restarts));
+        world.count(self.words.restarts, std::mem::take(&mut self.file.restarts));
         if search == Search::default() {
             return self.move_data(world.now_ns(), end, world);
         }
         self.search = (search, world.now_ns(), end);
-        world.count(self.counters.fat_sectors, search.fat_sectors);
-        world.count(self.counters.directory, search.directory_sectors);
+        world.count(self.words.fat_sectors, search.fat_sectors);
+        world.count(self.words.directory, search.directory_sectors);
         let at = self.file.chain.fat_offset_bytes(self.file.window);
         let read = Request { kind: RequestKind::Read, identical: false, ..world.request(job) };
         world.send_in_background(self.below, read.at(at, SECTOR_BYTES as u32), FAT_READ);
@@ -260,8 +318,8 @@ impl FatImage {
         let sector_ns = world.now_ns() - began_ns;
         let opened_ns = began_ns.saturating_add(search.directory_sectors.saturating_mul(sector_ns));
         let found_ns = opened_ns.saturating_add(search.fat_sectors.saturating_mul(sector_ns));
-        world.charge(job, self.causes.opening, opened_ns);
-        world.charge(job, self.causes.walking, found_ns);
+        world.charge(job, self.words.opening, opened_ns);
+        world.charge(job, self.words.walking, found_ns);
         self.move_data(found_ns, end, world);
     }
 

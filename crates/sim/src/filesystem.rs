@@ -10,20 +10,70 @@
 //! Not modelled: a page cache, fragments of files, what the file system reads for itself, and that after copy on write
 //! data are read from another place.
 
-mod kind;
-
-pub use kind::FILESYSTEM;
-
 use crate::account::Cause;
-use crate::build::words;
-use crate::layer::Layer;
+use crate::build::{Builder, parameters, words};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
+use crate::schema::LONGEST_BYTES;
 use crate::settings::{Live, Setting};
 use crate::timeline::Timeline;
+use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
-use kind::Values;
-use kurabe_core::{Text, text};
+use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
+
+/// The kind.
+pub const FILESYSTEM: LayerKind =
+    LayerKind::new(page!("filesystem"), "filesystem", Below::One, PARAMETERS, build).of_host();
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS from "filesystem" {
+        "in_flight" in_flight: Count(1, 65_536), usual("256", "assumed: the file system sets no limit").live();
+        "start" start_bytes: SIZE, usual("1 MiB", "assumed: where partitions begin since about 2008");
+        "commands" commands: Count(1, 65_536), usual("256", "assumed: more than any device here takes").live();
+        "largest_command" largest_command_bytes: Bytes(0, LONGEST_BYTES),
+            usual("1 MiB", "assumed: the usual limit").live();
+        "gap" gap_ns: Time, usual("0 ns", "assumed: small beside the device").live();
+        "metadata_every" metadata_every_bytes: SIZE, usual("0 B", "assumed: data are overwritten in place");
+        "metadata" metadata_bytes: Bytes(1, LONGEST_BYTES), usual("4 KiB", "assumed: a page");
+        "copy_on_write" copy_on_write: Flag, usual("false", "assumed: files are overwritten in place");
+        "allocation" allocation_bytes: SOME_SIZE, usual("4 KiB", "assumed: the usual unit");
+    }
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
+    let values = Values::new(builder);
+    let start_bytes = values.start_bytes;
+    let below_bytes = builder.below_bytes();
+    if start_bytes >= below_bytes {
+        let what = text!(
+            "the data must begin before the end of the device",
+            "データの開始位置がデバイスの終わりを超えています"
+        );
+        return Err(builder.error("start", &what));
+    }
+    if values.metadata_every_bytes > 0 && values.metadata_bytes > start_bytes {
+        let what = text!(
+            "what the file system writes of its own lies before the data: no more than `start`",
+            "ファイルシステム自身の情報はデータの前に置かれるので、`start` 以下です"
+        );
+        return Err(builder.error("metadata", &what));
+    }
+    let capacity_bytes = below_bytes - start_bytes;
+    let layer = FileSystemLayer {
+        below: builder.only_below(),
+        capacity_bytes,
+        copy_on_write: values
+            .copy_on_write
+            .then(|| NextPlace { allocation_bytes: values.allocation_bytes, ..NextPlace::default() }),
+        device_in_turn: builder.below_in_turn(),
+        words: Words::new(builder),
+        values,
+        ..FileSystemLayer::default()
+    };
+    Ok(Built::new(layer, capacity_bytes))
+}
 
 words! {
     /// What the time goes to, and what is counted.
@@ -38,18 +88,8 @@ words! {
     }
 }
 
-/// What the file system writes for itself, into the bytes before the data.
-#[derive(Clone, Debug)]
-struct OwnWrites {
-    every_bytes: u64,
-    length_bytes: u32,
-    /// Data bytes since the last one.
-    since_bytes: u64,
-    next_bytes: u64,
-}
-
 /// Where copy on write puts the next bytes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct NextPlace {
     allocation_bytes: u64,
     next_bytes: u64,
@@ -98,12 +138,13 @@ impl NextPlace {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct FileSystemLayer {
     below: LayerId,
     capacity_bytes: u64,
-    start_bytes: u64,
-    own_writes: Option<OwnWrites>,
+    /// Data bytes since the file system last wrote for itself, into the bytes before the data, and where it does so next.
+    since_bytes: u64,
+    own_next_bytes: u64,
     copy_on_write: Option<NextPlace>,
     processor: Timeline,
     /// Requests under way.
@@ -202,25 +243,24 @@ impl FileSystemLayer {
             command.identical = false;
         }
         if command.kind != RequestKind::Flush {
-            command.offset_bytes += self.start_bytes;
+            command.offset_bytes += self.values.start_bytes;
         }
         command
     }
 
     /// Writes what the file system keeps about so many more bytes; nobody waits for that.
     fn write_own(&mut self, bytes: u64, world: &mut World) {
-        let Some(own) = &mut self.own_writes else { return };
-        own.since_bytes += bytes;
-        if own.since_bytes < own.every_bytes {
+        let Values { metadata_every_bytes: every_bytes, metadata_bytes: length_bytes, .. } = self.values;
+        self.since_bytes = self.since_bytes.saturating_add(bytes);
+        if every_bytes == 0 || self.since_bytes < every_bytes {
             return;
         }
-        own.since_bytes = 0;
-        let length_bytes = u64::from(own.length_bytes);
-        if own.next_bytes + length_bytes > self.start_bytes {
-            own.next_bytes = 0;
+        self.since_bytes = 0;
+        if self.own_next_bytes + length_bytes > self.values.start_bytes {
+            self.own_next_bytes = 0;
         }
-        let request = Request::new(RequestKind::Write, own.next_bytes, own.length_bytes);
-        own.next_bytes += length_bytes;
+        let request = Request::new(RequestKind::Write, self.own_next_bytes, length_bytes as u32);
+        self.own_next_bytes += length_bytes;
         world.count(self.words.own_written, 1);
         world.send_in_background(self.below, request, 0);
     }
@@ -263,8 +303,8 @@ impl Layer for FileSystemLayer {
         for risk in &mut below {
             *risk = risk.moved(|(from, to, number), data| {
                 data.add(
-                    from.max(self.start_bytes) - self.start_bytes,
-                    to.saturating_sub(self.start_bytes),
+                    from.max(self.values.start_bytes) - self.values.start_bytes,
+                    to.saturating_sub(self.values.start_bytes),
                     number,
                 );
             });

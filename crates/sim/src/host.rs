@@ -101,11 +101,10 @@ impl Thread {
     }
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Host {
     below: LayerId,
     capacity_bytes: u64,
-    copy: CopyHabits,
     /// One for each thread that has asked.
     threads: Vec<Thread>,
     in_flight: u64,
@@ -134,23 +133,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let host = Host {
         below: builder.only_below(),
         capacity_bytes,
-        copy: CopyHabits {
-            piece_bytes: values.copy_piece_bytes as u32,
-            iodepth: values.copy_depth as u32,
-            read_gap_ns: values.copy_read_gap_ns,
-            write_gap_ns: values.copy_write_gap_ns,
-            turn_bytes: values.copy_turn_bytes,
-            memory_read_bytes_per_s: values.memory_read_bytes_per_s,
-            memory_write_bytes_per_s: values.memory_write_bytes_per_s,
-        },
-        threads: Vec::new(),
-        in_flight: 0,
-        actives: Vec::new(),
-        free: Vec::new(),
-        queue: VecDeque::new(),
         noise: OtherWork::new(values.noise_gap_ns, values.noise_ns, builder.random()),
         values,
         words: Words::new(builder),
+        ..Host::default()
     };
     Ok(Built::new(host, capacity_bytes))
 }
@@ -267,7 +253,15 @@ impl Layer for Host {
     }
 
     fn copy_habits(&self) -> Option<CopyHabits> {
-        Some(self.copy)
+        Some(CopyHabits {
+            piece_bytes: self.values.copy_piece_bytes as u32,
+            iodepth: self.values.copy_depth as u32,
+            read_gap_ns: self.values.copy_read_gap_ns,
+            write_gap_ns: self.values.copy_write_gap_ns,
+            turn_bytes: self.values.copy_turn_bytes,
+            memory_read_bytes_per_s: self.values.memory_read_bytes_per_s,
+            memory_write_bytes_per_s: self.values.memory_write_bytes_per_s,
+        })
     }
 
     fn change(&mut self, setting: &Setting) {

@@ -31,7 +31,6 @@ mod raid;
 mod raidz;
 mod ranges;
 mod recorded;
-mod resilver;
 mod sata;
 mod schema;
 mod scsi;

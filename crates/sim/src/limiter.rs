@@ -92,24 +92,22 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 impl Layer for Limiter {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let (request, now_ns) = (world.request(job), world.now_ns());
-        let Values { operations_per_s, operations_peak_per_s, operation_credits, unit_bytes, .. } =
-            self.values;
-        let Values { bytes_per_s, bytes_peak_per_s, rate_credits_bytes, .. } = self.values;
+        let values = &self.values;
         let mut start_ns = now_ns;
         if matches!(request.kind, RequestKind::Read | RequestKind::Write) {
             let length_bytes = u64::from(request.length_bytes);
-            let operations = length_bytes.div_ceil(unit_bytes).max(1) as f64;
+            let operations = length_bytes.div_ceil(values.unit_bytes).max(1) as f64;
             let counted_ns = self.operations.take(
                 now_ns,
                 operations,
-                operations_per_s,
-                operations_peak_per_s,
-                operation_credits,
+                values.operations_per_s,
+                values.operations_peak_per_s,
+                values.operation_credits,
             );
             world.charge(job, self.words.operations, counted_ns);
-            let credits = rate_credits_bytes as f64;
+            let (bytes, credits) = (length_bytes as f64, values.rate_credits_bytes as f64);
             let moved_ns =
-                self.bytes.take(now_ns, length_bytes as f64, bytes_per_s, bytes_peak_per_s, credits);
+                self.bytes.take(now_ns, bytes, values.bytes_per_s, values.bytes_peak_per_s, credits);
             world.charge(job, self.words.bytes, moved_ns);
             start_ns = counted_ns.max(moved_ns);
         }

@@ -18,7 +18,7 @@
 use crate::account::Cause;
 use crate::build::Builder;
 use crate::layer::{Built, Layer};
-use crate::settings::{Live, Setting};
+use crate::settings::Setting;
 use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::Text;
@@ -27,7 +27,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 /// When commands go down a link, and when they are over.
-pub(crate) trait Discipline: Clone + Live + Send {
+pub(crate) trait Discipline: Clone + Send {
     /// The time from which the first of the commands that wait is below; `None` while it must wait. What it waited for is
     /// charged. `queue` has those that wait, the first one too unless it has just come.
     fn begin(&mut self, queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64>;
@@ -42,6 +42,9 @@ pub(crate) trait Discipline: Clone + Live + Send {
     fn waits_for(&self) -> Text {
         Text::default()
     }
+
+    /// A live parameter has another value from now on.
+    fn change(&mut self, setting: &Setting);
 }
 
 /// The layer of a link.

@@ -28,7 +28,7 @@ use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
 use crate::timeline::{Timeline, transfer_ns};
 use crate::vocabulary::page;
-use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
+use crate::world::{Child, JobId, LayerId, OpenParts, Request, RequestKind, World};
 use bitmap::Bitmap;
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
@@ -124,7 +124,7 @@ struct MemberWork {
     pending: u32,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Md {
     members: Vec<ArrayMember>,
     geometry: RaidGeometry,
@@ -134,7 +134,7 @@ struct Md {
     work: BTreeMap<u64, MemberWork>,
     begun: u64,
     /// Stripes that a write still waits for.
-    open: BTreeMap<JobId, u32>,
+    open: OpenParts,
     bitmap: Bitmap,
     stripes: Stripes,
     rebuild: Option<Rebuild>,
@@ -161,14 +161,8 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         members: targets.into_iter().map(member).collect(),
         geometry,
         words: Words::new(builder),
-        work: BTreeMap::new(),
-        begun: 0,
-        open: BTreeMap::new(),
-        bitmap: Bitmap::default(),
-        stripes: Stripes::default(),
-        rebuild: None,
-        parity: Timeline::default(),
         values,
+        ..Md::default()
     };
     if md.values.state != "clean" {
         if geometry.parities == 0 && geometry.copies == 1 {

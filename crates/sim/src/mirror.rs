@@ -5,7 +5,7 @@
 //! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
 //! after the other). In front of each drive is a queue (`vdev_queue.rs`). A write is done with the last drive. A flush goes to all drives.
 //! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
-//! any left, requests fail. An empty one in its place is filled from the first that is sound (`resilver.rs`).
+//! any left, requests fail. An empty one in its place is filled from the first that is sound (`vdev_queue.rs`).
 //!
 //! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
 //! order of priorities within a queue, and repair.
@@ -13,14 +13,12 @@
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
-use crate::resilver::Resilver;
 use crate::settings::{Live, Setting};
-use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
+use crate::vdev_queue::{QueueLimits, VdevQueue, VdevSet};
 use crate::vocabulary::page;
 use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
-use std::collections::BTreeMap;
 
 /// The kind.
 pub const MIRROR: LayerKind = LayerKind::new(page!("mirror"), "mirror", Below::Members, PARAMETERS, build);
@@ -45,13 +43,7 @@ const PLACE_SHIFT: u32 = 21;
 
 #[derive(Clone)]
 struct Mirror {
-    drives: Vec<VdevQueue>,
-    /// How many of them have not failed.
-    sound: usize,
-    drive_bytes: u64,
-    resilver: Option<Resilver>,
-    /// Of requests that went to several drives: how many are still to return.
-    open: BTreeMap<JobId, usize>,
+    drives: VdevSet,
     /// Drives of least load, kept to spare an allocation for each read.
     least: Vec<usize>,
     values: Values,
@@ -69,20 +61,9 @@ words! {
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let drives: Vec<_> = builder.targets().into_iter().map(VdevQueue::new).collect();
-    let (sound, words) = (drives.len(), Words::new(builder));
-    let drive_bytes = builder.below_bytes();
-    let mirror = Mirror {
-        sound,
-        drive_bytes,
-        resilver: None,
-        drives,
-        open: BTreeMap::new(),
-        least: Vec::new(),
-        values,
-        words,
-    };
-    Ok(Built::new(mirror, drive_bytes))
+    let words = Words::new(builder);
+    let drives = VdevSet::new(builder, words.queue, words.rebuilt_bytes);
+    Ok(Built::new(Mirror { drives, least: Vec::new(), values, words }, builder.below_bytes()))
 }
 
 impl Mirror {
@@ -90,7 +71,7 @@ impl Mirror {
     fn choose(&mut self, offset_bytes: u64, world: &mut World) -> usize {
         let mut lowest = (u64::MAX, 0);
         self.least.clear();
-        for (index, drive) in self.drives.iter().enumerate().filter(|(_, drive)| !drive.failed) {
+        for (index, drive) in self.drives.list.iter().enumerate().filter(|(_, drive)| !drive.failed) {
             let seek = match drive.last_end_bytes.abs_diff(offset_bytes) {
                 0 => 0,
                 distance if distance < self.values.seek_near_bytes => self.values.seek_load / 2,
@@ -111,55 +92,32 @@ impl Mirror {
         self.least.get(place).copied().unwrap_or(0)
     }
 
-    /// A request that was at several drives has come back from one, or will never go there.
-    fn came(&mut self, job: JobId, world: &mut World) {
-        match self.open.get_mut(&job) {
-            Some(open) if *open > 1 => *open -= 1,
-            _ => {
-                self.open.remove(&job);
-                world.finish(job);
-            }
-        }
-    }
-
-    /// A resilver goes on, or has filled its drive.
-    fn go_on(&mut self, world: &mut World) {
-        let Some(resilver) = &mut self.resilver else { return };
-        if !resilver.go_on(&self.drives, world) {
-            self.drives[resilver.drive].failed = false;
-            (self.sound, self.resilver) = (self.sound + 1, None);
-        }
-    }
-
-    /// Sends to a drive what it may have.
-    fn feed(&mut self, index: usize, world: &mut World) {
-        let Values { reads, writes, .. } = self.values;
-        let limits = QueueLimits { reads, writes, joined_bytes: 0 };
-        self.drives[index].feed(index, limits, self.words.queue, world);
+    fn limits(&self) -> QueueLimits {
+        QueueLimits { reads: self.values.reads, writes: self.values.writes, joined_bytes: 0 }
     }
 }
 
 impl Layer for Mirror {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
-        if self.sound == 0 {
+        if self.drives.sound == 0 {
             return world.fail(job, ErrorNumber::IO);
         }
         if request.kind == RequestKind::Read {
             let index = self.choose(request.offset_bytes, world);
-            self.drives[index].push(job, request);
-            return self.feed(index, world);
+            self.drives.list[index].push(job, request);
+            return self.drives.feed(index, self.limits(), world);
         }
-        let filled = self.resilver.as_ref().map(|resilver| resilver.drive);
-        self.open.insert(job, self.sound + usize::from(filled.is_some()));
-        for index in 0..self.drives.len() {
-            let drive = &mut self.drives[index];
+        let filled = self.drives.filled();
+        self.drives.open.insert(job, (self.drives.sound + usize::from(filled.is_some())) as u64);
+        for index in 0..self.drives.list.len() {
+            let drive = &mut self.drives.list[index];
             if drive.failed && filled != Some(index) {
                 continue;
             }
             if request.kind.writes() {
                 drive.push(job, request);
-                self.feed(index, world);
+                self.drives.feed(index, self.limits(), world);
             } else {
                 drive.pass(index, job, request, world);
             }
@@ -167,51 +125,32 @@ impl Layer for Mirror {
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        if Resilver::is_of(&child) {
-            let Some(resilver) = &mut self.resilver else { return };
-            let bytes = resilver.came(&child, &self.drives, world);
-            world.count(self.words.rebuilt_bytes, bytes);
-            return self.go_on(world);
-        }
-        let index = drive_of(&child);
-        for job in self.drives[index].returned(&child, world) {
-            self.came(job, world);
-        }
-        self.feed(index, world);
+        self.drives.returned(&child, self.limits(), world);
     }
 
     /// What waits at a drive that fails goes to another, if it reads, or is done without it.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
-        let (Control::FailMember(index) | Control::RebuildMember(index, _)) = control else {
-            return Err(control.refused());
-        };
-        let count = self.drives.len();
-        let drive = self.drives.get_mut(index).ok_or_else(|| {
-            text!("it has drives 0 to {}", "ドライブは 0 から {} までです", count.saturating_sub(1))
-        })?;
-        self.sound -= usize::from(!std::mem::replace(&mut drive.failed, true));
+        let index = self.drives.fail(control)?;
+        let drive = &mut self.drives.list[index];
         let (reads, writes) = (drive.take_waiting(false), drive.take_waiting(true));
+        let is_lost = self.drives.sound == 0;
         for job in writes {
-            if self.sound > 0 {
-                self.came(job, world);
-            } else if self.open.remove(&job).is_some() {
+            if !is_lost {
+                self.drives.came(job, world);
+            } else if self.drives.open.remove(&job).is_some() {
                 world.fail(job, ErrorNumber::IO);
             }
         }
         reads.into_iter().for_each(|job| self.arrive(job, world));
-        self.resilver = None;
-        if let Control::RebuildMember(drive, from_bytes) = control
-            && self.sound > 0
-        {
-            self.resilver = Some(Resilver::new(drive, from_bytes, self.drive_bytes, 1));
-            self.go_on(world);
+        if !is_lost {
+            self.drives.fill(control, 1, world);
         }
         Ok(())
     }
 
     /// What any drive has is not at risk.
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
-        let drives = below.into_iter().zip(&self.drives).filter(|(_, drive)| !drive.failed);
+        let drives = below.into_iter().zip(&self.drives.list).filter(|(_, drive)| !drive.failed);
         let mut drives = drives.map(|(risk, _)| risk);
         let Some(mut all) = drives.next() else { return Vec::new() };
         for drive in drives {
@@ -226,8 +165,8 @@ impl Layer for Mirror {
     }
 
     fn waits_for(&self) -> Option<Text> {
-        let waits = self.drives.iter().any(VdevQueue::has_waiting);
-        (waits || !self.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
+        let waits = self.drives.list.iter().any(VdevQueue::has_waiting);
+        (waits || !self.drives.open.is_empty()).then(|| text!("a drive of the mirror", "ミラーのドライブ"))
     }
 
     fn change(&mut self, setting: &Setting) {

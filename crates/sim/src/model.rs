@@ -7,7 +7,7 @@ use crate::world::{CompletedRequest, Request, RequestKind};
 use kurabe_core::device::{self, Buffer, Device, Wait};
 use kurabe_core::model::{CopyHabits, Model, ModelRecord, Queues, TimeAccount, TimeSums};
 use kurabe_core::workload::OpKind;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{ErrorKind, Result, text};
 
 /// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
 /// naming.
@@ -90,12 +90,15 @@ pub struct ModelBuffer {
 }
 
 impl ModelBuffer {
+    /// Whether it begins with these bytes of the device.
+    fn has(&self, offset_bytes: u64, length_bytes: u32) -> bool {
+        self.holds.is_some_and(|(from_bytes, bytes)| from_bytes == offset_bytes && bytes >= length_bytes)
+    }
+
     /// What it holds after an operation.
     fn fill(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u32) {
         // The beginning of what is there, read once more, leaves the rest as it is.
-        let again =
-            self.holds.is_some_and(|(from_bytes, bytes)| from_bytes == offset_bytes && bytes >= length_bytes);
-        if kind == OpKind::Read && !again {
+        if kind == OpKind::Read && !self.has(offset_bytes, length_bytes) {
             self.holds = Some((offset_bytes, length_bytes));
         }
     }
@@ -134,7 +137,12 @@ impl Device for ModelDevice<'_> {
     fn submit(&mut self, request: device::Submission<ModelBuffer>, now_ns: u64) -> Result<u64> {
         let (op, buffer) = (request.op, request.buffer);
         if op.kind == OpKind::Trim && !self.stack.knows(RequestKind::Trim) {
-            return Err(no_trim());
+            return Err(ErrorKind::Unsupported
+                .error(text!("nothing can be discarded on this model", "このモデルに破棄(TRIM)はありません"))
+                .remedy(text!(
+                    "take a model of a device that has trims, such as an SSD",
+                    "SSD など、TRIM のある機器のモデルを使ってください"
+                )));
         }
         let kind = match op.kind {
             OpKind::Read => RequestKind::Read,
@@ -142,13 +150,9 @@ impl Device for ModelDevice<'_> {
             OpKind::Sync => RequestKind::Flush,
             OpKind::Trim => RequestKind::Trim,
         };
-        let held = buffer.holds.is_some_and(|(offset_bytes, length_bytes)| {
-            offset_bytes == op.offset_bytes && length_bytes >= op.length_bytes
-        });
-        let identical = kind == RequestKind::Write && held;
         let slot = buffer.slot;
         let request = Request {
-            identical,
+            identical: kind == RequestKind::Write && buffer.has(op.offset_bytes, op.length_bytes),
             fua: self.queues.o_sync && kind == RequestKind::Write,
             thread: (slot / self.queues.iodepth.max(1) as usize) as u16,
             ..Request::new(kind, op.offset_bytes, op.length_bytes)
@@ -206,15 +210,6 @@ impl Device for ModelDevice<'_> {
     fn take_each(&mut self) -> Vec<Vec<u64>> {
         self.stack.take_each()
     }
-}
-
-fn no_trim() -> Error {
-    ErrorKind::Unsupported
-        .error(text!("nothing can be discarded on this model", "このモデルに破棄(TRIM)はありません"))
-        .remedy(text!(
-            "take a model of a device that has trims, such as an SSD",
-            "SSD など、TRIM のある機器のモデルを使ってください"
-        ))
 }
 
 #[cfg(test)]

@@ -67,16 +67,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(LinkLayer::build(builder, wire.clone(), Some(wire), Pcie { values, words }))
 }
 
-impl Live for Pcie {
-    fn change(&mut self, setting: &Setting) {
-        self.values.change(setting);
-    }
-}
-
 impl Discipline for Pcie {
     fn begin(&mut self, _queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64> {
         let sent_ns = world.now_ns().saturating_add(self.values.latency_ns);
         world.charge(first, self.words.latency, sent_ns);
         Some(sent_ns)
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 }

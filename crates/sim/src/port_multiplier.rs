@@ -68,12 +68,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(LinkLayer::build(builder, wire, None, port))
 }
 
-impl Live for PortMultiplier {
-    fn change(&mut self, setting: &Setting) {
-        self.values.change(setting);
-    }
-}
-
 impl Discipline for PortMultiplier {
     fn begin(&mut self, _queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64> {
         let (now_ns, unit) = (world.now_ns(), world.request(first).unit);
@@ -101,5 +95,9 @@ impl Discipline for PortMultiplier {
 
     fn waits_for(&self) -> Text {
         text!("another drive at the port to be done", "同じポートの別ドライブが終わるの")
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 }

@@ -31,14 +31,14 @@ mod reads;
 mod task;
 #[cfg(test)]
 mod tests;
-mod words;
 mod writes;
 
-use crate::build::{Builder, parameters};
+use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
 use crate::schema::ParameterScale;
 use crate::vocabulary::page;
-use card::{Card, Policies, ReadAhead};
+use card::Card;
+use failures::Failures;
 use geometry::{BLOCK_BYTES, MOST_MEMBERS, RaidGeometry};
 use kurabe_core::Result;
 
@@ -75,29 +75,64 @@ parameters! {
     }
 }
 
+words! {
+    /// Causes and counters of the card.
+    pub(super) struct Words from "raid" {
+        processor_busy: cause("processor-busy");
+        request: cause("request");
+        strips: cause("strips");
+        latency: cause("latency");
+        memory_busy: cause("memory-busy");
+        memory: cause("memory");
+        copy: cause("copy");
+        full: cause("cache-full");
+        draining: cause("draining");
+        ahead: cause("read-ahead");
+        row_busy: cause("row-busy");
+        parity_busy: cause("parity-busy");
+        parity: cause("parity");
+        most_bytes: counter("most-bytes");
+        even_bytes: counter("even-bytes");
+        member_reads: counter("member-reads");
+        member_writes: counter("member-writes");
+        hit_bytes: counter("hit-bytes");
+        missed_bytes: counter("missed-bytes");
+        ahead_bytes: counter("ahead-bytes");
+        destaged_bytes: counter("destaged-bytes");
+        whole_rows: counter("whole-rows");
+        partial_rows: counter("partial-rows");
+    }
+}
+
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let (members, smallest_bytes) = (builder.targets(), builder.below_bytes());
     let geometry = RaidGeometry::new(values.level, members.len() as u64, values.strip_bytes, smallest_bytes)
         .map_err(|(key, what)| builder.error(key, &what))?;
-    let policies = Policies {
+    let cache_bytes = values.cache_bytes;
+    let cache = (cache_bytes >= BLOCK_BYTES).then(|| {
+        cache::Cache::new(cache_bytes, (cache_bytes as f64 * values.high_water) as u64, geometry.strip_bytes)
+    });
+    let card = Card {
+        busy: vec![0; members.len()],
+        failures: Failures::new(members.len()),
+        members,
+        geometry,
         write_back: match values.write_policy {
             "always-back" => true,
             "back" => values.battery,
             _ => false,
         },
         cached: values.io_policy == "cached",
-        read_ahead: match values.read_policy {
-            "always" => ReadAhead::Always,
-            "adaptive" => ReadAhead::Adaptive,
-            _ => ReadAhead::None,
+        ahead_after: match values.read_policy {
+            "always" => Some(1),
+            "adaptive" => Some(2),
+            _ => None,
         },
+        cache,
+        values,
+        words: Words::new(builder),
+        ..Card::default()
     };
-    let cache_bytes = values.cache_bytes;
-    let cache = (cache_bytes >= BLOCK_BYTES).then(|| {
-        cache::Cache::new(cache_bytes, (cache_bytes as f64 * values.high_water) as u64, geometry.strip_bytes)
-    });
-    let words = words::Words::new(builder);
-    let card = Card::new(members, geometry, policies, cache, values, words);
     Ok(Built::new(card, geometry.capacity_bytes()))
 }

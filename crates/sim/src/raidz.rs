@@ -7,7 +7,7 @@
 //! system above asks for, records or shorter ones; each lies at its place among records that lie one after the other. In
 //! front of each drive is a queue (`vdev_queue.rs`).
 //!
-//! An empty drive in the place of one is filled from all others, parity with it (`resilver.rs`).
+//! An empty drive in the place of one is filled from all others, parity with it (`vdev_queue.rs`).
 //!
 //! Not modelled: the processor's time for parity and checksums.
 //!
@@ -16,10 +16,9 @@
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::{AtRisk, Ranges};
-use crate::resilver::Resilver;
 use crate::schema::ParameterScale;
 use crate::settings::{Live, Setting};
-use crate::vdev_queue::{QueueLimits, VdevQueue, drive_of};
+use crate::vdev_queue::{QueueLimits, VdevSet};
 use crate::vocabulary::page;
 use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
@@ -114,14 +113,10 @@ type WrittenBlocks = BTreeMap<u64, (u64, u64)>;
 
 #[derive(Clone)]
 struct Raidz {
-    drives: Vec<VdevQueue>,
+    drives: VdevSet,
     map: RaidzMap,
-    drive_bytes: u64,
-    resilver: Option<Resilver>,
     values: Values,
     words: Words,
-    /// Stretches of drives that a request still waits for.
-    open: BTreeMap<JobId, usize>,
     /// Since the last flush began; and what each flush under way is about.
     written: WrittenBlocks,
     flushing: BTreeMap<JobId, WrittenBlocks>,
@@ -129,9 +124,10 @@ struct Raidz {
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let mut drives: Vec<_> = builder.targets().into_iter().map(VdevQueue::new).collect();
+    let words = Words::new(builder);
+    let mut drives = VdevSet::new(builder, words.queue, words.rebuilt_bytes);
     let map = RaidzMap {
-        drives: drives.len() as u64,
+        drives: drives.list.len() as u64,
         parity: values.parity,
         sector_bytes: values.sector_bytes,
         record_bytes: values.record_bytes,
@@ -148,31 +144,24 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
             text!("a drive is smaller than a record", "ドライブの容量がレコードより小さくなっています");
         return Err(builder.error("record", &what));
     }
-    drives[0].failed = values.state == "degraded";
-    let (capacity_bytes, words) = (records * map.record_bytes, Words::new(builder));
-    let raidz = Raidz {
-        drives,
-        map,
-        drive_bytes: builder.below_bytes(),
-        resilver: None,
-        values,
-        words,
-        open: BTreeMap::new(),
-        written: BTreeMap::new(),
-        flushing: BTreeMap::new(),
-    };
-    Ok(Built::new(raidz, capacity_bytes))
+    if values.state == "degraded" {
+        drives.fail(Control::FailMember(0)).map_err(|what| builder.error("state", &what))?;
+    }
+    let (written, flushing) = (BTreeMap::new(), BTreeMap::new());
+    let raidz = Raidz { drives, map, values, words, written, flushing };
+    Ok(Built::new(raidz, records * map.record_bytes))
 }
 
 impl Raidz {
     fn is_offline(&self) -> bool {
-        self.drives.iter().filter(|drive| drive.failed).count() as u64 > self.map.parity
+        (self.drives.list.len() - self.drives.sound) as u64 > self.map.parity
     }
 
     /// The columns of a block that are read or written.
     fn asked(&self, kind: RequestKind, mut columns: Vec<BlockColumn>) -> Vec<BlockColumn> {
-        let filled = self.resilver.as_ref().filter(|_| kind != RequestKind::Read).map(|fill| fill.drive);
-        let failed = |column: &BlockColumn| self.drives[column.drive].failed && filled != Some(column.drive);
+        let filled = self.drives.filled().filter(|_| kind != RequestKind::Read);
+        let failed =
+            |column: &BlockColumn| self.drives.list[column.drive].failed && filled != Some(column.drive);
         // What failed of the data is computed from as many columns of parity.
         let mut parity = match kind {
             RequestKind::Read => columns.iter().filter(|column| !column.is_parity && failed(column)).count(),
@@ -201,38 +190,19 @@ impl Raidz {
         let counter =
             if request.kind == RequestKind::Read { self.words.drive_reads } else { self.words.drive_writes };
         world.count(counter, asked.len() as u64);
-        self.open.insert(job, asked.len());
+        self.drives.open.insert(job, asked.len() as u64);
         for column in &asked {
-            self.drives[column.drive].push(job, request.at(column.offset_bytes, column.length_bytes as u32));
+            let request = request.at(column.offset_bytes, column.length_bytes as u32);
+            self.drives.list[column.drive].push(job, request);
         }
         for column in asked {
-            self.feed(column.drive, world);
+            self.drives.feed(column.drive, self.limits(), world);
         }
     }
 
-    fn feed(&mut self, index: usize, world: &mut World) {
+    fn limits(&self) -> QueueLimits {
         let Values { reads, writes, joined_bytes, .. } = self.values;
-        self.drives[index].feed(index, QueueLimits { reads, writes, joined_bytes }, self.words.queue, world);
-    }
-
-    /// A resilver goes on, or has filled its drive.
-    fn go_on(&mut self, world: &mut World) {
-        let Some(resilver) = &mut self.resilver else { return };
-        if !resilver.go_on(&self.drives, world) {
-            self.drives[resilver.drive].failed = false;
-            self.resilver = None;
-        }
-    }
-
-    fn came(&mut self, job: JobId, world: &mut World) {
-        match self.open.get_mut(&job) {
-            Some(open) if *open > 1 => *open -= 1,
-            _ => {
-                self.open.remove(&job);
-                self.flushing.remove(&job);
-                world.finish(job);
-            }
-        }
+        QueueLimits { reads, writes, joined_bytes }
     }
 }
 
@@ -245,8 +215,9 @@ impl Layer for Raidz {
         match request.kind {
             RequestKind::Flush => {
                 self.flushing.insert(job, std::mem::take(&mut self.written));
-                self.open.insert(job, self.drives.iter().filter(|drive| !drive.failed).count());
-                for (index, drive) in self.drives.iter_mut().enumerate().filter(|(_, drive)| !drive.failed) {
+                self.drives.open.insert(job, self.drives.sound as u64);
+                let drives = self.drives.list.iter_mut().enumerate();
+                for (index, drive) in drives.filter(|(_, drive)| !drive.failed) {
                     drive.pass(index, job, request, world);
                 }
             }
@@ -265,45 +236,26 @@ impl Layer for Raidz {
     }
 
     fn returned(&mut self, child: Child, world: &mut World) {
-        if Resilver::is_of(&child) {
-            let Some(resilver) = &mut self.resilver else { return };
-            let bytes = resilver.came(&child, &self.drives, world);
-            world.count(self.words.rebuilt_bytes, bytes);
-            return self.go_on(world);
+        for job in self.drives.returned(&child, self.limits(), world) {
+            self.flushing.remove(&job);
         }
-        let index = drive_of(&child);
-        for job in self.drives[index].returned(&child, world) {
-            self.came(job, world);
-        }
-        self.feed(index, world);
     }
 
     fn waits_for(&self) -> Option<Text> {
-        (!self.open.is_empty()).then(|| text!("a drive of the pool", "プールのドライブ"))
+        (!self.drives.open.is_empty()).then(|| text!("a drive of the pool", "プールのドライブ"))
     }
 
     /// What waits at a drive that fails is asked for there all the same: it comes back, as what is in flight does.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
-        let (Control::FailMember(index) | Control::RebuildMember(index, _)) = control else {
-            return Err(control.refused());
-        };
-        let last = self.drives.len() - 1;
-        let drive = self.drives.get_mut(index);
-        drive
-            .ok_or_else(|| text!("it has drives 0 to {last}", "ドライブは 0 から {last} までです"))?
-            .failed = true;
-        self.resilver = None;
-        if let Control::RebuildMember(drive, from_bytes) = control
-            && !self.is_offline()
-        {
-            self.resilver = Some(Resilver::new(drive, from_bytes, self.drive_bytes, usize::MAX));
-            self.go_on(world);
+        self.drives.fail(control)?;
+        if !self.is_offline() {
+            self.drives.fill(control, usize::MAX, world);
         }
         Ok(())
     }
 
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
-        let sound: Vec<bool> = self.drives.iter().map(|drive| !drive.failed).collect();
+        let sound: Vec<bool> = self.drives.list.iter().map(|drive| !drive.failed).collect();
         let is_at_stake = |ranges: fn(&AtRisk) -> &Ranges, columns: &[BlockColumn], number: u64| {
             columns.iter().filter(|column| sound[column.drive]).any(|column| {
                 let (from, to) = (column.offset_bytes, column.offset_bytes + column.length_bytes);

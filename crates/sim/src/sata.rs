@@ -75,12 +75,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(link.in_turn_if(one_at_a_time))
 }
 
-impl Live for Sata {
-    fn change(&mut self, setting: &Setting) {
-        self.values.change(setting);
-    }
-}
-
 impl Discipline for Sata {
     fn begin(&mut self, queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64> {
         let flush = world.request(first).kind == RequestKind::Flush && self.values.depth > 1;
@@ -112,5 +106,9 @@ impl Discipline for Sata {
 
     fn waits_for(&self) -> Text {
         text!("the drive to end a command", "ドライブがコマンドを終えるの")
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 }

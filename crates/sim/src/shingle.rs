@@ -7,23 +7,59 @@
 //!
 //! Not modelled: bands that move, the journal of the map, tracks between bands, memory of flash, what a trim could tell.
 
-mod kind;
 mod log;
 
 #[cfg(test)]
 mod tests;
 
-pub use kind::SHINGLE;
-
-use crate::build::words;
-use crate::layer::Layer;
+use crate::build::{Builder, parameters, words};
+use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::AtRisk;
+use crate::schema::LONGEST_BYTES;
 use crate::settings::{Live, Setting};
-use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
-use kind::Values;
-use kurabe_core::{Text, text};
+use crate::vocabulary::page;
+use crate::world::{Child, JobId, LayerId, OpenParts, Request, RequestKind, World, is_last_part};
+use kurabe_core::{Result, Text, text};
 use log::CacheLog;
 use std::collections::{BTreeMap, VecDeque};
+
+/// The kind.
+pub const SHINGLE: LayerKind = LayerKind::new(page!("shingle"), "shingle", Below::One, PARAMETERS, build);
+
+parameters! {
+    /// Values of its parameters.
+    struct Values, PARAMETERS from "shingle" {
+        "capacity" capacity_bytes: SIZE, usual("0 B", "derived: what the bands hold");
+        "cache" cache_bytes: SOME_SIZE, needed;
+        "map" map_entries: Count(1, 1 << 24), needed;
+        "band" band_bytes: SOME_SIZE, needed;
+        "cleaning" cleaning: Word(&["idle", "full"]), usual("idle", "assumed: while nothing is asked");
+        "idle_after" idle_after_ns: Time, usual("1 s", "assumed").live();
+        "piece" piece_bytes: Bytes(512, LONGEST_BYTES), usual("1 MiB", "assumed").live();
+    }
+}
+
+fn build(builder: &mut Builder<'_>) -> Result<Built> {
+    let values = Values::new(builder);
+    let bands = builder.below_bytes().saturating_sub(values.cache_bytes) / values.band_bytes;
+    let bytes = bands * values.band_bytes;
+    if bytes == 0 || values.capacity_bytes > bytes {
+        let what = text!(
+            "cache and bands must fit on the disk: the bands hold {bytes} B",
+            "キャッシュとバンドがディスクに収まりません。バンドの合計は {bytes} B です"
+        );
+        return Err(builder.error("capacity", &what));
+    }
+    let capacity_bytes = if values.capacity_bytes == 0 { bytes } else { values.capacity_bytes };
+    let layer = Shingled {
+        below: builder.only_below(),
+        log: CacheLog::new(values.cache_bytes, values.map_entries as usize),
+        words: Words::new(builder),
+        values,
+        ..Shingled::default()
+    };
+    Ok(Built::new(layer, capacity_bytes))
+}
 
 words! {
     struct Words from "shingle" {
@@ -49,7 +85,7 @@ struct Cleaning {
     writes: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Shingled {
     below: LayerId,
     log: CacheLog,
@@ -58,7 +94,7 @@ struct Shingled {
     /// Writes that wait for room.
     waiting: VecDeque<JobId>,
     /// Requests that are below, and in how many parts.
-    parts: BTreeMap<JobId, usize>,
+    parts: OpenParts,
     cleaning: Option<Cleaning>,
     /// Counts requests, so that a wake-up tells whether another came.
     asked: u64,
@@ -133,7 +169,7 @@ impl Shingled {
                 _ => joined.push((place, length)),
             }
         }
-        self.parts.insert(job, joined.len());
+        self.parts.insert(job, joined.len() as u64);
         let request = world.request(job);
         for (place, length) in joined {
             world.send(job, self.below, request.at(place, length as u32), 0);
@@ -229,12 +265,7 @@ impl Layer for Shingled {
 
     fn returned(&mut self, child: Child, world: &mut World) {
         let Some(job) = child.parent else { return self.cleaned(world) };
-        let parts = self.parts.get_mut(&job).map_or(0, |parts| {
-            *parts -= 1;
-            *parts
-        });
-        if parts == 0 {
-            self.parts.remove(&job);
+        if is_last_part(&mut self.parts, job) {
             world.finish(job);
             if self.is_idle() {
                 world.wake_at(world.now_ns() + self.values.idle_after_ns, self.asked);

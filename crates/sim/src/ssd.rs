@@ -18,17 +18,15 @@ mod flash;
 mod layout;
 mod map;
 mod mapping_cache;
-mod parameters;
 mod refresh;
 mod scatter;
 mod schedule;
 mod store;
 #[cfg(test)]
 mod tests;
-mod words;
 mod write;
 
-use crate::build::Builder;
+use crate::build::{Builder, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
 use crate::ranges::AtRisk;
 use crate::settings::{Live, Setting};
@@ -45,11 +43,41 @@ use mapping_cache::{Lookup, MappingCache};
 use refresh::Refresh;
 use schedule::Schedule;
 use store::{FlashStore, UnitPlace};
-use words::{Causes, Counters};
 use write::{Latest, OpenRow, Saving};
 
 /// The kind.
-pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, parameters::PARAMETERS, build);
+pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, config::PARAMETERS, build);
+
+words! {
+    /// Where time goes, and what is counted.
+    struct Words from "ssd" {
+        behind_reads: cause("behind-reads");
+        behind_programs: cause("behind-writes");
+        behind_erase: cause("behind-erase");
+        collecting: cause("garbage-collection");
+        folding: cause("folding");
+        refreshing: cause("refresh");
+        buffer_full: cause("buffer-full");
+        sense: cause("flash-read");
+        channel_wait: cause("channel-wait");
+        channel: cause("channel");
+        program: cause("flash-write");
+        saving: cause("saving");
+        controller_wait: cause("controller-wait");
+        controller: cause("controller");
+        data_path: cause("data-path");
+        mapping: cause("mapping");
+        read_ahead: cause("read-ahead");
+        partial: cause("partial-write");
+        written: counter("units-written");
+        moved: counter("units-moved");
+        folded: counter("units-folded");
+        erases: counter("erases");
+        refreshed: counter("rows-refreshed");
+        misses: counter("mapping-misses");
+        buffer_hits: counter("buffer-hits");
+    }
+}
 
 #[derive(Clone)]
 struct Ssd {
@@ -58,7 +86,6 @@ struct Ssd {
     random: Random,
     store: FlashStore,
     dies: Dies,
-    manners: Manners,
     channels: Vec<Schedule>,
     /// The controller's memory, through which all data go.
     memory: Schedule,
@@ -79,8 +106,7 @@ struct Ssd {
     /// Requests that wait for the mapping table, by the number in their wake-up call.
     parked: Vec<JobId>,
     parked_free: Vec<u32>,
-    causes: Causes,
-    counters: Counters,
+    words: Words,
 }
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
@@ -91,12 +117,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         store: FlashStore::new(&config, builder.random()),
         random: builder.random(),
         dies: Dies::new(geometry.dies),
-        manners: Manners {
-            program_ns: config.program_ns,
-            erase_ns: config.erase_ns,
-            suspend_program_ns: config.suspend_program_ns,
-            suspend_erase_ns: config.suspend_erase_ns,
-        },
         channels: vec![Schedule::default(); geometry.channels as usize],
         memory: Schedule::default(),
         inlet: Schedule::default(),
@@ -111,8 +131,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         refresh: Refresh::new(builder, &config)?,
         parked: Vec::new(),
         parked_free: Vec::new(),
-        causes: Causes::new(builder),
-        counters: Counters::new(builder),
+        words: Words::new(builder),
         config,
     };
     Ok(Built::new(ssd, geometry.capacity_bytes))
@@ -139,7 +158,7 @@ impl Ssd {
         let mut ready_ns = from_ns;
         for page in mapping.page_of(*units.start())..=mapping.page_of(*units.end()) {
             if let Lookup::Miss { written_back } = mapping.look_up(page, request.kind != RequestKind::Read) {
-                world.count(self.counters.misses, 1);
+                world.count(self.words.misses, 1);
                 ready_ns = ready_ns.max(self.read_table_page(page, from_ns, world.now_ns()));
                 if let Some(page) = written_back {
                     self.write_table_page(page, from_ns);
@@ -186,8 +205,8 @@ impl Ssd {
             let ready_ns = ready.ready_ns.max(from_ns);
             found_ns = self.memory.book(world.now_ns(), ready_ns, memory_ns).1;
             if start_bytes == request.end_bytes() {
-                world.charge(job, self.causes.read_ahead, ready_ns);
-                world.charge(job, self.causes.data_path, found_ns);
+                world.charge(job, self.words.read_ahead, ready_ns);
+                world.charge(job, self.words.data_path, found_ns);
             }
         }
         let mut end_ns = found_ns;
@@ -196,7 +215,7 @@ impl Ssd {
             if start_bytes == offset_bytes {
                 world.data_from(path.first_ns, job);
             }
-            world.charge(job, self.causes.data_path, end_ns);
+            world.charge(job, self.words.data_path, end_ns);
         }
         if let Some((start_bytes, end_bytes)) = further {
             let path = self.read_rows(start_bytes, end_bytes, false, from_ns, world);
@@ -247,12 +266,11 @@ impl Ssd {
     }
 
     fn charge_read(&self, job: JobId, path: &ReadPath, world: &mut World) -> u64 {
-        let causes = &self.causes;
         world.charge(job, self.cause_of(path.behind), path.start_ns);
-        world.charge(job, causes.sense, path.sensed_ns);
-        world.charge(job, causes.channel_wait, path.wire_ns);
-        world.charge(job, causes.channel, path.there_ns);
-        world.charge(job, causes.data_path, path.end_ns);
+        world.charge(job, self.words.sense, path.sensed_ns);
+        world.charge(job, self.words.channel_wait, path.wire_ns);
+        world.charge(job, self.words.channel, path.there_ns);
+        world.charge(job, self.words.data_path, path.end_ns);
         path.end_ns
     }
 
@@ -304,21 +322,21 @@ impl Layer for Ssd {
             _ => self.config.values.command_ns,
         };
         let (start_ns, end_ns) = self.processor.take(world.now_ns(), command_ns);
-        world.charge(job, self.causes.controller_wait, start_ns);
+        world.charge(job, self.words.controller_wait, start_ns);
         let write_ns =
             if request.kind == RequestKind::Write { self.config.values.write_latency_ns } else { 0 };
         let units_ns =
             if request.kind == RequestKind::Read && !hit { self.unit_latency_ns(&request) } else { 0 };
         let latency_ns = self.config.values.command_latency_ns.saturating_add(write_ns);
         let from_ns = end_ns.saturating_add(latency_ns).saturating_add(units_ns);
-        world.charge(job, self.causes.controller, from_ns);
+        world.charge(job, self.words.controller, from_ns);
         if request.length_bytes == 0 && request.kind != RequestKind::Flush {
             return world.finish_at(from_ns, job);
         }
         if self.mapping.is_some() && request.kind != RequestKind::Flush {
             let ready_ns = self.look_up(&request, from_ns, world);
             if ready_ns > from_ns {
-                world.charge(job, self.causes.mapping, ready_ns);
+                world.charge(job, self.words.mapping, ready_ns);
                 return self.park(job, ready_ns, world);
             }
         }
@@ -347,7 +365,7 @@ impl Layer for Ssd {
         let FlashGeometry { dies, blocks_per_die, rows_per_block, .. } = self.config.geometry;
         let open = |die| u32::from(self.open_row.is_some_and(|row| row.die == die));
         let rows: Vec<u32> = (0..dies)
-            .map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.program_ns) + open(die))
+            .map(|die| self.dies.get(die).unsafe_rows(now_ns, self.config.manners.program_ns) + open(die))
             .collect();
         if self.config.buffer_rows == 0 {
             return AtRisk::default();
@@ -360,7 +378,7 @@ impl Layer for Ssd {
 
     fn change(&mut self, setting: &Setting) {
         self.config.values.change(setting);
-        let Manners { suspend_program_ns, suspend_erase_ns, .. } = &mut self.manners;
+        let Manners { suspend_program_ns, suspend_erase_ns, .. } = &mut self.config.manners;
         let times = [suspend_program_ns, suspend_erase_ns].into_iter().flatten();
         times.for_each(|time_ns| *time_ns = self.config.values.suspend_ns);
     }

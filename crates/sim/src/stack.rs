@@ -109,7 +109,7 @@ impl Stack {
                 .refuse(token, if writes { ErrorNumber::NO_SPACE } else { ErrorNumber::INVALID });
         }
         self.world.submit(request, token);
-        self.settle(now_ns);
+        self.settle(now_ns, false);
     }
 
     /// When something happens next by itself; none if nothing is under way.
@@ -119,23 +119,19 @@ impl Stack {
 
     /// Lets everything happen that is due until a time.
     pub fn advance(&mut self, now_ns: u64) {
-        self.settle(now_ns);
+        self.settle(now_ns, false);
         self.world.pass(now_ns);
     }
 
     /// Lets everything happen that is due until a request leaves the stack, or until a time: as to advance to the next time
     /// again and again, without asking in between.
     pub(crate) fn advance_to_completion(&mut self, limit_ns: u64) {
-        self.settle_to(limit_ns, true);
+        self.settle(limit_ns, true);
     }
 
-    /// Lets everything happen until a time. A layer that panics ends this stack, not the process, which may serve others:
+    /// Lets everything happen until a time, or what is due when a request leaves the stack. A layer that panics ends this stack, not the process, which may serve others:
     /// requests in it and later ones fail, and `check_sound` says why.
-    fn settle(&mut self, until_ns: u64) {
-        self.settle_to(until_ns, false);
-    }
-
-    fn settle_to(&mut self, until_ns: u64, first_completion: bool) {
+    fn settle(&mut self, until_ns: u64, first_completion: bool) {
         // A stack with a defect is not looked at again, so nobody sees what the panic left half done.
         let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns, first_completion)))
         {
@@ -240,7 +236,7 @@ impl Stack {
                 .control(control, &mut self.world)
                 .map_err(|what| ErrorKind::Usage.error(text!("{layer}: {what}", "{layer}: {what}"; what)))?;
         }
-        self.settle(self.now_ns());
+        self.settle(self.now_ns(), false);
         Ok(())
     }
 

@@ -88,12 +88,6 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(link.in_turn_if(bot))
 }
 
-impl Live for Usb {
-    fn change(&mut self, setting: &Setting) {
-        self.values.change(setting);
-    }
-}
-
 impl Discipline for Usb {
     fn begin(&mut self, _queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64> {
         let start_ns = self.slots.take(world.now_ns())?;
@@ -117,5 +111,9 @@ impl Discipline for Usb {
 
     fn waits_for(&self) -> Text {
         text!("the bridge to end a command", "ブリッジがコマンドを終えるの")
+    }
+
+    fn change(&mut self, setting: &Setting) {
+        self.values.change(setting);
     }
 }

@@ -7,7 +7,7 @@
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
 use crate::agenda::Agenda;
 use kurabe_core::device::{ErrorNumber, Transfer};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 /// The end of time, 36 years: what would happen later never does. So no sum of times that a layer computes from now on
 /// leaves the range of its type, whatever the parameters are.
@@ -96,8 +96,25 @@ impl Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(u32);
 
+/// Requests that are done when all their parts are, each with how many are not.
+pub(crate) type OpenParts = BTreeMap<JobId, u64>;
+
+/// A part of a request is done, and no longer open: whether it was the last one.
+pub(crate) fn is_last_part(open: &mut OpenParts, job: JobId) -> bool {
+    match open.get_mut(&job) {
+        Some(left) if *left > 1 => {
+            *left -= 1;
+            false
+        }
+        _ => {
+            open.remove(&job);
+            true
+        }
+    }
+}
+
 /// A layer of a stack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LayerId(pub(crate) u16);
 
 /// A request that came back from below.
@@ -115,20 +132,12 @@ pub struct Child {
     pub data_ns: u64,
 }
 
-/// Where a job goes when it ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Back {
-    /// Out of the stack.
-    Out,
-    /// To the layer that sent it.
-    To(LayerId),
-}
-
 #[derive(Clone, Debug)]
 struct Job {
     request: Request,
     layer: LayerId,
-    back: Back,
+    /// The layer that sent it and that it goes back to; of a request of the user none.
+    back: Option<LayerId>,
     parent: Option<JobId>,
     tag: u64,
     error: Option<ErrorNumber>,
@@ -237,7 +246,7 @@ impl World {
     /// Sends a request that arrives at a time not before now.
     #[inline]
     pub fn send_at(&mut self, at_ns: u64, parent: Option<JobId>, below: LayerId, request: Request, tag: u64) {
-        let job = self.new_job(request, below, Back::To(LayerId(self.current)), parent, tag);
+        let job = self.new_job(request, below, Some(LayerId(self.current)), parent, tag);
         self.post(at_ns, Message::Arrive(job));
     }
 
@@ -290,7 +299,7 @@ impl World {
         &mut self,
         request: Request,
         layer: LayerId,
-        back: Back,
+        back: Option<LayerId>,
         parent: Option<JobId>,
         tag: u64,
     ) -> JobId {
@@ -328,7 +337,7 @@ impl World {
             }
             self.last_number = self.last_number.max(request.number);
         }
-        let job = self.new_job(request, LayerId(0), Back::Out, None, token);
+        let job = self.new_job(request, LayerId(0), None, None, token);
         self.post(self.now_ns, Message::Arrive(job));
     }
 
@@ -361,7 +370,7 @@ impl World {
         let mut is_free = vec![false; self.jobs.len()];
         self.free.iter().for_each(|job| is_free[job.0 as usize] = true);
         let jobs = self.jobs.iter().zip(is_free);
-        jobs.filter(|(job, is_free)| !is_free && job.back == Back::Out).map(|(job, _)| job)
+        jobs.filter(|(job, is_free)| !is_free && job.back.is_none()).map(|(job, _)| job)
     }
 
     /// The next message due until `until_ns`; time goes on to it.
@@ -434,7 +443,7 @@ impl World {
         let job = &mut self.jobs[id.0 as usize];
         job.path.charge(UNEXPLAINED, now_ns);
         let Job { request, tag, error, data_ns, parent, back, .. } = *job;
-        let Back::To(layer) = back else {
+        let Some(layer) = back else {
             job.path.add_to(&mut self.times_ns);
             if let Some(each) = &mut self.each {
                 let mut times_ns = vec![0; self.times_ns.len()];

@@ -21,7 +21,7 @@ use crate::layer::{Below, Built, Layer, LayerKind};
 use crate::ranges::AtRisk;
 use crate::settings::{Live, Setting};
 use crate::vocabulary::page;
-use crate::world::{Child, JobId, LayerId, RequestKind, World};
+use crate::world::{Child, JobId, LayerId, OpenParts, RequestKind, World, is_last_part};
 use groups::Groups;
 use kurabe_core::{Result, Text, text};
 use std::collections::btree_map::Entry;
@@ -63,14 +63,11 @@ struct Record {
     waiting: Vec<JobId>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct Zfs {
     below: LayerId,
     below_bytes: u64,
     capacity_bytes: u64,
-    record_bytes: u64,
-    ahead_bytes: u64,
-    most_streams: usize,
     most_records: usize,
     /// The one that read last stands last.
     streams: Vec<PrefetchStream>,
@@ -78,7 +75,7 @@ struct Zfs {
     /// Records in the order in which they came.
     came: VecDeque<u64>,
     /// How many pieces a request still waits for.
-    open: BTreeMap<JobId, u64>,
+    open: OpenParts,
     groups: Groups,
     values: Values,
     words: Words,
@@ -98,9 +95,6 @@ words! {
 
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
-    let record_bytes = values.record_bytes;
-    let ahead_bytes = values.ahead_bytes;
-    let most_streams = values.streams as usize;
     let mut capacity_bytes = builder.below_bytes();
     if values.txg_ns > 0 {
         capacity_bytes -= groups::slop_bytes(capacity_bytes);
@@ -109,17 +103,10 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         below: builder.only_below(),
         below_bytes: builder.below_bytes(),
         capacity_bytes,
-        record_bytes,
-        ahead_bytes,
-        most_streams,
-        most_records: 2 * most_streams * (ahead_bytes / record_bytes) as usize,
-        streams: Vec::new(),
-        records: BTreeMap::new(),
-        came: VecDeque::new(),
-        open: BTreeMap::new(),
-        groups: Groups::default(),
+        most_records: (2 * values.streams * (values.ahead_bytes / values.record_bytes)) as usize,
         values,
         words: Words::new(builder),
+        ..Zfs::default()
     };
     Ok(Built::new(zfs, capacity_bytes))
 }
@@ -130,12 +117,12 @@ impl Zfs {
         let mut open = 0;
         let mut offset_bytes = request.offset_bytes;
         while offset_bytes < request.end_bytes() {
-            let record = offset_bytes / self.record_bytes;
-            let end_bytes = request.end_bytes().min((record + 1) * self.record_bytes);
+            let record = offset_bytes / self.values.record_bytes;
+            let end_bytes = request.end_bytes().min((record + 1) * self.values.record_bytes);
             match self.records.get_mut(&record) {
                 Some(state) if state.is_here => {
                     world.count(self.words.hits, 1);
-                    if end_bytes == (record + 1) * self.record_bytes {
+                    if end_bytes == (record + 1) * self.values.record_bytes {
                         self.records.remove(&record);
                     }
                 }
@@ -156,7 +143,7 @@ impl Zfs {
         } else {
             self.open.insert(job, open);
         }
-        if self.ahead_bytes >= self.record_bytes {
+        if self.values.ahead_bytes >= self.values.record_bytes {
             self.look_ahead(job, world);
         }
     }
@@ -167,14 +154,14 @@ impl Zfs {
         let stream = match index.map(|index| self.streams.remove(index)) {
             Some(stream) => self.extend(stream, job, world),
             None => {
-                if self.streams.len() >= self.most_streams {
+                if self.streams.len() as u64 >= self.values.streams {
                     self.streams.remove(0);
                 }
-                let until_record = request.end_bytes().div_ceil(self.record_bytes);
+                let until_record = request.end_bytes().div_ceil(self.values.record_bytes);
                 PrefetchStream {
                     next_bytes: request.end_bytes(),
                     until_record,
-                    window_bytes: self.record_bytes,
+                    window_bytes: self.values.record_bytes,
                 }
             }
         };
@@ -186,14 +173,14 @@ impl Zfs {
         let request = world.request(job);
         stream.next_bytes = request.end_bytes();
         let grown = stream.window_bytes.max(u64::from(request.length_bytes)).saturating_mul(2);
-        stream.window_bytes = grown.min(self.ahead_bytes);
+        stream.window_bytes = grown.min(self.values.ahead_bytes);
         let reach = request.end_bytes().saturating_add(stream.window_bytes).min(self.capacity_bytes);
-        let first = stream.until_record.max(request.end_bytes().div_ceil(self.record_bytes));
-        for record in first..reach / self.record_bytes {
+        let first = stream.until_record.max(request.end_bytes().div_ceil(self.values.record_bytes));
+        for record in first..reach / self.values.record_bytes {
             if let Entry::Vacant(place) = self.records.entry(record) {
                 place.insert(Record::default());
                 world.count(self.words.read_ahead, 1);
-                let piece = request.at(record * self.record_bytes, self.record_bytes as u32);
+                let piece = request.at(record * self.values.record_bytes, self.values.record_bytes as u32);
                 world.send_in_background(self.below, piece, record + 1);
             }
             stream.until_record = record + 1;
@@ -203,12 +190,8 @@ impl Zfs {
 
     /// One piece less for a request to wait for.
     fn came(&mut self, job: JobId, world: &mut World) {
-        match self.open.get_mut(&job) {
-            Some(open) if *open > 1 => *open -= 1,
-            _ => {
-                self.open.remove(&job);
-                world.finish(job);
-            }
+        if is_last_part(&mut self.open, job) {
+            world.finish(job);
         }
     }
 
@@ -218,7 +201,7 @@ impl Zfs {
         let mut is_read = failed;
         for job in std::mem::take(&mut record.waiting) {
             world.charge_as_returned(job);
-            is_read |= world.request(job).end_bytes() >= (number + 1) * self.record_bytes;
+            is_read |= world.request(job).end_bytes() >= (number + 1) * self.values.record_bytes;
             self.came(job, world);
         }
         if is_read {
@@ -254,11 +237,12 @@ impl Layer for Zfs {
                 if first == end {
                     return world.finish(job);
                 }
-                let pieces = end.div_ceil(self.record_bytes) - first / self.record_bytes;
+                let pieces = end.div_ceil(self.values.record_bytes) - first / self.values.record_bytes;
                 self.open.insert(job, pieces);
                 let mut offset_bytes = first;
                 while offset_bytes < end {
-                    let next = end.min((offset_bytes / self.record_bytes + 1) * self.record_bytes);
+                    let next =
+                        end.min((offset_bytes / self.values.record_bytes + 1) * self.values.record_bytes);
                     world.send(job, self.below, request.at(offset_bytes, (next - offset_bytes) as u32), 0);
                     offset_bytes = next;
                 }

@@ -283,47 +283,37 @@ impl JobDraft {
     }
 
     fn order(&mut self, pattern: Pattern, zones: &[AccessZone], jobs: u64) {
-        match pattern {
+        let distribution = match pattern {
             Pattern::Strided { run_bytes: Some(run_bytes), gap_bytes } => {
                 self.set("zonemode", "strided");
                 self.set("zonesize", run_bytes.to_string());
-                self.set("zoneskip", gap_bytes.to_string());
+                return self.set("zoneskip", gap_bytes.to_string());
             }
-            Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => {}
-            Pattern::Random => {
-                if !zones.is_empty() {
-                    let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
-                    let zones: Vec<String> = zones.iter().map(zone).collect();
-                    self.set("random_distribution", format!("zoned:{}", zones.join(":")));
-                }
-                self.turn_on("norandommap");
-            }
-            Pattern::Pareto { skew } => {
-                self.set("random_distribution", format!("pareto:{skew}"));
-                self.turn_on("norandommap");
-            }
-            Pattern::Normal { deviation_percent } => {
-                self.set("random_distribution", format!("normal:{deviation_percent}"));
-                self.turn_on("norandommap");
-            }
-            Pattern::Permutation if jobs > 1 => self.note(text!(
+            Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => return,
+            Pattern::Permutation if jobs > 1 => return self.note(text!(
                 "kurabe's workers visit every block once together; each of fio's jobs visits every block once itself",
                 "kurabe では全ワーカーで各ブロックを 1 回ずつ訪れますが、fio ではジョブごとに全ブロックを 1 回ずつ訪れます"
             )),
-            Pattern::Permutation => {}
-            Pattern::Zipf { exponent } => {
-                // fio refuses exactly 1.
-                let theta = if exponent == 1.0 { 1.0001 } else { exponent };
-                if exponent == 1.0 {
-                    self.note(text!(
-                        "fio does not take the exponent 1: the one given is next to it",
-                        "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
-                    ));
-                }
-                self.set("random_distribution", format!("zipf:{theta}"));
-                self.turn_on("norandommap");
+            Pattern::Permutation => return,
+            Pattern::Random if zones.is_empty() => return self.turn_on("norandommap"),
+            Pattern::Random => {
+                let zone = |zone: &AccessZone| format!("{}/{}", zone.access_percent, zone.span_percent);
+                let zones: Vec<String> = zones.iter().map(zone).collect();
+                format!("zoned:{}", zones.join(":"))
             }
-        }
+            Pattern::Pareto { skew } => format!("pareto:{skew}"),
+            Pattern::Normal { deviation_percent } => format!("normal:{deviation_percent}"),
+            Pattern::Zipf { exponent: 1.0 } => {
+                self.note(text!(
+                    "fio does not take the exponent 1: the one given is next to it",
+                    "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
+                ));
+                "zipf:1.0001".to_owned()
+            }
+            Pattern::Zipf { exponent } => format!("zipf:{exponent}"),
+        };
+        self.set("random_distribution", distribution);
+        self.turn_on("norandommap");
     }
 
     /// The share of reads in percent.

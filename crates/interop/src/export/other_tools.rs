@@ -19,45 +19,36 @@ fn size(bytes: u64) -> String {
 
 /// What neither tool can do.
 fn flaw_of_both(workload: &Workload) -> Option<Text> {
-    if single_block_bytes(workload).is_none() {
-        return Some(text!(
-            "it has one block size at a time",
-            "ブロックサイズは一度に 1 つしか指定できません"
-        ));
-    }
-    if workload.rewrite_every_reads.is_some() {
-        return Some(text!("it does not write back what it read", "読んだ場所への書き戻しができません"));
-    }
-    if workload.trims.is_some() {
-        return Some(text!("it discards nothing", "破棄(TRIM)ができません"));
-    }
-    if workload.open_loop.is_some() {
-        return Some(text!(
+    let syncs = workload.sync.every_writes.is_some() || workload.sync.at_end != EndSync::None;
+    Some(match workload.pattern {
+        _ if single_block_bytes(workload).is_none() => {
+            text!("it has one block size at a time", "ブロックサイズは一度に 1 つしか指定できません")
+        }
+        _ if workload.rewrite_every_reads.is_some() => {
+            text!("it does not write back what it read", "読んだ場所への書き戻しができません")
+        }
+        _ if workload.trims.is_some() => text!("it discards nothing", "破棄(TRIM)ができません"),
+        _ if workload.open_loop.is_some() => text!(
             "it has limits of rate, but no open loop",
             "速度の上限は指定できますが、開ループはできません"
-        ));
-    }
-    let syncs = workload.sync.every_writes.is_some() || workload.sync.at_end != EndSync::None;
-    if workload.writes() && syncs {
-        return Some(text!("it has no fsync among its operations", "操作の間に fsync を入れられません"));
-    }
-    if workload.end.time_check != TimeCheck::Always {
-        return Some(text!(
+        ),
+        _ if workload.writes() && syncs => {
+            text!("it has no fsync among its operations", "操作の間に fsync を入れられません")
+        }
+        _ if workload.end.time_check != TimeCheck::Always => text!(
             "it looks at the time always, not after a pass or a number of operations",
             "1 周ごと・一定回数ごとの時間確認ができません"
-        ));
-    }
-    match workload.pattern {
+        ),
         Pattern::Permutation => {
-            Some(text!("it has no random order without repetition", "重複のないランダム順ができません"))
+            text!("it has no random order without repetition", "重複のないランダム順ができません")
         }
-        Pattern::Zipf { .. } => Some(text!("it has no Zipf distribution", "Zipf 分布がありません")),
-        _ if workload.plain_order().is_none() => Some(text!(
+        Pattern::Zipf { .. } => text!("it has no Zipf distribution", "Zipf 分布がありません"),
+        _ if workload.plain_order().is_none() => text!(
             "it has no such order of places, sizes and pauses",
             "このような位置・大きさ・間隔の並びは指定できません"
-        )),
-        _ => None,
-    }
+        ),
+        _ => return None,
+    })
 }
 
 /// Whole seconds, and the remark that they were rounded.
@@ -197,40 +188,35 @@ pub(super) fn elbencho(
 }
 
 fn flaw_of_elbencho(workload: &Workload) -> Option<Text> {
-    if workload.offset_bytes > 0 {
-        return Some(text!("it always begins at the start of the target", "常に対象の先頭から始まります"));
-    }
-    if workload.warm_up_ns > 0 {
-        return Some(text!("it has no warm-up", "ウォームアップがありません"));
-    }
-    if workload.sync.o_sync {
-        return Some(text!("it does not open its target with O_SYNC", "O_SYNC で開くことができません"));
-    }
-    if workload.writes() && matches!(workload.data, Data::Zero | Data::Compressible { .. }) {
-        return Some(text!("its data is random", "書き込むデータはランダムだけです"));
-    }
-    let threads = workload.threads > 1;
-    match (workload.pattern, workload.thread_share) {
-        (Pattern::Interleaved, _) | (Pattern::Sequential, ThreadShare::Whole) if threads => {
-            return Some(text!(
-                "its sequential threads have a part each",
-                "シーケンシャルではスレッドごとに範囲が分かれます"
-            ));
+    let is_one = workload.threads <= 1;
+    let bytes = super::fio_geometry::total_bytes(workload);
+    Some(match (workload.pattern, workload.thread_share) {
+        _ if workload.offset_bytes > 0 => {
+            text!("it always begins at the start of the target", "常に対象の先頭から始まります")
         }
-        (Pattern::Random, ThreadShare::Parts) if threads => {
-            return Some(text!(
-                "its random threads all cover the whole",
-                "ランダムではすべてのスレッドが全体を対象にします"
-            ));
+        _ if workload.warm_up_ns > 0 => text!("it has no warm-up", "ウォームアップがありません"),
+        _ if workload.sync.o_sync => {
+            text!("it does not open its target with O_SYNC", "O_SYNC で開くことができません")
         }
-        _ => {}
-    }
-    let one_pass =
-        super::fio_geometry::total_bytes(workload).is_none_or(|bytes| bytes == workload.span_bytes);
-    (workload.pattern.is_sequential() && !one_pass).then(|| {
-        text!(
-            "sequentially it covers the span exactly once, or goes on until a time",
-            "シーケンシャルでは範囲をちょうど 1 周するか、時間まで繰り返すかのどちらかです"
-        )
+        _ if workload.writes() && matches!(workload.data, Data::Zero | Data::Compressible { .. }) => {
+            text!("its data is random", "書き込むデータはランダムだけです")
+        }
+        (Pattern::Interleaved, _) | (Pattern::Sequential, ThreadShare::Whole) if !is_one => text!(
+            "its sequential threads have a part each",
+            "シーケンシャルではスレッドごとに範囲が分かれます"
+        ),
+        (Pattern::Random, ThreadShare::Parts) if !is_one => text!(
+            "its random threads all cover the whole",
+            "ランダムではすべてのスレッドが全体を対象にします"
+        ),
+        (pattern, _)
+            if pattern.is_sequential() && bytes.is_some_and(|bytes| bytes != workload.span_bytes) =>
+        {
+            text!(
+                "sequentially it covers the span exactly once, or goes on until a time",
+                "シーケンシャルでは範囲をちょうど 1 周するか、時間まで繰り返すかのどちらかです"
+            )
+        }
+        _ => return None,
     })
 }

@@ -148,15 +148,10 @@ impl ColumnValues {
 }
 
 /// The values that there are, and for each line whether there is one: 1 or 0.
+#[derive(Default)]
 struct Nullable<T> {
     values: Vec<T>,
     levels: Vec<i16>,
-}
-
-impl<T> Default for Nullable<T> {
-    fn default() -> Self {
-        Self { values: Vec::new(), levels: Vec::new() }
-    }
 }
 
 impl<T> Nullable<T> {

@@ -23,17 +23,16 @@ pub(super) const IMPORTER: Importer =
 /// Reads DiskSpd's XML.
 fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = input.text().unwrap_or("");
-    let text = whole;
-    if !(text.contains("<Results>") && text.contains("<TimeSpan>")) {
+    if !(whole.contains("<Results>") && whole.contains("<TimeSpan>")) {
         return not_mine(text!(
             "it has no elements `Results` and `TimeSpan`",
             "`Results` と `TimeSpan` という要素がありません"
         ));
     }
     // What stands around the document, such as a message of the shell, is no part of it.
-    let start = text.find("<Results>").unwrap_or(0);
-    let end = text.rfind("</Results>").map_or(text.len(), |at| at + "</Results>".len());
-    let text = text.get(start..end).unwrap_or("");
+    let start = whole.find("<Results>").unwrap_or(0);
+    let end = whole.rfind("</Results>").map_or(whole.len(), |at| at + "</Results>".len());
+    let text = whole.get(start..end).unwrap_or("");
     if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
         let what = text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません");
         return parts::broken_at(input, 1, what);

@@ -106,9 +106,21 @@ impl<'s> OptionReader<'s> {
         self.error(name, text!("kurabe cannot do `{name}={value}`", "`{name}={value}` は行えません"))
     }
 
+    /// What the value of an option comes to; refuses one that cannot be done, with what would do.
+    pub(super) fn taken<T>(&self, value: Option<T>, name: &str, remedy: Text) -> Result<T> {
+        value.ok_or_else(|| self.wrong(name).remedy(remedy))
+    }
+
     /// Refuses the value of an option unless it can be done, with what would do.
     pub(super) fn require(&self, can_be_done: bool, name: &str, remedy: Text) -> Result<()> {
-        if can_be_done { Ok(()) } else { Err(self.wrong(name).remedy(remedy)) }
+        self.taken(can_be_done.then_some(()), name, remedy)
+    }
+
+    /// What a word stands for that is one of a few; the first is that of an option that is not there.
+    pub(super) fn choice<T: Copy>(&self, name: &str, choices: &[(&str, T)], remedy: Text) -> Result<T> {
+        let word = self.word(name)?.unwrap_or(choices[0].0);
+        let choice = choices.iter().find(|(choice, _)| *choice == word);
+        self.taken(choice.map(|(_, value)| *value), name, remedy)
     }
 
     /// The words of an option.

@@ -81,12 +81,11 @@ pub(super) fn pattern(reader: &OptionReader<'_>, order: RwOrder) -> Result<(Patt
         }
         _ => None,
     };
-    let pattern = pattern.ok_or_else(|| {
-        reader.wrong("random_distribution").remedy(text!(
-            "random, zipf:THETA, pareto:SKEW, normal:DEVIATION, or zoned:ACCESSES/SPAN:… with 100 of both in all",
-            "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
-        ))
-    })?;
+    let remedy = text!(
+        "random, zipf:THETA, pareto:SKEW, normal:DEVIATION, or zoned:ACCESSES/SPAN:… with 100 of both in all",
+        "random、zipf:THETA、pareto:偏り、normal:標準偏差、または合計がそれぞれ 100 の zoned:アクセス/範囲:… です"
+    );
+    let pattern = reader.taken(pattern, "random_distribution", remedy)?;
     // What is said of random places is checked, and counts for them alone.
     Ok(if order.is_random { (pattern, zones) } else { (in_order, Vec::new()) })
 }
@@ -104,10 +103,10 @@ fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pat
         }
     }
     let size = reader.bytes("zonesize")?.filter(|bytes| *bytes > 0);
-    let Some(size) = size else { return Err(reader.wrong("zonemode").remedy(size_remedy())) };
+    let size = reader.taken(size, "zonemode", size_remedy())?;
     let range = reader.bytes("zonerange")?.unwrap_or(size).max(size);
     let gap = (range - size).saturating_add(reader.bytes("zoneskip")?.unwrap_or(0));
-    let gap_bytes = i64::try_from(gap).map_err(|_| reader.wrong("zoneskip").remedy(size_remedy()))?;
+    let gap_bytes = reader.taken(i64::try_from(gap).ok(), "zoneskip", size_remedy())?;
     Ok(Some(Pattern::Strided { run_bytes: Some(size), gap_bytes }))
 }
 
@@ -119,9 +118,7 @@ pub(super) fn in_order(
 ) -> Result<Option<BlocksInOrder>> {
     let random = reader.of_direction("percentage_random", direction)?.map(|[of_reads, _]| of_reads);
     let random = random.map_or(Some(100), |words| words.parse::<u8>().ok().filter(|percent| *percent <= 100));
-    let Some(random) = random else {
-        return Err(reader.wrong("percentage_random").remedy(text!("0 to 100", "0 から 100 です")));
-    };
+    let random = reader.taken(random, "percentage_random", text!("0 to 100", "0 から 100 です"))?;
     Ok(match (random, order.blocks_in_order) {
         (100, 1) => None,
         (100, blocks) => Some(BlocksInOrder::Blocks(blocks)),
@@ -138,15 +135,8 @@ pub(super) fn flow(reader: &OptionReader<'_>, jobs: u64) -> Result<Option<Flow>>
 
 /// Processors that the job may run on: `0,5,8-15`, or a mask.
 pub(super) fn processors(reader: &OptionReader<'_>) -> Result<Option<Processors>> {
-    let one_each = match reader.word("cpus_allowed_policy")?.unwrap_or("shared") {
-        "shared" => false,
-        "split" => true,
-        _ => {
-            return Err(reader
-                .wrong("cpus_allowed_policy")
-                .remedy(text!("shared or split", "shared か split です")));
-        }
-    };
+    let remedy = text!("shared or split", "shared か split です");
+    let one_each = reader.choice("cpus_allowed_policy", &[("shared", false), ("split", true)], remedy)?;
     let mask = reader.number("cpumask", 1..=u64::from(u32::MAX))?;
     let of_mask = |mask: u64| (0..32).filter(|bit| mask >> bit & 1 == 1).collect();
     let range = |part: &str| -> Option<RangeInclusive<u32>> {
@@ -157,12 +147,9 @@ pub(super) fn processors(reader: &OptionReader<'_>) -> Result<Option<Processors>
     let listed = match reader.word("cpus_allowed")? {
         Some(words) => {
             let ranges: Option<Vec<_>> = words.split(',').map(range).collect();
-            let wrong = || {
-                reader
-                    .wrong("cpus_allowed")
-                    .remedy(text!("numbers and ranges: 0,5,8-15", "0,5,8-15 のように書いてください"))
-            };
-            Some(ranges.ok_or_else(wrong)?.into_iter().flatten().collect::<Vec<u32>>())
+            let remedy = text!("numbers and ranges: 0,5,8-15", "0,5,8-15 のように書いてください");
+            let ranges = reader.taken(ranges, "cpus_allowed", remedy)?;
+            Some(ranges.into_iter().flatten().collect::<Vec<u32>>())
         }
         None => None,
     };
@@ -197,7 +184,7 @@ pub(super) fn alignment(reader: &OptionReader<'_>) -> Result<Option<u32>> {
     };
     let bytes = reader.size(words.split(',').next().unwrap_or(words));
     let bytes = bytes.filter(|bytes| (1..=LARGEST_BLOCK_BYTES).contains(bytes));
-    bytes.map(|bytes| Some(bytes as u32)).ok_or_else(|| reader.wrong("ba").remedy(size_remedy()))
+    reader.taken(bytes.map(|bytes| Some(bytes as u32)), "ba", size_remedy())
 }
 
 /// The random places that fio goes to: those of blocks of one size, each as likely as any other. Where neither `randrepeat` nor a seed
@@ -215,20 +202,14 @@ pub(super) fn fio_places(
         && step.write_block_sizes.is_empty()
         && step.alignment_bytes.is_none_or(|bytes| bytes == block.size_bytes)
         && step.trims != Some(Trims::BeforeWrites);
-    let is_wide = match reader.word("random_generator")?.unwrap_or("tausworthe") {
-        "tausworthe" => false,
-        "tausworthe64" => true,
-        "lfsr" => {
-            notes.add(text!(
-                "random_generator=lfsr: the places are kurabe's own",
-                "random_generator=lfsr: 位置は kurabe の乱数で選びます"
-            ));
-            return Ok(None);
-        }
-        _ => {
-            let remedy = text!("tausworthe, tausworthe64 or lfsr", "tausworthe、tausworthe64、lfsr です");
-            return Err(reader.wrong("random_generator").remedy(remedy));
-        }
+    let generators = [("tausworthe", Some(false)), ("tausworthe64", Some(true)), ("lfsr", None)];
+    let remedy = text!("tausworthe, tausworthe64 or lfsr", "tausworthe、tausworthe64、lfsr です");
+    let Some(is_wide) = reader.choice("random_generator", &generators, remedy)? else {
+        notes.add(text!(
+            "random_generator=lfsr: the places are kurabe's own",
+            "random_generator=lfsr: 位置は kurabe の乱数で選びます"
+        ));
+        return Ok(None);
     };
     let places = FioPlaces { seed, first_job: 1, is_old: false, is_wide };
     Ok(Some(places).filter(|_| is_even && is_alone && (repeats || seed.is_some())))

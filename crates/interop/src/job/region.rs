@@ -27,10 +27,10 @@ pub(super) enum Reach {
 fn reach(reader: &OptionReader<'_>, name: &str) -> Result<Option<Reach>> {
     match reader.word(name)?.and_then(|words| words.strip_suffix('%')) {
         None => Ok(reader.bytes(name)?.map(Reach::Bytes)),
-        Some(percent) => match percent.parse().ok().filter(|percent| *percent <= 100) {
-            Some(percent) => Ok(Some(Reach::Percent(percent))),
-            None => Err(reader.wrong(name).remedy(text!("0% to 100%", "0% から 100% です"))),
-        },
+        Some(percent) => {
+            let percent = percent.parse().ok().filter(|percent| *percent <= 100).map(Reach::Percent);
+            reader.taken(percent, name, text!("0% to 100%", "0% から 100% です")).map(Some)
+        }
     }
 }
 
@@ -107,7 +107,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
         (Some(_), _) => reader.bytes("size")?,
         (None, Some(words)) => {
             let largest = reader.size(words.rsplit('-').next().unwrap_or(words));
-            Some(largest.ok_or_else(|| reader.wrong("filesize").remedy(size_remedy()))?.saturating_mul(files))
+            Some(reader.taken(largest, "filesize", size_remedy())?.saturating_mul(files))
         }
         (None, None) => None,
     };

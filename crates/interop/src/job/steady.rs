@@ -24,32 +24,30 @@ pub(super) fn steady_rounds(
     notes: &mut Notes,
 ) -> Result<Option<Rounds>> {
     let Some(words) = reader.word("steadystate")? else { return Ok(None) };
-    let remedy = || {
-        text!(
-            "iops:2%, bw:2%, iops_slope:0.3% or bw_slope:0.3%",
-            "iops:2%、bw:2%、iops_slope:0.3%、bw_slope:0.3% です"
-        )
+    let read = || {
+        let (criterion, limit) = words.split_once(':')?;
+        let (tracked, is_slope) = match criterion {
+            "iops" => (Tracked::Iops, false),
+            "bw" => (Tracked::Rate, false),
+            "iops_slope" => (Tracked::Iops, true),
+            "bw_slope" => (Tracked::Rate, true),
+            _ => return None,
+        };
+        // A limit in operations or bytes per second, which fio has as well, is none here.
+        let percent = limit.strip_suffix('%')?.parse::<f64>().ok();
+        Some((tracked, is_slope, percent.filter(|percent| *percent > 0.0 && *percent <= 100.0)?))
     };
-    let wrong = || reader.wrong("steadystate").remedy(remedy());
-    // A limit in operations or bytes per second, which fio has as well, is none here.
-    let (criterion, limit) = words.split_once(':').ok_or_else(wrong)?;
-    let percent = limit.strip_suffix('%').and_then(|limit| limit.parse::<f64>().ok());
-    let percent = percent.filter(|percent| *percent > 0.0 && *percent <= 100.0).ok_or_else(wrong)?;
-    let (tracked, is_slope) = match criterion {
-        "iops" => (Tracked::Iops, false),
-        "bw" => (Tracked::Rate, false),
-        "iops_slope" => (Tracked::Iops, true),
-        "bw_slope" => (Tracked::Rate, true),
-        _ => return Err(wrong()),
-    };
+    let remedy = text!(
+        "iops:2%, bw:2%, iops_slope:0.3% or bw_slope:0.3%",
+        "iops:2%、bw:2%、iops_slope:0.3%、bw_slope:0.3% です"
+    );
+    let (tracked, is_slope, percent) = reader.taken(read(), "steadystate", remedy)?;
     let duration_ns = reader.time_ns("steadystate_duration")?.filter(|time_ns| *time_ns > 0);
-    let remedy = || {
-        text!(
-            "say how long it must be steady: steadystate_duration=30s",
-            "安定を確かめる長さを steadystate_duration=30s のように書いてください"
-        )
-    };
-    let duration_ns = duration_ns.ok_or_else(|| reader.wrong("steadystate").remedy(remedy()))?;
+    let remedy = text!(
+        "say how long it must be steady: steadystate_duration=30s",
+        "安定を確かめる長さを steadystate_duration=30s のように書いてください"
+    );
+    let duration_ns = reader.taken(duration_ns, "steadystate", remedy)?;
     let interval_ns = reader.time_ns("steadystate_check_interval")?.unwrap_or(1_000_000_000).max(1);
     let each_ns = (duration_ns / u64::from(WINDOW)).max(1);
     let most_ns = step.end.time_ns.unwrap_or(u64::MAX);

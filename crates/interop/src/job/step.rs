@@ -195,8 +195,8 @@ fn latency_target(reader: &OptionReader<'_>) -> Result<Option<LatencyTarget>> {
     let percentile = reader.word("latency_percentile")?.map_or(Some(LatencyTarget::PERCENTILE), |word| {
         word.parse().ok().filter(|percent: &f64| *percent > 0.0 && *percent <= 100.0)
     });
-    let remedy = || text!("above 0 to 100", "0 より大きく 100 までです");
-    let percentile = percentile.ok_or_else(|| reader.wrong("latency_percentile").remedy(remedy()))?;
+    let remedy = text!("above 0 to 100", "0 より大きく 100 までです");
+    let percentile = reader.taken(percentile, "latency_percentile", remedy)?;
     let window_ns = reader.micros_ns("latency_window")?.filter(|window_ns| *window_ns > 0);
     let window_ns = window_ns.unwrap_or(LatencyTarget::WINDOW_NS);
     let latency_ns = reader.micros_ns("latency_target")?.filter(|latency_ns| *latency_ns > 0);
@@ -245,12 +245,11 @@ fn block_sizes(reader: &OptionReader<'_>, direction: Direction) -> Result<[Vec<B
         () => ("bs", &one),
     };
     let [reads, writes] = reader.of_direction(name, direction)?.unwrap_or(["4k"; 2]).map(read);
-    reads.zip(writes).map(|(reads, writes)| [reads, writes]).ok_or_else(|| {
-        reader.wrong(name).remedy(text!(
-            "sizes up to 1 GiB: bs=4k, bsrange=4k-64k, bssplit=4k/90:64k/10",
-            "大きさは 1 GiB までで、bs=4k、bsrange=4k-64k、bssplit=4k/90:64k/10 のように書いてください"
-        ))
-    })
+    let remedy = text!(
+        "sizes up to 1 GiB: bs=4k, bsrange=4k-64k, bssplit=4k/90:64k/10",
+        "大きさは 1 GiB までで、bs=4k、bsrange=4k-64k、bssplit=4k/90:64k/10 のように書いてください"
+    );
+    reader.taken(reads.zip(writes).map(|(reads, writes)| [reads, writes]), name, remedy)
 }
 
 /// Every multiple of the least size up to the most, each as often. Where these were very many, they are doubled each time.
@@ -338,15 +337,9 @@ fn open_loop(
     blocks: &[BlockSize],
     notes: &mut Notes,
 ) -> Result<Option<OpenLoop>> {
-    let arrival = match reader.word("rate_process")?.unwrap_or("linear") {
-        "linear" => Arrival::Even,
-        "poisson" => Arrival::Poisson,
-        _ => {
-            return Err(reader
-                .wrong("rate_process")
-                .remedy(text!("linear or poisson", "linear か poisson です")));
-        }
-    };
+    let arrivals = [("linear", Arrival::Even), ("poisson", Arrival::Poisson)];
+    let remedy = text!("linear or poisson", "linear か poisson です");
+    let arrival = reader.choice("rate_process", &arrivals, remedy)?;
     let (name, bytes) = match (reader.has("rate_iops"), reader.has("rate")) {
         (true, _) => ("rate_iops", 1.0),
         (false, true) => ("rate", mean_bytes(blocks)),
@@ -366,10 +359,9 @@ fn open_loop(
     if each == Some(0.0) {
         return Ok(None);
     }
-    let rate_iops = each.map(|each| each * jobs as f64);
-    let Some(rate_iops) = rate_iops.filter(|rate| *rate > 0.0 && *rate <= MOST_RATE_IOPS) else {
-        return Err(reader.wrong(name).remedy(text!("a number, or READS,WRITES", "数値か、読み,書き です")));
-    };
+    let rate_iops = each.map(|each| each * jobs as f64).filter(|rate| *rate > 0.0 && *rate <= MOST_RATE_IOPS);
+    let remedy = text!("a number, or READS,WRITES", "数値か、読み,書き です");
+    let rate_iops = reader.taken(rate_iops, name, remedy)?;
     notes.add(text!(
         "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
         "{name}: kurabe のレイテンシは発行予定時刻から、fio は実際の発行時刻から数えます"
@@ -384,16 +376,10 @@ fn mean_bytes(blocks: &[BlockSize]) -> f64 {
 }
 
 fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
-    let (o_sync, is_dsync) = match reader.word("sync")?.unwrap_or("0") {
-        "0" | "none" => (false, false),
-        "1" | "sync" => (true, false),
-        "dsync" => (true, true),
-        _ => {
-            return Err(reader
-                .wrong("sync")
-                .remedy(text!("0, 1, none, sync or dsync", "0、1、none、sync、dsync です")));
-        }
-    };
+    let (not, is, is_of_data) = ((false, false), (true, false), (true, true));
+    let ways = [("0", not), ("none", not), ("1", is), ("sync", is), ("dsync", is_of_data)];
+    let remedy = text!("0, 1, none, sync or dsync", "0、1、none、sync、dsync です");
+    let (o_sync, is_dsync) = reader.choice("sync", &ways, remedy)?;
     let every =
         |name| reader.number(name, 0..=u64::from(u32::MAX)).map(|every| every.filter(|every| *every > 0));
     let (all, data_only) = (every("fsync")?, every("fdatasync")?);
@@ -426,13 +412,11 @@ fn page_range(reader: &OptionReader<'_>) -> Result<Option<(u32, u32)>> {
         let flags = names.split(',').map(flag).sum::<Option<u32>>()?;
         Some((flags, writes.parse().ok().filter(|writes| *writes > 0)?))
     };
-    let remedy = || {
-        text!(
-            "write:8, or wait_before,write,wait_after:8",
-            "write:8 か wait_before,write,wait_after:8 のように書いてください"
-        )
-    };
-    read().map(Some).ok_or_else(|| reader.wrong("sync_file_range").remedy(remedy()))
+    let remedy = text!(
+        "write:8, or wait_before,write,wait_after:8",
+        "write:8 か wait_before,write,wait_after:8 のように書いてください"
+    );
+    reader.taken(read().map(Some), "sync_file_range", remedy)
 }
 
 /// What is written; nothing if the job does not say.

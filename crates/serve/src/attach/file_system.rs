@@ -7,9 +7,9 @@
 use crate::clock::RealTime;
 use crate::control::Controls;
 use crate::disk::{Disk, SECTOR_BYTES};
-use crate::hub::{FrontAnswer, FrontOutcome, FrontRequest, HubCommand};
+use crate::hub::{FrontOutcome, FrontRequest, HubCommand};
 use crate::platform;
-use crate::protocol::{ExtentKind, MOST_REQUEST_BYTES, NbdCommand, NbdError, NbdRequest};
+use crate::protocol::{ExtentKind, MOST_REQUEST_BYTES, NO_HOLE, NbdCommand, NbdError, NbdRequest};
 use crate::workers::Body;
 use fuser::{
     Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -32,8 +32,6 @@ const GENERATION: Generation = Generation(0);
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 16;
-/// Of NBD: zeroes that take room.
-const NO_HOLE: u16 = 2;
 
 /// The file of an export.
 pub(super) fn file_name(export: usize) -> String {
@@ -101,7 +99,7 @@ impl DiskFiles {
             let _ = platform::run_before_others();
         });
         let request = NbdRequest { command, flags, cookie: 0, offset_bytes, length_bytes };
-        let answer = FrontAnswer::new(answer);
+        let answer = Box::new(answer);
         self.controls.tell(HubCommand::Request(FrontRequest { export, request, payload, came_ns, answer }));
     }
 

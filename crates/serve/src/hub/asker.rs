@@ -2,32 +2,14 @@
 
 use crate::protocol::{NbdError, NbdRequest};
 use crate::workers::Body;
-use std::fmt::{self, Debug, Formatter};
 
 /// What becomes of a request.
 pub(crate) type FrontOutcome = Result<Body, NbdError>;
 
 /// What takes the outcome of a request, on any thread.
-pub(crate) struct FrontAnswer(Box<dyn FnOnce(FrontOutcome) + Send>);
-
-impl FrontAnswer {
-    pub(crate) fn new(answer: impl FnOnce(FrontOutcome) + Send + 'static) -> Self {
-        Self(Box::new(answer))
-    }
-
-    pub(crate) fn give(self, outcome: FrontOutcome) {
-        (self.0)(outcome);
-    }
-}
-
-impl Debug for FrontAnswer {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str("FrontAnswer")
-    }
-}
+pub(crate) type FrontAnswer = Box<dyn FnOnce(FrontOutcome) + Send>;
 
 /// A request of a front; it lies within its export.
-#[derive(Debug)]
 pub(crate) struct FrontRequest {
     pub(crate) export: usize,
     pub(crate) request: NbdRequest,
@@ -38,7 +20,6 @@ pub(crate) struct FrontRequest {
 }
 
 /// Who waits for the answer of a request.
-#[derive(Debug)]
 pub(super) enum Asker {
     /// A client of the socket.
     Connection(u64),

@@ -159,7 +159,7 @@ impl Hub {
             self.connections.iter().filter(|(_, connection)| late(connection)).map(|(id, _)| *id).collect();
         self.counts.slow_connections += late.len() as u64;
         late.into_iter().for_each(|id| self.drop_connection(id));
-        if !self.accepts && self.counts.announced {
+        if !self.accepts && self.announced {
             // It is tried again in the next round.
             let _ = self.accept_clients();
         }

@@ -23,9 +23,9 @@ impl Hub {
             HubCommand::Measured(round_trip_ns, answer) => {
                 let now_ns = self.now_ns();
                 self.parts.faults.drain(..).for_each(|fault| self.faults.set(fault, now_ns));
-                self.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
-                self.request_ns = self.account.work().0 / self.counts.own.max(1);
-                self.counts.announced = true;
+                self.counts.round_trip_ns = self.parts.round_trip_ns.unwrap_or(round_trip_ns);
+                self.counts.request_ns = self.account.work().0 / self.own_requests.max(1);
+                self.announced = true;
                 let _ = answer.send(self.accept_clients());
             }
             HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
@@ -103,40 +103,24 @@ impl Hub {
     pub(crate) fn figures(&self) -> ServedFigures {
         let served_ns = self.now_ns();
         let (busy_ns, busiest_second_share, server_bound_seconds) = self.account.work();
-        let counts = &self.counts;
         ServedFigures {
             served_ns,
-            reads: counts.reads,
-            writes: counts.writes,
-            flushes: counts.flushes,
-            trims: counts.trims,
-            read_bytes: counts.read_bytes,
-            written_bytes: counts.written_bytes,
-            errors: counts.errors,
             clients: self.clients() as u64,
-            connections: counts.connections,
-            refused_connections: counts.refused_connections,
-            slow_connections: counts.slow_connections,
             lateness: self.account.lateness(),
-            // A thread that has time for it finds out.
-            client: None,
             busy_share: busy_ns as f64 / served_ns.max(1) as f64,
             busiest_second_share,
             server_bound_seconds,
-            // Files of /proc are read by who asks.
-            steal_share: None,
             defect: self.parts.stack.check_sound().err().map(|error| error.what().clone()),
-            round_trip_ns: self.round_trip_ns,
-            request_ns: self.request_ns,
             grants: self.granted.grants.clone(),
             data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
-            cuts: self.cuts.clone(),
             faults: self.faults.figures(),
+            // What clients got, and what the host took away, is found out by a thread that has time for it.
+            ..self.counts.clone()
         }
     }
 
     pub(crate) fn rehearsal(&self) -> Option<Rehearsal> {
-        self.account.rehearsal(&self.parts.spec, self.parts.seed, self.round_trip_ns)
+        self.account.rehearsal(&self.parts.spec, self.parts.seed, self.counts.round_trip_ns)
     }
 
     /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
@@ -169,7 +153,7 @@ impl Hub {
         settled.into_iter().for_each(|returned| self.job_returned(returned));
         self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
-        self.cuts.push(report);
+        self.counts.cuts.push(report);
         Ok(report)
     }
 

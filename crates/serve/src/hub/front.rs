@@ -60,7 +60,7 @@ impl Hub {
         if let Some(timing) = timing {
             self.account.sent(timing, self.now_ns());
         }
-        answer.give(outcome);
+        answer(outcome);
     }
 
     /// Whether a request is one that the stack never sees: of what measures the round trip, or about no bytes.
@@ -69,11 +69,11 @@ impl Hub {
         let is_own = match &pending.asker {
             Asker::Connection(id) => match self.connections.get(id).map(|connection| connection.peer) {
                 Some(Peer::Own) => true,
-                Some(Peer::Kernel) => !self.counts.announced,
+                Some(Peer::Kernel) => !self.announced,
                 Some(Peer::Client | Peer::Surplus) | None => false,
             },
             // Nobody else is let in before it is known.
-            Asker::Front(_) => !self.counts.announced,
+            Asker::Front(_) => !self.announced,
         };
         is_own || pending.request.command == NbdCommand::BlockStatus
     }

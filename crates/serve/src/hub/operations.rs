@@ -27,7 +27,7 @@ impl Hub {
             export,
             request: *request,
             came_ns,
-            asked_ns: came_ns.saturating_sub(self.round_trip_ns),
+            asked_ns: came_ns.saturating_sub(self.counts.round_trip_ns),
             stamp_ns: came_ns,
             modelled: Request::new(RequestKind::Flush, 0, 0),
             number: 0,
@@ -38,7 +38,7 @@ impl Hub {
             is_in_stack: false,
             is_beside: false,
         };
-        if new.writes() {
+        if new.request.writes() {
             self.writes += 1;
             new.number = self.writes;
         }
@@ -134,7 +134,7 @@ impl Hub {
             let stamp_ns = waiting.stamp_ns;
             return self.is_done(operation, stamp_ns, Ok(()));
         }
-        let fua = request.is_fua() && waiting.writes() && !lies;
+        let fua = request.is_fua() && waiting.request.writes() && !lies;
         waiting.modelled =
             Request { unit: waiting.export as u16, fua, number: waiting.number, ..model_request(&request) };
         self.parts.stack.submit(waiting.stamp_ns, waiting.modelled, operation);
@@ -163,7 +163,7 @@ impl Hub {
     pub(super) fn held_is_due(&mut self, operation: u64) {
         if let Some(waiting) = self.operations.get_mut(&operation) {
             waiting.is_held = false;
-            self.counts.own += u64::from(waiting.is_beside);
+            self.own_requests += u64::from(waiting.is_beside);
         }
         self.answer_if_ready(operation);
     }
@@ -298,16 +298,16 @@ impl Hub {
 
     /// Power may be cut after a write, and a flush leaves less to be cut.
     fn after_answer(&mut self, done: &PendingRequest) {
-        self.acknowledged_writes += u64::from(done.writes() && matches!(done.due, Some((_, Ok(())))));
+        self.acknowledged_writes += u64::from(done.request.writes() && matches!(done.due, Some((_, Ok(())))));
         let Some(rules) = &self.parts.power else { return };
-        if done.writes() && rules.after_writes == Some(self.acknowledged_writes) {
+        if done.request.writes() && rules.after_writes == Some(self.acknowledged_writes) {
             self.flush_all();
             if let Err(error) = self.cut_power() {
                 (self.failure, self.ended) = (Some(error), true);
             }
         } else if done.request.command == NbdCommand::Flush {
             self.trim_journals(0);
-        } else if done.writes() {
+        } else if done.request.writes() {
             self.trim_journals(super::commands::JOURNAL_BYTES);
         }
     }

@@ -38,24 +38,6 @@ pub(crate) enum HubCommand {
     End,
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    pub(super) announced: bool,
-    /// Requests of kurabe's own client.
-    pub(super) own: u64,
-    pub(super) connections: u64,
-    pub(super) refused_connections: u64,
-    pub(super) slow_connections: u64,
-    pub(super) reads: u64,
-    pub(super) writes: u64,
-    pub(super) flushes: u64,
-    pub(super) trims: u64,
-    pub(super) read_bytes: u64,
-    pub(super) written_bytes: u64,
-    pub(super) sent_bytes: u64,
-    pub(super) errors: u64,
-}
-
 /// A served stack so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedFigures {

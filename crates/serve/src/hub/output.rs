@@ -54,7 +54,6 @@ impl Hub {
         }
         connection.is_full = !connection.out.is_empty();
         connection.unsent_bytes -= bytes as u64;
-        self.counts.sent_bytes += bytes as u64;
     }
 
     /// A worker has sent what the socket took.
@@ -65,7 +64,6 @@ impl Hub {
         bytes: usize,
         alive: bool,
     ) {
-        self.counts.sent_bytes += bytes as u64;
         let Some(connection) = self.connections.get_mut(&id) else { return };
         if !alive {
             return self.drop_connection(id);

@@ -7,7 +7,6 @@ use crate::workers::Body;
 use kurabe_sim::Request;
 
 /// A request that was not answered yet.
-#[derive(Debug)]
 pub(super) struct PendingRequest {
     /// Who waits for the answer.
     pub(super) asker: Asker,
@@ -37,17 +36,13 @@ pub(super) struct PendingRequest {
 }
 
 impl PendingRequest {
-    pub(super) fn writes(&self) -> bool {
-        matches!(self.request.command, NbdCommand::Write | NbdCommand::WriteZeroes)
-    }
-
     /// Whether other bytes are there afterwards.
     pub(super) fn changes(&self) -> bool {
-        self.writes() || self.request.command == NbdCommand::Trim
+        self.request.writes() || self.request.command == NbdCommand::Trim
     }
 
     /// Its number, if it is a write that was not acknowledged yet.
     pub(super) fn write_in_flight(&self) -> Option<u64> {
-        self.writes().then_some(self.number)
+        self.request.writes().then_some(self.number)
     }
 }

@@ -6,7 +6,8 @@ const REQUEST_MAGIC: u32 = 0x2560_9513;
 const REQUEST_BYTES: usize = 28;
 
 const FUA: u16 = 1;
-const NO_HOLE: u16 = 1 << 1;
+/// Of zeroes: they take room.
+pub const NO_HOLE: u16 = 1 << 1;
 const DO_NOT_FRAGMENT: u16 = 1 << 2;
 const ONE_EXTENT: u16 = 1 << 3;
 const FAST_ZERO: u16 = 1 << 4;
@@ -94,6 +95,11 @@ impl NbdRequest {
         if self.command == NbdCommand::Write { self.length_bytes } else { 0 }
     }
 
+    /// Whether other bytes are there afterwards.
+    pub(crate) fn writes(&self) -> bool {
+        matches!(self.command, NbdCommand::Write | NbdCommand::WriteZeroes)
+    }
+
     /// Whether it is done only when the medium has it.
     pub fn is_fua(&self) -> bool {
         self.flags & FUA != 0
@@ -140,8 +146,7 @@ impl Conversation {
         }
         let end = request.offset_bytes.checked_add(request.length_bytes.into());
         if end.is_none_or(|end| end > self.chosen().size_bytes) {
-            let writes = matches!(request.command, NbdCommand::Write | NbdCommand::WriteZeroes);
-            return Err(if writes { NbdError::NoSpace } else { NbdError::Invalid });
+            return Err(if request.writes() { NbdError::NoSpace } else { NbdError::Invalid });
         }
         if request.length_bytes == 0 { Err(NbdError::Invalid) } else { Ok(()) }
     }

@@ -9,11 +9,9 @@ use crate::timeline::transfer_ns;
 use std::collections::VecDeque;
 
 /// Memory of the device.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct WriteBuffer {
     capacity_bytes: u64,
-    /// What waits already is programmed at the rate that it was taken over at.
-    pub(super) program_bytes_per_s: f64,
     /// When a lot is programmed, and its bytes.
     lots: VecDeque<(u64, u64)>,
     bytes: u64,
@@ -25,15 +23,11 @@ pub(super) struct WriteBuffer {
 
 impl WriteBuffer {
     /// Beside its bytes, two stripes that are not full may be in memory: of a run and of the log.
-    pub(super) fn new(capacity_bytes: u64, program_bytes_per_s: f64, stripe_bytes: u64) -> Self {
+    pub(super) fn new(capacity_bytes: u64, stripe_bytes: u64) -> Self {
         Self {
             capacity_bytes,
-            program_bytes_per_s,
-            lots: VecDeque::new(),
-            bytes: 0,
-            latest: VecDeque::new(),
-            latest_bytes: 0,
             most_latest_bytes: capacity_bytes.saturating_add(stripe_bytes.saturating_mul(2)),
+            ..Self::default()
         }
     }
 
@@ -60,8 +54,9 @@ impl WriteBuffer {
         ranges
     }
 
-    /// Takes bytes over at `now_ns` that will be programmed at `end_ns`, which never goes back: when they fit.
-    pub(super) fn add(&mut self, now_ns: u64, end_ns: u64, bytes: u64) -> u64 {
+    /// Takes bytes over at `now_ns` that will be programmed at `end_ns`, which never goes back: when they fit,
+    /// with the flash's rate.
+    pub(super) fn add(&mut self, now_ns: u64, end_ns: u64, bytes: u64, bytes_per_s: f64) -> u64 {
         while let Some((end_ns, bytes)) = self.lots.front().copied() {
             if end_ns > now_ns {
                 break;
@@ -80,7 +75,7 @@ impl WriteBuffer {
             let excess = (self.bytes - self.capacity_bytes).min(*bytes);
             *bytes -= excess;
             self.bytes -= excess;
-            fits_ns = fits_ns.max(end_ns.saturating_sub(transfer_ns(*bytes, self.program_bytes_per_s)));
+            fits_ns = fits_ns.max(end_ns.saturating_sub(transfer_ns(*bytes, bytes_per_s)));
             if *bytes == 0 {
                 self.lots.pop_front();
             }
@@ -100,13 +95,13 @@ mod tests {
 
     #[test]
     fn a_write_is_acknowledged_when_it_fits() {
-        let mut buffer = WriteBuffer::new(1000, 1e9, 0);
+        let mut buffer = WriteBuffer::new(1000, 0);
         // The first fits, the second waits for most of the first, a long one for most of itself.
-        assert_eq!(buffer.add(0, 800, 800), 0);
-        assert_eq!(buffer.add(0, 1600, 800), 600);
-        assert_eq!(buffer.add(1600, 11_600, 10_000), 10_600);
+        assert_eq!(buffer.add(0, 800, 800, 1e9), 0);
+        assert_eq!(buffer.add(0, 1600, 800, 1e9), 600);
+        assert_eq!(buffer.add(1600, 11_600, 10_000, 1e9), 10_600);
         assert_eq!((buffer.bytes(11_599), buffer.bytes(11_600)), (1000, 0));
-        assert_eq!(buffer.add(20_000, 20_000, 5), 20_000);
+        assert_eq!(buffer.add(20_000, 20_000, 5, 1e9), 20_000);
         assert_eq!(buffer.bytes(20_000), 0);
     }
 }

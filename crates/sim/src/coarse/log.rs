@@ -15,7 +15,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What is in the log.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     granule_bytes: u64,
     unit_bytes: u64,
@@ -31,14 +31,7 @@ impl Log {
     /// A log of `bytes`, or none if they are less than a granule.
     pub(super) fn new(bytes: u64, granule_bytes: u64, unit_bytes: u64) -> Option<Self> {
         let most_granules = bytes / granule_bytes;
-        (most_granules > 0).then(|| Self {
-            granule_bytes,
-            unit_bytes,
-            most_granules,
-            granules: BTreeSet::new(),
-            units: BTreeMap::new(),
-            queue: VecDeque::new(),
-        })
+        (most_granules > 0).then(|| Self { granule_bytes, unit_bytes, most_granules, ..Self::default() })
     }
 
     /// Adds a write: how many units were merged to make room.

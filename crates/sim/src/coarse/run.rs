@@ -18,7 +18,7 @@ pub(super) struct FlashWork {
 }
 
 /// Where writes go on in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     unit_bytes: u64,
     stripe_bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(unit_bytes: u64, stripe_bytes: u64) -> Self {
-        Self { unit_bytes, stripe_bytes, end_bytes: None, pending_bytes: 0, written_bytes: 0, copied: false }
+        Self { unit_bytes, stripe_bytes, ..Self::default() }
     }
 
     /// The byte at which the open run would go on.

@@ -8,11 +8,10 @@
 //!
 //! Not modelled: reading the rest of a track before the first sector came by, errors and retries, changes of temperature.
 
-use super::causes::Causes;
 use super::dirty::Dirty;
 use super::geometry::SectorPlace;
 use super::layout;
-use super::mechanism::{Access, BufferedMechanism, Read};
+use super::mechanism::{Access, BufferedMechanism, Causes, Read};
 use super::params::{Handling, Values};
 use crate::build::{Builder, words};
 use crate::layer::{Built, Layer};

@@ -12,7 +12,7 @@
 //! Not modelled: spindle speed that varies, sectors that were replaced far away.
 
 /// Neighbouring cylinders of equally many sectors.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Zone {
     /// First cylinder.
     pub(super) cylinder: u64,
@@ -26,26 +26,13 @@ pub(super) struct Zone {
     pub(super) unused: (u64, u64),
     /// Sectors left out because they are bad or spare: the data sector, counted within the zone, before which they lie,
     /// and how many are left out until there, these counted.
-    slips: Vec<(u64, u64)>,
+    pub(super) slips: Vec<(u64, u64)>,
     /// First sector of data, and how many follow in the zone; set by [`DiskGeometry::new`].
-    first: u64,
-    count: u64,
+    pub(super) first: u64,
+    pub(super) count: u64,
 }
 
 impl Zone {
-    pub(super) fn new(cylinder: u64, sectors: u64) -> Self {
-        Self {
-            cylinder,
-            sectors,
-            skew_ns: (0, 0),
-            offset_ns: 0,
-            unused: (0, 0),
-            slips: Vec::new(),
-            first: 0,
-            count: 0,
-        }
-    }
-
     /// Leaves sectors out: each row is the data sector of the zone before which they lie, and how many.
     pub(super) fn leave_out(&mut self, mut rows: Vec<(u64, u64)>) {
         rows.sort_unstable();
@@ -219,13 +206,8 @@ impl DiskGeometry {
         until_ns: u64,
         switch_ns: (u64, u64),
     ) -> Passed {
-        let mut passed = Passed {
-            sector: first,
-            at_ns: from_ns,
-            switch_ns: 0,
-            track: Track::default(),
-            on_track: (from_ns, first),
-        };
+        let mut passed =
+            Passed { sector: first, at_ns: from_ns, on_track: (from_ns, first), ..Passed::default() };
         let mut last_track = None;
         while passed.sector < end {
             let index = self.zone_of(passed.sector);
@@ -289,7 +271,7 @@ fn if_next(from: Track, to: Track, (head_ns, cylinder_ns): (u64, u64)) -> u64 {
 }
 
 /// How far a pass along sectors got.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
     /// The sector after the last one that is complete.
     pub(super) sector: u64,
@@ -309,10 +291,11 @@ mod tests {
     use proptest::prelude::*;
 
     fn geometry(slips: Vec<(u64, u64)>) -> DiskGeometry {
-        let mut outer = Zone { unused: (3, 5), skew_ns: (2_000_000, 3_000_000), ..Zone::new(0, 100) };
+        let mut outer =
+            Zone { sectors: 100, unused: (3, 5), skew_ns: (2_000_000, 3_000_000), ..Zone::default() };
         outer.leave_out(slips);
         outer.offset_ns = 77;
-        let inner = Zone { skew_ns: (2_100_000, 3_100_000), ..Zone::new(40, 61) };
+        let inner = Zone { cylinder: 40, sectors: 61, skew_ns: (2_100_000, 3_100_000), ..Zone::default() };
         DiskGeometry::new(vec![outer, inner], 3, 100, 11_111_111, Serpentine::No)
     }
 

@@ -112,7 +112,7 @@ fn zones(builder: &Builder<'_>, values: &Mechanics) -> Result<Vec<Zone>> {
         if !follows || cylinder >= values.cylinders || !(1..=MOST_SECTORS).contains(&sectors) {
             return Err(misfit(builder));
         }
-        zones.push(Zone::new(cylinder, sectors));
+        zones.push(Zone { cylinder, sectors, ..Zone::default() });
     }
     if zones.is_empty() { Err(misfit(builder)) } else { Ok(zones) }
 }

@@ -6,6 +6,35 @@
 
 use super::geometry::{DiskGeometry, SectorPlace, Track};
 use super::seek::Seek;
+use crate::build::words;
+use crate::world::{JobId, World};
+
+words! {
+    /// What the time of a disk goes to.
+    pub(super) struct Causes from "disk" {
+        memory: cause("memory");
+        room: cause("room");
+        back: cause("written-back");
+        flush: cause("flush");
+        waiting: line("waiting");
+        command: cause("command");
+        seek: cause("seek");
+        rotation: cause("rotation");
+        transfer: cause("transfer");
+        switch: cause("switch");
+    }
+}
+
+impl Causes {
+    /// Charges the phases of an access.
+    pub(super) fn charge(&self, world: &mut World, job: JobId, access: &Access) {
+        world.charge(job, self.seek, access.sought_ns);
+        world.charge(job, self.memory, access.data_ns);
+        world.charge(job, self.rotation, access.turned_ns);
+        world.charge(job, self.switch, access.turned_ns + access.switch_ns);
+        world.charge(job, self.transfer, access.end_ns);
+    }
+}
 
 /// The moving parts.
 #[derive(Clone, Debug)]
@@ -94,12 +123,7 @@ impl Mechanism {
 
     /// Reads sectors; the arm is free at `from_ns`.
     fn read(&mut self, from_ns: u64, first: u64, end: u64) -> Access {
-        self.access(from_ns, first, end, None)
-    }
-
-    /// Reads sectors, or writes them once their data are there; the arm is free at `from_ns`.
-    fn access(&mut self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> Access {
-        let (access, track) = self.planned(from_ns, first, end, data_ns);
+        let (access, track) = self.planned(from_ns, first, end, None);
         self.track = track;
         access
     }

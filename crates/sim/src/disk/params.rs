@@ -3,7 +3,7 @@
 use super::{drive, removable};
 use crate::build::parameters;
 use crate::layer::{Below, LayerKind};
-use crate::schema::{Parameter, ParameterScale, ParameterType, SIZE};
+use crate::schema::{Parameter, ParameterScale, SIZE};
 use crate::vocabulary::{entry, page};
 
 parameters! {
@@ -84,26 +84,13 @@ parameters! {
         "write_back" write_back_bytes: SIZE, usual("1 MiB", "assumed").live();
         "queue_depth" queue_depth: Count(1, 256), usual("1", "assumed: no command queueing");
         "age_limit" age_limit_ns: Time, usual("500 ms", "assumed").live();
+        // What is expected of it over the years: no time follows from it, but what an array of such disks is worth.
+        "failures_per_year": Number(0.0, 10.0),
+            usual("0.0157", "1.57 % a year of all drives at Backblaze in 2024 (blocksandfiles.com, 2025-11-13)");
+        "bits_per_error": Number(1.0, 1e18),
+            usual("100000000000000", "assumed: the bound that data sheets of such disks give, one in 10^14 bits read");
     }
 }
-
-/// What is expected of it over the years: no time follows from it, but what an array of such disks is worth.
-const RELIABILITY: &[Parameter] = &[
-    Parameter::usual(
-        "failures_per_year",
-        ParameterType::Number(0.0, 10.0),
-        "0.0157",
-        "1.57 % a year of all drives at Backblaze in 2024 (blocksandfiles.com, 2025-11-13)",
-        entry!("disk", "parameter", "failures_per_year"),
-    ),
-    Parameter::usual(
-        "bits_per_error",
-        ParameterType::Number(1.0, 1e18),
-        "100000000000000",
-        "assumed: the bound that data sheets of such disks give, one in 10^14 bits read",
-        entry!("disk", "parameter", "bits_per_error"),
-    ),
-];
 
 /// What drives for removable disks have.
 pub(super) const WRITE_PIECE: Parameter =
@@ -142,17 +129,7 @@ const DISK_PARAMETERS: &[Parameter] = &{
     let (read_hit, others) = OF_DISK.split_at(1);
     let (before_memory, after_memory) = others.split_at(5);
     let (read, write) = OVERHEADS.0.split_at(1);
-    joined::<47>(&[
-        MECHANICS,
-        read,
-        read_hit,
-        write,
-        before_memory,
-        MEMORY,
-        OVERHEADS.1,
-        after_memory,
-        RELIABILITY,
-    ])
+    joined::<47>(&[MECHANICS, read, read_hit, write, before_memory, MEMORY, OVERHEADS.1, after_memory])
 };
 const REMOVABLE_PARAMETERS: &[Parameter] =
     &joined::<30>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);

@@ -7,9 +7,8 @@
 //!
 //! Not modelled: spinning down, exchange of media, sectors that are written again after a failed check.
 
-use super::causes::Causes;
 use super::layout;
-use super::mechanism::{BufferedMechanism, Read};
+use super::mechanism::{BufferedMechanism, Causes, Read};
 use super::params::{Handling, Passes, WRITE_PIECE};
 use crate::account::{Cause, Counter};
 use crate::build::{Builder, words};

@@ -28,7 +28,7 @@ struct Run {
 }
 
 /// The clusters of an image.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chain {
     pub(super) cluster_bytes: u64,
     data_bytes: u64,

@@ -23,7 +23,7 @@ const MARK_NS: u64 = 3_000_000_000;
 const SLEEP_NS: u64 = 500_000_000;
 
 /// The filling of a member.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Rebuild {
     pub(super) member: u16,
     pub(super) began: bool,
@@ -46,19 +46,7 @@ impl Md {
     /// The filling of a member from a byte of its data on.
     pub(super) fn new_rebuild(&self, member: u16, from_bytes: u64) -> Rebuild {
         let from_bytes = from_bytes / BLOCK_BYTES * BLOCK_BYTES;
-        Rebuild {
-            member,
-            began: false,
-            sleeps: false,
-            filled_bytes: from_bytes,
-            next_bytes: from_bytes,
-            under_way: VecDeque::new(),
-            yields: false,
-            done_bytes: 0,
-            looked_bytes: 0,
-            marks: VecDeque::new(),
-            clients_bytes: 0,
-        }
+        Rebuild { member, filled_bytes: from_bytes, next_bytes: from_bytes, ..Rebuild::default() }
     }
 
     /// Begins as many blocks as may be under way.

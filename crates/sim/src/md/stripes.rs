@@ -12,7 +12,7 @@
 
 use super::{AfterMembers, Md};
 use crate::raid::geometry::MemberExtent;
-use crate::world::{JobId, Request, RequestKind, World};
+use crate::world::{JobId, Request, RequestKind, World, is_last_part};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// What a head has of each member (raid5.h: STRIPE_SIZE).
@@ -25,7 +25,7 @@ type RowPart = (JobId, u64, u64);
 type WrittenHeads = BTreeMap<u64, Vec<(u64, u64)>>;
 
 /// A write to heads of one row.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct StripeWrite {
     row: u64,
     parts: Vec<RowPart>,
@@ -84,7 +84,7 @@ impl Md {
         let request = world.request(job);
         let row_bytes = self.geometry.row_bytes();
         let rows = request.offset_bytes / row_bytes..request.end_bytes().div_ceil(row_bytes);
-        self.open.insert(job, (rows.end - rows.start) as u32);
+        self.open.insert(job, rows.end - rows.start);
         for row in rows {
             let from = request.offset_bytes.max(row * row_bytes);
             let part = (job, from, request.end_bytes().min((row + 1) * row_bytes));
@@ -99,13 +99,7 @@ impl Md {
     fn begin_row(&mut self, row: u64, parts: Vec<RowPart>, world: &mut World) {
         self.stripes.rows.insert(row, Vec::new());
         let heads = self.heads(row, &parts);
-        self.stripes.waiting.push_back(StripeWrite {
-            row,
-            parts,
-            heads,
-            writes: Vec::new(),
-            computed_bytes: 0,
-        });
+        self.stripes.waiting.push_back(StripeWrite { row, parts, heads, ..StripeWrite::default() });
         self.admit(world);
     }
 
@@ -226,12 +220,8 @@ impl Md {
         self.stripes.heads_in_use -= stripe.heads.len() as u64;
         for (job, ..) in stripe.parts {
             world.charge(job, self.words.stripe_busy, world.now_ns());
-            match self.open.get_mut(&job) {
-                Some(open) if *open > 1 => *open -= 1,
-                _ => {
-                    self.open.remove(&job);
-                    self.answer(job, world.now_ns(), world);
-                }
+            if is_last_part(&mut self.open, job) {
+                self.answer(job, world.now_ns(), world);
             }
         }
         let waiting = self.stripes.rows.remove(&stripe.row).unwrap_or_default();

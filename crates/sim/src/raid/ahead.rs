@@ -4,7 +4,7 @@
 //! lies ahead of a stream is read in the background, again when half of it is used up. A wrong guess costs nothing
 //! by itself, but keeps the drives busy and lets other data give way.
 
-use super::card::{Card, ReadAhead};
+use super::card::Card;
 use super::task::NextStep;
 use crate::world::{RequestKind, World};
 
@@ -41,10 +41,7 @@ impl Card {
 
     /// A read from `from` to `to` has come: reads ahead of it, if the policy says so.
     pub(super) fn look_ahead(&mut self, from: u64, to: u64, world: &mut World) {
-        let policies = self.policies;
-        if policies.read_ahead == ReadAhead::None || self.cache.is_none() {
-            return;
-        }
+        let Some(enough) = self.ahead_after.filter(|_| self.cache.is_some()) else { return };
         // The stream used last stands last.
         let index = self.streams.iter().position(|stream| stream.next == from);
         let mut stream = match index {
@@ -60,13 +57,12 @@ impl Card {
         let window = self.values.read_ahead_bytes;
         let begin = stream.ahead_to.max(to);
         let end = (to + window).min(self.geometry.capacity_bytes());
-        let is_due = policies.read_ahead == ReadAhead::Always || stream.reads >= 2;
-        let due = begin < end && (end - begin) * 2 >= window;
-        if is_due && due {
+        let is_due = stream.reads >= enough && begin < end && (end - begin) * 2 >= window;
+        if is_due {
             stream.ahead_to = end;
         }
         self.streams.push(stream);
-        if is_due && due {
+        if is_due {
             self.read_ahead(begin, end, world);
         }
     }

@@ -1,12 +1,11 @@
 //! The card: its processor and memory, and the requests that it has under way with its members.
 
-use super::Values;
 use super::ahead::ReadStream;
 use super::cache::Cache;
 use super::failures::Failures;
 use super::geometry::{MemberExtent, RaidGeometry};
 use super::task::{NextStep, Tasks};
-use super::words::Words;
+use super::{Values, Words};
 use crate::account::Cause;
 use crate::layer::{Control, Layer};
 use crate::ranges::AtRisk;
@@ -17,29 +16,16 @@ use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
-/// When the card reads ahead.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReadAhead {
-    None,
-    Always,
-    Adaptive,
-}
-
-/// How the memory is used.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Policies {
-    pub(super) write_back: bool,
-    pub(super) cached: bool,
-    pub(super) read_ahead: ReadAhead,
-}
-
 /// The layer.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(super) struct Card {
-    members: Vec<(LayerId, u16)>,
+    pub(super) members: Vec<(LayerId, u16)>,
     pub(super) failures: Failures,
     pub(super) geometry: RaidGeometry,
-    pub(super) policies: Policies,
+    /// How the memory is used; with the number of a stream's reads from which on the card reads ahead of it.
+    pub(super) write_back: bool,
+    pub(super) cached: bool,
+    pub(super) ahead_after: Option<u64>,
     pub(super) cache: Option<Cache>,
     pub(super) values: Values,
     pub(super) words: Words,
@@ -47,8 +33,8 @@ pub(super) struct Card {
     pub(super) parity: Timeline,
     pub(super) memory: Timeline,
     /// Requests at each member, and whose turn it is among copies that are equally busy.
-    busy: Vec<u32>,
-    turn: u64,
+    pub(super) busy: Vec<u32>,
+    pub(super) turn: u64,
     pub(super) tasks: Tasks,
     /// Rows being written, each with the tasks that wait for it.
     pub(super) locks: BTreeMap<u64, VecDeque<u32>>,
@@ -70,43 +56,6 @@ pub(super) struct Card {
 }
 
 impl Card {
-    pub(super) fn new(
-        members: Vec<(LayerId, u16)>,
-        geometry: RaidGeometry,
-        policies: Policies,
-        cache: Option<Cache>,
-        values: Values,
-        words: Words,
-    ) -> Self {
-        Self {
-            busy: vec![0; members.len()],
-            failures: Failures::new(members.len()),
-            turn: 0,
-            members,
-            geometry,
-            policies,
-            cache,
-            values,
-            words,
-            processor: Timeline::default(),
-            parity: Timeline::default(),
-            memory: Timeline::default(),
-            tasks: Tasks::default(),
-            locks: BTreeMap::new(),
-            waiting: VecDeque::new(),
-            flushes: VecDeque::new(),
-            draining: false,
-            destages: 0,
-            cursor_bytes: 0,
-            timer_runs: false,
-            streams: Vec::new(),
-            aheads: Vec::new(),
-            stretches: Vec::new(),
-            begun: Vec::new(),
-            pieces: Vec::new(),
-        }
-    }
-
     /// The processor's work for a request of the host that touches so many strips and becomes so many requests to
     /// members, and the latency after it; tells when the request goes on.
     pub(super) fn command(&mut self, job: JobId, strips: u64, requests: u64, world: &mut World) -> u64 {

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 impl Card {
     pub(super) fn flush(&mut self, job: JobId, world: &mut World) {
         let ready_ns = self.command(job, 0, 0, world);
-        if self.policies.write_back && self.values.battery && self.cache.is_some() {
+        if self.write_back && self.values.battery && self.cache.is_some() {
             // What the memory has is safe.
             world.finish_at(ready_ns, job);
         } else if self.cache.as_ref().is_some_and(|cache| cache.unsafe_bytes() > 0) {

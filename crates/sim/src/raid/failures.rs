@@ -6,7 +6,7 @@
 use super::geometry::{MemberExtent, RaidGeometry};
 
 /// Members that failed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Failures {
     /// By member.
     failed: Vec<bool>,
@@ -18,7 +18,7 @@ pub(crate) struct Failures {
 
 impl Failures {
     pub(crate) fn new(members: usize) -> Self {
-        Self { failed: vec![false; members], degraded: false, offline: false }
+        Self { failed: vec![false; members], ..Self::default() }
     }
 
     /// Whether nothing is to be asked of a member. An array that has just gone offline ends what it began.

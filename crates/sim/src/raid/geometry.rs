@@ -34,7 +34,7 @@ impl MemberExtent {
 }
 
 /// A layout.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RaidGeometry {
     /// Bytes of a strip.
     pub(crate) strip_bytes: u64,

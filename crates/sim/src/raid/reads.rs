@@ -26,7 +26,7 @@ impl Card {
         for (from, to) in &missing {
             self.geometry.split(*from, *to, &mut pieces);
         }
-        if self.policies.cached && self.cache.is_some() {
+        if self.cached && self.cache.is_some() {
             // Strips are copied as they come in; what is left for the end is the last one of each member.
             let strip_bytes = self.geometry.strip_bytes;
             let last: u64 = pieces.iter().map(|piece| piece.length_bytes.min(strip_bytes)).sum();

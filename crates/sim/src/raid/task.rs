@@ -4,9 +4,10 @@ use super::parity::ParityUpdate;
 use crate::world::JobId;
 
 /// What is done when the requests to the members have returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NextStep {
     /// The host's read is answered.
+    #[default]
     Read,
     /// The host's write, or flush, is answered.
     Answer,
@@ -19,7 +20,7 @@ pub(super) enum NextStep {
 }
 
 /// Something under way.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct RaidTask {
     pub(super) step: NextStep,
     /// The host's request that waits for it.
@@ -58,30 +59,16 @@ pub(super) struct Tasks {
 impl Tasks {
     /// Begins one.
     pub(super) fn begin(&mut self, step: NextStep, job: Option<JobId>, from: u64, to: u64) -> u32 {
-        if let Some(id) = self.free.pop() {
-            let task = &mut self.list[id as usize];
-            (task.step, task.job, task.above, task.pending) = (step, job, None, 0);
-            (task.from, task.to, task.copied_ns, task.copy_bytes) = (from, to, 0, 0);
-            (task.number, task.computed_bytes) = (0, 0);
-            task.stretches.clear();
-            return id;
-        }
-        self.list.push(RaidTask {
-            step,
-            job,
-            above: None,
-            pending: 0,
-            computed_bytes: 0,
-            number: 0,
-            from,
-            to,
-            copied_ns: 0,
-            copy_bytes: 0,
-            stretches: Vec::new(),
-            plan: ParityUpdate::default(),
-            waiters: Vec::new(),
+        let id = self.free.pop().unwrap_or_else(|| {
+            self.list.push(RaidTask::default());
+            self.list.len() as u32 - 1
         });
-        self.list.len() as u32 - 1
+        let task = &mut self.list[id as usize];
+        (task.step, task.job, task.above, task.pending) = (step, job, None, 0);
+        (task.from, task.to, task.copied_ns, task.copy_bytes) = (from, to, 0, 0);
+        (task.number, task.computed_bytes) = (0, 0);
+        task.stretches.clear();
+        id
     }
 
     /// Gives its place back.

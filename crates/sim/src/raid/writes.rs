@@ -12,7 +12,7 @@ impl Card {
         let strips = self.geometry.strips(from, to);
         let Request { number, fua, .. } = world.request(job);
         // A memory without a battery is no place for what must be safe.
-        let write_back = self.policies.write_back && (self.values.battery || !fua);
+        let write_back = self.write_back && (self.values.battery || !fua);
         let Some(cache) = self.cache.as_mut().filter(|cache| write_back && cache.could_hold(from, to)) else {
             return self.write_through(job, from, to, strips, world);
         };
@@ -66,7 +66,7 @@ impl Card {
         {
             cache.pass_by(from, to);
         }
-        if self.policies.cached
+        if self.cached
             && let Some(cache) = &mut self.cache
         {
             cache.keep(from, to);

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 /// A stretch of addresses: the first byte, the one after the last, and where in the log it begins.
 pub(super) type LoggedStretch = (u64, u64, u64);
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CacheLog {
     size_bytes: u64,
     most_entries: usize,
@@ -23,7 +23,7 @@ pub(super) struct CacheLog {
 
 impl CacheLog {
     pub(super) fn new(size_bytes: u64, most_entries: usize) -> Self {
-        Self { size_bytes, most_entries, map: BTreeMap::new(), order: VecDeque::new(), head_bytes: 0 }
+        Self { size_bytes, most_entries, ..Self::default() }
     }
 
     pub(super) fn is_empty(&self) -> bool {

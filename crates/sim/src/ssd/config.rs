@@ -1,10 +1,84 @@
 //! What the parameters of an SSD come to: a geometry that is whole, and times.
 
-use super::parameters::Values;
+use super::die::Manners;
 use super::scatter::Scatter;
-use crate::build::Builder;
+use crate::build::{Builder, parameters};
 use crate::timeline::transfer_ns;
 use kurabe_core::{Result, text};
+
+/// The longest period, ten years: as long as flash is promised to keep data.
+pub(super) const MOST_DAYS: f64 = 3650.0;
+/// The largest standard deviation, as a share: at 3.46 of them, the end of the distribution, a time is still above 0.
+pub(super) const MOST_SPREAD: f64 = 0.25;
+
+parameters! {
+    /// Values of all of them. Where a time may be 0, that stands for the usual time of the cell type.
+    pub(super) struct Values, PARAMETERS from "ssd" {
+        "capacity" capacity_bytes: SOME_SIZE, needed;
+        "channels" channels: Count(1, 64), needed;
+        "dies" dies: Count(1, 64), needed;
+        "serial_dies" serial_dies: Count(1, 64), usual("1", "assumed: all dies work side by side");
+        "planes" planes: Count(1, 16), usual("1", "assumed");
+        "page" page_bytes: SOME_SIZE, usual("16 KiB", "assumed: usual since about 2013");
+        "pages_per_block" pages_per_block: Count(1, 65_536), usual("256", "MQSim ssdconfig.xml");
+        "mapping_unit" mapping_unit_bytes: Bytes(512, 1 << 30),
+            usual("4 KiB", "assumed: usual for page-mapped drives");
+        "over_provisioning" over_provisioning: Number(0.0, 100.0),
+            usual("0.07", "derived: 2^30 / 10^9 - 1, flash in GiB sold as GB");
+        "cell" cell: Word(&["slc", "mlc", "tlc", "qlc"]), needed;
+        "read_time" read_ns: Time, usual("0 ns", "that of the cell type").derived_from(&["cell"]);
+        "page_read_times" page_read_times: Rows(&["microseconds"]),
+            usual("[]", "assumed: all alike").derived_from(&["read_time"]);
+        "read_spread" read_spread: Number(0.0, MOST_SPREAD),
+            usual("0", "assumed: rows of one kind of page are alike");
+        "program_spread" program_spread: Number(0.0, MOST_SPREAD),
+            usual("0", "assumed: rows of pages are alike");
+        "program_time" program_ns: Time, usual("0 ns", "that of the cell type").derived_from(&["cell"]);
+        "page_program_times" page_program_times: Rows(&["microseconds"]),
+            usual("[]", "assumed: all alike, as flash that programs the bits of its cells in one go").derived_from(&["program_time"]);
+        "erase_time" erase_ns: Time, usual("0 ns", "that of the cell type").derived_from(&["cell"]);
+        "channel_rate" channel_bytes_per_s: Rate, usual("333 MB/s", "MQSim ssdconfig.xml: 333 MT/s");
+        "data_first" data_first: Flag, usual("false", "assumed: commands are short and go between");
+        "controller_rate" controller_bytes_per_s: Rate, usual("8 GB/s", "assumed: beyond the rest").live();
+        "write_rate" write_bytes_per_s: Rate, usual("1 TB/s", "assumed: as controller_rate");
+        "command_time" command_ns: Time, usual("1 us", "assumed").live();
+        "command_latency" command_latency_ns: Time, usual("5 us", "assumed").live();
+        "unit_latency" unit_latency_ns: Time, usual("0 ns", "assumed: small beside the flash").live();
+        "hit_time" hit_ns: Time, usual("1 us", "assumed").live();
+        "write_latency" write_latency_ns: Time, usual("0 ns", "assumed: as reads").live();
+        "write_command_time" write_command_ns: Time,
+            usual("0 ns", "assumed: as reads").derived_from(&["command_time"]);
+        "buffer" buffer_bytes: SIZE, usual("1 MiB", "assumed");
+        "read_ahead" read_ahead_bytes: Bytes(0, 64 << 20), usual("128 KiB", "assumed");
+        "flush_waits" flush_waits: Flag, usual("true", "assumed: as the standards ask").live();
+        "save_time" save_ns: Time,
+            usual("0 ns", "assumed: a row, in cells with one bit where the drive has them").derived_from(&["slc_program_time", "program_time"]).live();
+        "power_loss_protection" power_loss_protection: Flag, usual("false", "assumed: a client drive");
+        "suspend" suspend: Word(&["none", "program", "program-and-erase"]), usual("none", "assumed");
+        "suspend_time" suspend_ns: Time, usual("20 us", "assumed").live();
+        "mapping" mapping: Word(&["full", "cached"]), usual("full", "assumed: a drive with DRAM");
+        "mapping_cache" mapping_cache_bytes: SIZE, usual("2 MiB", "MQSim ssdconfig.xml");
+        "slc_static" slc_static_bytes: SIZE, usual("0 B", "assumed: none");
+        "slc_dynamic" slc_dynamic_bytes: SIZE, usual("0 B", "assumed: none");
+        "slc_read_time" slc_read_ns: Time,
+            usual("0 ns", "assumed: as with all bits").derived_from(&["read_time"]);
+        "slc_program_time" slc_program_ns: Time,
+            usual("0 ns", "assumed: as with all bits").derived_from(&["program_time"]);
+        "slc_keep" slc_keep_bytes: SIZE, usual("0 B", "assumed: everything is moved as soon as there is time");
+        "fold_time" fold_ns: Time,
+            usual("0 ns", "assumed: as data of the host").derived_from(&["program_time"]);
+        "slc_full" slc_full: Word(&["direct", "fold"]), usual("direct", "assumed");
+        "gc" gc: Word(&["greedy", "cost-benefit"]), usual("greedy", "MQSim ssdconfig.xml");
+        "gc_free_blocks" gc_free_blocks: Count(1, 1024), usual("2", "assumed");
+        "idle_free_blocks" idle_free_blocks: Count(1, 65_536), usual("8", "assumed");
+        "idle_after" idle_after_ns: Time, usual("100 ms", "assumed").live();
+        "refresh_days" refresh_days: Number(0.0, MOST_DAYS), usual("0", "assumed: never in the time of a test");
+        "fill" fill: Number(0.0, 1.0), usual("0", "assumed: new");
+        "age" age: Word(&["new", "worn"]), usual("new", "assumed: new");
+        "unwritten_as_data" unwritten_as_data: Flag,
+            usual("true", "assumed: whoever reads has written before").live();
+    }
+}
 
 /// What was done to make room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,20 +148,17 @@ pub(super) struct Config {
     /// By kind of page.
     pub(super) read_ns: Vec<u64>,
     pub(super) slc_read_ns: u64,
-    /// The mean of those by kind of page.
-    pub(super) program_ns: u64,
+    /// With the mean of the times by kind of page.
+    pub(super) manners: Manners,
     /// By kind of page.
     page_program_ns: Vec<u64>,
     pub(super) scatter: Scatter,
     pub(super) slc_program_ns: u64,
     pub(super) fold_ns: u64,
-    pub(super) erase_ns: u64,
     pub(super) unit_transfer_ns: u64,
     /// Of a write, if it is another.
     pub(super) write_command_ns: Option<u64>,
     pub(super) buffer_rows: u64,
-    pub(super) suspend_program_ns: Option<u64>,
-    pub(super) suspend_erase_ns: Option<u64>,
     /// Pages of the mapping table that are kept, if not all.
     pub(super) mapping_pages: Option<u64>,
     pub(super) fold_when_full: bool,
@@ -112,17 +183,19 @@ impl Config {
         Ok(Self {
             read_ns: by_page(&values.page_read_times, read_ns),
             slc_read_ns: given(values.slc_read_ns, read_ns),
-            program_ns,
+            manners: Manners {
+                program_ns,
+                erase_ns: given(values.erase_ns, erase_ns),
+                suspend_program_ns: suspend_ns.filter(|_| values.suspend != "none"),
+                suspend_erase_ns: suspend_ns.filter(|_| values.suspend == "program-and-erase"),
+            },
             page_program_ns,
             scatter: Scatter::new(builder.random().bits(), &values),
             slc_program_ns: given(values.slc_program_ns, program_ns),
             fold_ns: given(values.fold_ns, program_ns),
-            erase_ns: given(values.erase_ns, erase_ns),
             unit_transfer_ns: transfer_ns(geometry.unit_bytes, values.channel_bytes_per_s),
             write_command_ns: Some(values.write_command_ns).filter(|time_ns| *time_ns > 0),
             buffer_rows: values.buffer_bytes.div_ceil(geometry.row_bytes()).min(1 << 31),
-            suspend_program_ns: suspend_ns.filter(|_| values.suspend != "none"),
-            suspend_erase_ns: suspend_ns.filter(|_| values.suspend == "program-and-erase"),
             mapping_pages: (values.mapping == "cached")
                 .then(|| values.mapping_cache_bytes / values.page_bytes),
             fold_when_full: values.slc_full == "fold",
@@ -169,9 +242,12 @@ impl Config {
         let reads_ns = rows_read
             .saturating_mul(mean(&self.read_ns))
             .saturating_add(slc_rows_read.saturating_mul(self.slc_read_ns));
-        let programs_ns =
-            (self.program_ns.saturating_mul(moved).saturating_add(self.fold_ns.saturating_mul(folded)))
-                / u64::from(geometry.units_per_row);
+        let programs_ns = (self
+            .manners
+            .program_ns
+            .saturating_mul(moved)
+            .saturating_add(self.fold_ns.saturating_mul(folded)))
+            / u64::from(geometry.units_per_row);
         let dies_per_channel = u64::from(geometry.dies / geometry.channels);
         reads_ns
             .saturating_add(programs_ns)

@@ -6,9 +6,10 @@
 //! or interrupts it where the chip can do that, which then ends later by as much.
 
 /// What a die does at the end of its committed work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Busy {
     /// It reads for somebody.
+    #[default]
     Reading,
     /// It programs a row.
     Programming,
@@ -33,7 +34,7 @@ pub(super) struct Manners {
 }
 
 /// A die's time.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Die {
     /// End of what is committed.
     pub(super) free_ns: u64,
@@ -66,7 +67,7 @@ pub(super) struct Dies {
 impl Dies {
     pub(super) fn new(count: u32) -> Self {
         let count = count as usize;
-        Self { list: vec![Die::new(); count], done_ns: vec![0; count], release_ns: vec![u64::MAX; count] }
+        Self { list: vec![Die::default(); count], done_ns: vec![0; count], release_ns: vec![u64::MAX; count] }
     }
 
     pub(super) fn get(&self, die: u32) -> &Die {
@@ -115,20 +116,6 @@ pub(super) struct ReadStart {
 }
 
 impl Die {
-    pub(super) fn new() -> Self {
-        Self {
-            free_ns: 0,
-            read_end_ns: 0,
-            busy: Busy::Reading,
-            backlog_ns: 0,
-            rows: 0,
-            held: 0,
-            erase_due_ns: 0,
-            share_ns: 0,
-            share_folds: false,
-        }
-    }
-
     /// When all its work is done, if nothing else comes.
     #[inline]
     pub(super) fn all_done_ns(&self) -> u64 {
@@ -287,7 +274,7 @@ mod tests {
 
     #[test]
     fn a_read_goes_ahead_of_programs_that_have_not_begun() {
-        let mut die = Die::new();
+        let mut die = Die::default();
         for _ in 0..3 {
             die.add(0, 1, 100);
         }
@@ -301,7 +288,7 @@ mod tests {
 
     #[test]
     fn a_read_interrupts_where_the_chip_can_and_the_program_ends_later() {
-        let mut die = Die::new();
+        let mut die = Die::default();
         die.add(0, 1, 100);
         die.catch_up(50, 100);
         let manners = Manners { suspend_program_ns: Some(10), ..PLAIN };
@@ -317,8 +304,7 @@ mod tests {
 
     #[test]
     fn an_erase_goes_first_and_is_waited_for() {
-        let mut die = Die::new();
-        die.erase_due_ns = 1000;
+        let mut die = Die { erase_due_ns: 1000, ..Die::default() };
         die.add(0, 1, 100);
         die.catch_up(1, 100);
         assert_eq!(die.begin_read(1, &PLAIN).behind, Busy::Erasing);

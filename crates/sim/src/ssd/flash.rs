@@ -29,12 +29,12 @@ pub(super) struct ReadPath {
 impl Ssd {
     pub(super) fn cause_of(&self, busy: Busy) -> Cause {
         match busy {
-            Busy::Reading => self.causes.behind_reads,
-            Busy::Programming => self.causes.behind_programs,
-            Busy::Collecting => self.causes.collecting,
-            Busy::Folding => self.causes.folding,
-            Busy::Erasing => self.causes.behind_erase,
-            Busy::Refreshing => self.causes.refreshing,
+            Busy::Reading => self.words.behind_reads,
+            Busy::Programming => self.words.behind_programs,
+            Busy::Collecting => self.words.collecting,
+            Busy::Folding => self.words.folding,
+            Busy::Erasing => self.words.behind_erase,
+            Busy::Refreshing => self.words.refreshing,
         }
     }
 
@@ -54,7 +54,7 @@ impl Ssd {
     #[inline]
     fn catch_up(&mut self, die: u32, now_ns: u64) {
         if self.dies.get(die).free_ns <= now_ns {
-            let program_ns = self.config.program_ns;
+            let program_ns = self.config.manners.program_ns;
             let released = self.dies.change(die, |die| die.catch_up(now_ns, program_ns));
             self.rows_used = self.rows_used.saturating_sub(u64::from(released));
         }
@@ -64,7 +64,7 @@ impl Ssd {
         while self.store.background(die) {
             let (work, length_ns) = self.take_work(world);
             let busy = if work.folded > 0 { Busy::Folding } else { Busy::Collecting };
-            let erase_ns = self.config.erase_ns.saturating_mul(work.erases);
+            let erase_ns = self.config.manners.erase_ns.saturating_mul(work.erases);
             self.dies.change(die, |die| die.work(from_ns, length_ns.saturating_add(erase_ns), busy));
             if self.dies.get(die).free_ns >= now_ns {
                 break;
@@ -75,9 +75,9 @@ impl Ssd {
     /// What the store has done since this was last asked, counted, and the time of moving the data.
     pub(super) fn take_work(&mut self, world: &mut World) -> (Reclaimed, u64) {
         let work = std::mem::take(&mut self.store.work);
-        world.count(self.counters.moved, work.moved);
-        world.count(self.counters.folded, work.folded);
-        world.count(self.counters.erases, work.erases);
+        world.count(self.words.moved, work.moved);
+        world.count(self.words.folded, work.folded);
+        world.count(self.words.erases, work.erases);
         let length_ns = self.config.moving_ns(&work);
         (work, length_ns)
     }
@@ -102,7 +102,7 @@ impl Ssd {
         let state = self.dies.get(die);
         let pending = state.rows + state.held + u32::from(open);
         if pending > 0 && self.store.is_recent(die, place, pending) {
-            world.count(self.counters.buffer_hits, 1);
+            world.count(self.words.buffer_hits, 1);
             let (_, end_ns) = self.memory.book(world.now_ns(), from_ns, memory_ns);
             let behind = Busy::Reading;
             return ReadPath {
@@ -130,7 +130,7 @@ impl Ssd {
     fn read_die(&mut self, die: u32, read_ns: u64, bytes: u64, from_ns: u64, now_ns: u64) -> ReadPath {
         let wire_ns = self.config.transfer_ns(bytes);
         let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
-        let manners = &self.manners;
+        let manners = &self.config.manners;
         let data_first = self.config.values.data_first;
         self.dies.change(die, |die| {
             let from_ns = if data_first { channel.free_from(die.free_ns.max(from_ns)) } else { from_ns };
@@ -160,8 +160,11 @@ impl Ssd {
 
     /// Writes a page of the mapping table, some time.
     pub(super) fn write_table_page(&mut self, page: u32, from_ns: u64) {
-        let length_ns =
-            self.config.program_ns.saturating_add(self.config.transfer_ns(self.config.values.page_bytes));
+        let length_ns = self
+            .config
+            .manners
+            .program_ns
+            .saturating_add(self.config.transfer_ns(self.config.values.page_bytes));
         let die = self.die_of_table_page(page);
         self.dies.change(die, |die| die.add(from_ns, 0, length_ns));
     }

@@ -76,7 +76,7 @@ impl Ssd {
         }
         let Some(refresh) = &mut self.refresh else { return };
         if let Some((rows, end_ns)) = refresh.take(die, free_ns, now_ns) {
-            world.count(self.counters.refreshed, rows);
+            world.count(self.words.refreshed, rows);
             self.dies.change(die, |die| die.work(end_ns, 0, Busy::Refreshing));
         }
     }

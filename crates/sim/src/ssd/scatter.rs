@@ -3,7 +3,7 @@
 //! The model: a row's share of the mean is drawn from its number and the seed alone, so that the same row takes the same
 //! time whenever and in whatever order it is asked, and a longer request never takes less than a shorter one.
 
-use super::parameters::Values;
+use super::config::Values;
 use kurabe_core::random::split_mix;
 
 /// Another draw for each purpose.

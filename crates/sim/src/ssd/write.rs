@@ -27,7 +27,7 @@ pub(super) struct OpenRow {
 }
 
 /// The last writes that went into the buffer: as many as it may hold, with the rows that they went to.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
     /// Row, first byte, the byte after the last, number.
     entries: VecDeque<(u32, Range)>,
@@ -66,12 +66,7 @@ impl Latest {
         let FlashGeometry { dies, units_per_row, .. } = config.geometry;
         // Rows of the buffer; of each die those that it programs now; the open one.
         let rows = config.buffer_rows + 2 * u64::from(dies) + 1;
-        Self {
-            entries: VecDeque::new(),
-            most: (rows * u64::from(units_per_row)) as usize,
-            count: 0,
-            programmed: VecDeque::new(),
-        }
+        Self { most: (rows * u64::from(units_per_row)) as usize, ..Self::default() }
     }
 
     #[inline]
@@ -137,7 +132,7 @@ impl Ssd {
         self.ahead.written(request.offset_bytes, request.end_bytes());
         self.saving.is_due = true;
         let units = self.units(request);
-        world.count(self.counters.written, u64::from(units.end() - units.start()) + 1);
+        world.count(self.words.written, u64::from(units.end() - units.start()) + 1);
         let mut at_ns = from_ns;
         for unit in units {
             let start_bytes = u64::from(unit) * unit_bytes;
@@ -145,7 +140,7 @@ impl Ssd {
             let whole = request.offset_bytes <= start_bytes && request.end_bytes() >= end_bytes;
             if let (false, UnitPlace::At(place)) = (whole, self.store.find(unit)) {
                 at_ns = at_ns.max(self.read_row(place, end_bytes - start_bytes, true, at_ns, world).end_ns);
-                world.charge(job, self.causes.partial, at_ns);
+                world.charge(job, self.words.partial, at_ns);
             }
             let bytes = (request.offset_bytes.max(start_bytes), request.end_bytes().min(end_bytes));
             match self.put(unit, (bytes.0, bytes.1, request.number), at_ns, job, world) {
@@ -158,7 +153,7 @@ impl Ssd {
         } else if self.config.buffer_rows == 0 {
             at_ns = self.program_all(job, at_ns, world);
         }
-        world.charge(job, self.causes.data_path, there_ns);
+        world.charge(job, self.words.data_path, there_ns);
         world.finish_at(at_ns.max(there_ns), job);
     }
 
@@ -215,14 +210,14 @@ impl Ssd {
         let free_ns = self.dies.change(die, Die::take_release).max(at_ns);
         let die = self.dies.get(die);
         // Of the wait, the data moved before each row have their share.
-        let row_ns = self.config.program_ns;
+        let row_ns = self.config.manners.program_ns;
         let wait_ns = u128::from(free_ns - at_ns) * u128::from(die.share_ns);
         let moving_ns = (wait_ns / (u128::from(die.share_ns) + u128::from(row_ns))) as u64;
-        let moving = if die.share_folds { self.causes.folding } else { self.causes.collecting };
+        let moving = if die.share_folds { self.words.folding } else { self.words.collecting };
         if moving_ns > 0 {
             world.charge(job, moving, at_ns + moving_ns);
         }
-        world.charge(job, self.causes.buffer_full, free_ns);
+        world.charge(job, self.words.buffer_full, free_ns);
         free_ns
     }
 
@@ -247,7 +242,7 @@ impl Ssd {
     /// Spreads what was done to make room for a block over the rows of that block.
     fn spread_work(&mut self, die: u32, rows: u32, world: &mut World) {
         let (work, length_ns) = self.take_work(world);
-        let erase_ns = self.config.erase_ns;
+        let erase_ns = self.config.manners.erase_ns;
         let others_ns = erase_ns.saturating_mul(work.erases.saturating_sub(1));
         self.dies.change(die, |die| {
             if work.erases > 0 {
@@ -279,7 +274,7 @@ impl Ssd {
             }
         }
         self.latest.program_all(world.now_ns(), end_ns);
-        world.charge(job, self.causes.program, end_ns);
+        world.charge(job, self.words.program, end_ns);
         end_ns
     }
 
@@ -287,7 +282,7 @@ impl Ssd {
     fn make_durable(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         let programmed_ns = self.program_all(job, from_ns, world);
         let saved_ns = self.saving.take(programmed_ns, self.config.save_ns());
-        world.charge(job, self.causes.saving, saved_ns);
+        world.charge(job, self.words.saving, saved_ns);
         saved_ns
     }
 

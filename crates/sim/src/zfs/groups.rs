@@ -184,9 +184,9 @@ impl Zfs {
         for (from, to, number) in ranges.iter() {
             let mut at = from;
             while at < to {
-                let end = to.min((at / self.record_bytes + 1) * self.record_bytes);
+                let end = to.min((at / self.values.record_bytes + 1) * self.values.record_bytes);
                 match pieces.last_mut() {
-                    Some(last) if last.end_bytes() == at && !at.is_multiple_of(self.record_bytes) => {
+                    Some(last) if last.end_bytes() == at && !at.is_multiple_of(self.values.record_bytes) => {
                         last.length_bytes += (end - at) as u32;
                         last.number = last.number.min(number);
                     }

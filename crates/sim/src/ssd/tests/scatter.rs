@@ -2,7 +2,7 @@
 
 use super::{count, drive, share, stack};
 use crate::library::device_named;
-use crate::ssd::parameters::MOST_SPREAD;
+use crate::ssd::config::MOST_SPREAD;
 use crate::ssd::scatter::Scatter;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
