@@ -239,11 +239,12 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     }
     let lists = || -> Vec<Vec<Cell>> { records.borrow().iter().map(|record| record.cells.clone()).collect() };
     let mut referee = Referee::new(MARGIN, 0);
-    let mut decide = |blocks: u32| Ok(referee.decide(blocks, lists));
-    let is_over = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() >= TIME_NS;
+    let mut decide = |blocks, cell_count| Ok(referee.decide(blocks, cell_count, lists));
+    let time_used = |spent_ns: &[u64]| spent_ns.iter().sum::<u64>() as f64 / TIME_NS as f64;
     let rules = TurnRules { order_seed: trial, own_spans: false, settling: None };
-    measure_in_turns(&mut contenders, rules, &is_over, &stop, &mut decide).why?;
-    Ok(Standings::of(&lists(), MARGIN)
+    measure_in_turns(&mut contenders, rules, &time_used, &stop, &mut decide).why?;
+    let lists = lists();
+    Ok(Standings::of(&lists, lists[0].len(), MARGIN)
         .others
         .into_iter()
         .flatten()

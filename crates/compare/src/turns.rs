@@ -64,7 +64,7 @@ pub struct Standings {
 impl Standings {
     /// Of the cells of all targets, the baseline first, of which there will be so many. Who is not there yet counts: its verdict will
     /// take its share of the error.
-    fn of(targets: &[Vec<Cell>], cell_count: usize, margin: f64) -> Self {
+    pub fn of(targets: &[Vec<Cell>], cell_count: usize, margin: f64) -> Self {
         let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
         let later = Cell::default();
         let judged = |other: &Vec<Cell>| {
