@@ -51,6 +51,9 @@ fn slow_models_get_the_repetitions_that_they_need() {
     assert!(!verdicts(&result["comparisons"][0]).contains(&"none"), "{result}");
     let short = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
     assert!(short.err.contains("nothing can be told before 20"), "{}", short.err);
+    assert!(short.err.contains("model:scsi2sd-v6 (SCSI2SD"), "{}", short.err);
+    // That turns are short is no lack of theirs.
+    assert!(!short.out.contains("p99.9 are not compared"), "{}", short.out);
     assert!(short.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", short.out);
 }
 

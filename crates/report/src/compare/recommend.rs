@@ -190,9 +190,10 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
     for (index, name) in names.iter().enumerate() {
         table = table.right(head(name, names), |part| {
             let best = part.rates_bytes_per_s.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let rate = part.rates_bytes_per_s[index];
-            let role = if rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
-            Entry::figure(role, Some(number::rate(rate)))
+            // A part that a run did not measure has no rates.
+            let Some(rate) = part.rates_bytes_per_s.get(index) else { return Entry::default() };
+            let role = if *rate == best && names.len() > 1 { Role::Strong } else { Role::Plain };
+            Entry::figure(role, Some(number::rate(*rate)))
         });
     }
     table.table().stacks()

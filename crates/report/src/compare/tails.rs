@@ -93,8 +93,12 @@ fn rest(pair: &Pair) -> Vec<Text> {
     Some(words).filter(|_| !is_empty).into_iter().chain(lacking(pair)).collect()
 }
 
-/// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence.
+/// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence. Not of turns,
+/// which are short on purpose.
 fn lacking(pair: &Pair) -> Vec<Text> {
+    if pair.versus.is_some() {
+        return Vec::new();
+    }
     let mut counts: Vec<(usize, Vec<f64>)> = Vec::new();
     for fraction in TAILS {
         let lacks = |cell: &&ComparedCell| !cell.tails.iter().any(|tail| tail.fraction == fraction);

@@ -5,8 +5,11 @@ use crate::words;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::{Text, number, record::RunHeader, text};
 
-/// What a run stood on; empty for an imported run whose file has no environment. For a model, the report says what it is.
+/// What a run stood on, or which model; empty for an imported run whose file has no environment.
 pub fn headline(header: &RunHeader) -> Text {
+    if let Some(model) = &header.model {
+        return model.title.clone();
+    }
     let environment = &header.environment;
     if header.origin.is_some() && environment.devices.is_empty() && environment.file_system.is_none() {
         return Text::same("");

@@ -39,7 +39,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
 fn head(board: &Board, lang: Lang) -> Markup {
     let header = &board.record.header;
     let target = header.target.as_ref().map(|target| shown::line(target.place()));
-    let subject = header.model.as_ref().map_or_else(|| headline(header), |model| model.title.clone());
+    let subject = headline(header);
     html! {
         header.run data-goes-on=[board.goes_on().then_some("1")] {
             h2 {
