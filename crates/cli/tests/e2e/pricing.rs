@@ -58,10 +58,15 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     let first = json_of(&lab, &[&["price", "--save", text(&base)][..], &of("table")].concat());
     for (count, values) in first["counts"].as_object().unwrap() {
         let values = values.as_array().unwrap();
-        // One flush of nothing more or less is the journal's; and what is read depends on whether another test has the machine
-        // drop its page cache meanwhile.
+        // One flush of nothing more or less is the journal's; what is read depends on whether another test has the machine
+        // drop its page cache meanwhile; and on a busy machine one of two writes that are due at once may come before the other, so that
+        // it does not go on where the last one ended.
+        let figures = || values.iter().filter_map(Value::as_u64);
+        let most_apart = u64::from(count == "random_writes");
         assert!(
-            count == "empty_flushes" || is_of_reads(count) || values.iter().all(|value| *value == values[0]),
+            count == "empty_flushes"
+                || is_of_reads(count)
+                || figures().max() <= figures().min().map(|least| least + most_apart),
             "{count}: {values:?}"
         );
     }
