@@ -18,6 +18,10 @@ use kurabe_program::{Stop, interrupted};
 /// Purpose of the generator of the order.
 const ORDER_STREAM: u64 = 0x7475_726e;
 
+/// A task that writes needs so many times the time of one that reads: it is watched until it settles, and begins each repetition with a
+/// sync and a warm-up as long as itself.
+const WRITING_WEIGHT: f64 = 2.0;
+
 /// A target that takes turns with others: a session whose steps are taken from outside.
 pub trait Contender {
     /// Checks the plan, says how, and writes the test file.
@@ -270,7 +274,8 @@ impl Turns<'_, '_> {
             (0..tasks.len()).partition(|task| tasks[*task].writes);
         // What only reads has its share of what the test files left of the time.
         let begun = time_used(&self.spent_ns());
-        let reading_ends = begun + (1.0 - begun) * reading.len() as f64 / tasks.len() as f64;
+        let weight = reading.len() as f64 + WRITING_WEIGHT * writing.len() as f64;
+        let reading_ends = begun + (1.0 - begun) * reading.len() as f64 / weight;
         let cells = tasks.iter().map(|task| task.cells).sum();
         let mut why = WhyEnded::Settled;
         for (phase, ends) in [(reading, reading_ends), (writing, 1.0)] {
