@@ -29,7 +29,7 @@ use kurabe_trace::remove_orphaned_traces;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 pub use kurabe_engine::WhyEnded;
 
@@ -337,9 +337,7 @@ impl VersusRequest {
                 let counted = spent_ns.iter().zip(&counting).filter(|(_, counts)| **counts);
                 counted.map(|(spent_ns, _)| *spent_ns as f64).sum::<f64>() / time_ns as f64
             }
-            LongestTime::Computing(time_ns) => {
-                begun.elapsed().div_duration_f64(Duration::from_nanos(time_ns))
-            }
+            LongestTime::Computing(time_ns) => begun.elapsed().as_nanos() as f64 / time_ns as f64,
         }
     }
 
