@@ -13,7 +13,7 @@ use crate::session::{self, Session, Settling, SettlingTime};
 use crate::{drive::measure::Engine, ground::Ground, task::Ongoing};
 use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::{ErrorKind, Result, Text, number, profile::Task, random::Random, record::NoticeKind, text};
-use kurabe_program::{Stop, interrupted};
+use kurabe_program::Stop;
 
 /// Purpose of the generator of the order.
 const ORDER_STREAM: u64 = 0x7475_726e;
@@ -270,20 +270,22 @@ impl Turns<'_, '_> {
         decide: &mut dyn FnMut(u32, usize) -> Result<Vec<Vec<usize>>>,
     ) -> Result<WhyEnded> {
         let tasks = self.prepare()?;
-        let (writing, reading): (Vec<usize>, Vec<usize>) =
-            (0..tasks.len()).partition(|task| tasks[*task].writes);
+        let writing = tasks.iter().filter(|task| task.writes).count();
+        let reading = (tasks.len() - writing) as f64;
         // What only reads has its share of what the test files left of the time.
         let begun = time_used(&self.spent_ns());
-        let weight = reading.len() as f64 + WRITING_WEIGHT * writing.len() as f64;
-        let reading_ends = begun + (1.0 - begun) * reading.len() as f64 / weight;
+        let reading_ends = begun + (1.0 - begun) * reading / (reading + WRITING_WEIGHT * writing as f64);
         let cells = tasks.iter().map(|task| task.cells).sum();
         let mut why = WhyEnded::Settled;
-        for (phase, ends) in [(reading, reading_ends), (writing, 1.0)] {
-            self.settle(&phase, tasks.len())?;
-            let mut places_of_tasks = vec![Vec::new(); tasks.len()];
-            phase.iter().for_each(|task| places_of_tasks[*task] = (0..self.contenders.len()).collect());
+        for (writes, ends) in [(false, reading_ends), (true, 1.0)] {
+            self.settle(&tasks, writes)?;
+            let mut needs: Vec<Vec<usize>> = vec![(0..self.contenders.len()).collect(); cells];
             let mut blocks = 0;
-            while places_of_tasks.iter().any(|places| !places.is_empty()) {
+            loop {
+                let places_of_tasks = of_tasks(&tasks, writes, needs);
+                if places_of_tasks.iter().all(Vec::is_empty) {
+                    break;
+                }
                 if blocks > 0 && time_used(&self.spent_ns()) >= ends {
                     why = WhyEnded::TimeUp;
                     break;
@@ -291,10 +293,7 @@ impl Turns<'_, '_> {
                 self.pair(blocks, &places_of_tasks, interrupt)?;
                 blocks += 2;
                 self.blocks = self.blocks.max(blocks);
-                places_of_tasks = of_tasks(&tasks, decide(blocks, cells)?);
-                (0..tasks.len())
-                    .filter(|task| !phase.contains(task))
-                    .for_each(|task| places_of_tasks[task].clear());
+                needs = decide(blocks, cells)?;
             }
         }
         Ok(why)
@@ -304,9 +303,7 @@ impl Turns<'_, '_> {
     fn pair(&mut self, number: u32, places_of_tasks: &[Vec<usize>], interrupt: &Stop) -> Result<()> {
         for (block, order) in (number..).zip(pair_of_blocks(&mut self.random, places_of_tasks)) {
             for (task, place) in order {
-                if interrupt.is_asked() {
-                    return Err(interrupted());
-                }
+                interrupt.check()?;
                 let turn = self.turn;
                 self.each(place, |contender| contender.repeat(task, block, turn))?;
                 self.turn += 1;
@@ -370,11 +367,12 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Has tasks of so many in all begin when they are in the state in which their work keeps the device, the same on all targets.
-    fn settle(&mut self, phase: &[usize], tasks: usize) -> Result<()> {
-        let trials = tasks * self.contenders.len();
+    /// Has those of the tasks that write, or those that do not, begin when they are in the state in which their work keeps the device,
+    /// the same on all targets.
+    fn settle(&mut self, tasks: &[SharedTask], writes: bool) -> Result<()> {
+        let trials = tasks.len() * self.contenders.len();
         let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
-        for &task in phase {
+        for task in (0..tasks.len()).filter(|task| tasks[*task].writes == writes) {
             let mut settlings = Vec::new();
             for place in 0..self.contenders.len() {
                 settlings.push(self.each(place, |contender| contender.settling(task, time))?);
@@ -408,8 +406,8 @@ impl Turns<'_, '_> {
     }
 }
 
-/// A task is wanted where any of its cells is.
-fn of_tasks(tasks: &[SharedTask], of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+/// A task is wanted where any of its cells is; of those that write, or those that do not, only.
+fn of_tasks(tasks: &[SharedTask], writes: bool, of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut of_cells = of_cells.into_iter();
     tasks
         .iter()
@@ -417,7 +415,7 @@ fn of_tasks(tasks: &[SharedTask], of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> 
             let mut places: Vec<usize> = of_cells.by_ref().take(task.cells).flatten().collect();
             places.sort_unstable();
             places.dedup();
-            places
+            if task.writes == writes { places } else { Vec::new() }
         })
         .collect()
 }

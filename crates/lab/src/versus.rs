@@ -522,9 +522,9 @@ impl Live<'_, '_> {
         let tell = |event| self.lab.stream.tell(group, Happening::Turns(event));
         for (other, judged) in standings.others.iter().enumerate() {
             for cell in &self.journals[0].record.cells {
-                let (place, blocked) = (cell.index as usize, judged[cell.index as usize]);
+                let place = cell.index as usize;
                 let before = before.others.get(other).and_then(|cells| cells.get(place).copied().flatten());
-                let Some(blocked) = blocked.filter(|blocked| blocked.course.settled) else { continue };
+                let Some(blocked) = judged[place].filter(|blocked| blocked.course.settled) else { continue };
                 if before.is_some_and(|before| before.course.settled) {
                     continue;
                 }

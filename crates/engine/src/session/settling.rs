@@ -165,20 +165,15 @@ fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Optio
         })
     };
     let per_interval = |part: &[Interval]| sum(part).0 / part.len() as f64;
-    let (last, last_operations) = {
-        let half = &course[count / 2..];
-        (per_interval(half), sum(half).1 / half.len() as f64)
-    };
+    let half = &course[count / 2..];
+    let (last, last_operations) = (per_interval(half), sum(half).1 / half.len() as f64);
     if last <= 0.0 {
         return None;
     }
     let per_s = 1e9 / interval_ns as f64;
     // Few operations scatter, by about one over the root of their number, but sequential ones hardly: by what is seen at last.
-    let spread = {
-        let half = &course[count / 2..];
-        let squares = half.iter().map(|one| (per_interval(std::slice::from_ref(one)) / last - 1.0).powi(2));
-        squares.sum::<f64>() / (half.len() - 1) as f64
-    };
+    let squares = half.chunks(1).map(|one| (per_interval(one) / last - 1.0).powi(2));
+    let spread = squares.sum::<f64>() / (half.len() - 1) as f64;
     let differs = |part: &[Interval]| {
         let allowed = LARGEST_CHANGE + (spread.min(1.0 / last_operations) / part.len() as f64).sqrt();
         (per_interval(part) / last - 1.0).abs() > allowed
