@@ -223,8 +223,13 @@
       }
       phase(begun);
     };
+    // A press goes to what it began on, so a new board waits for its end.
+    const released = () => board.querySelector(':active') && new Promise((done) => {
+      for (const end of ['keyup', 'pointerup', 'pointercancel', 'blur']) addEventListener(end, () => setTimeout(done), { once: true });
+    });
     // What has the focus has it again on the new board, and what was unfolded stays so.
-    const replace = (markup) => {
+    const replace = async (markup) => {
+      await released();
       const focus = board.contains(document.activeElement) ? document.activeElement : null;
       const name = focus && ['id', 'data-unit', 'data-only', 'href'].find((name) => focus.hasAttribute(name));
       const value = name && focus.getAttribute(name);
@@ -246,7 +251,7 @@
           again = false;
           try {
             const answer = await fetch(address);
-            if (answer.ok) take(await answer.text());
+            if (answer.ok) await take(await answer.text());
           } catch { /* the connection tells, and comes back */ }
           if (rest) await new Promise((done) => setTimeout(done, rest));
         } while (again);

@@ -84,6 +84,10 @@ impl Desk {
     /// # Errors
     /// When one goes on, or what is asked for cannot be measured.
     pub(crate) fn start(&self, shared: &Arc<Site>, wish: Wish) -> Result<String> {
+        // A run that the board shows as ended only closes its store.
+        if locked(&self.state).board.as_ref().is_some_and(|board| !board.goes_on()) {
+            self.wait();
+        }
         let handle = RunHandle::default();
         let (opened, answer) = mpsc::channel();
         {

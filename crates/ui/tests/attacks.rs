@@ -78,6 +78,16 @@ fn what_is_right_is_served() {
 }
 
 #[test]
+fn the_next_run_begins_as_soon_as_the_board_shows_the_end() {
+    let attacked = Attacked::new();
+    for _ in 0..20 {
+        let answer = attacked.page.send(&attacked.post("/measure", RUN));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        while !attacked.page.send(&attacked.get("/board")).body.contains("class=\"after\"") {}
+    }
+}
+
+#[test]
 fn another_host_is_refused() {
     let attacked = Attacked::new();
     let Served { port, .. } = attacked.page;

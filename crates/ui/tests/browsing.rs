@@ -162,6 +162,29 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     reader.console_is_clean(&[DOOR]);
 }
 
+/// What is pressed while tiles fill is not lost with the button that a new board brings.
+#[test]
+#[ignore = "slow"]
+fn what_is_held_down_while_tiles_fill_is_pressed() {
+    let Some(reader) = Reader::inside() else { return };
+    let browser = &reader.browser;
+    fill_form(&reader, &folder(&reader), "quick", "1");
+    browser.type_keys(keys::ENTER);
+    reader.wait_for("#board .units");
+    browser.tab_to("#board [data-unit=iops]");
+    let space = |kind: &str| json!({ "type": kind, "key": " ", "code": "Space", "text": " ", "windowsVirtualKeyCode": 32 });
+    browser.devtools("Input.dispatchKeyEvent", &space("keyDown"));
+    let over = "const done = arguments[0]; const look = async () => {
+            const board = await (await fetch('/board')).text();
+            setTimeout(board.includes('class=\"after\"') ? done : look, 500);
+        }; look()";
+    browser.run_later(over);
+    browser.devtools("Input.dispatchKeyEvent", &space("keyUp"));
+    browser.wait_until("document.querySelector('#board').dataset.unit === 'iops'");
+    reader.wait_for("#board .after");
+    assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
+}
+
 /// From the tiles to the run, and its card is a picture.
 fn card_loads(reader: &Reader) {
     reader.browser.tab_to("#board .ways a[href^='/runs/']");
