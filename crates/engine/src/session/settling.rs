@@ -19,7 +19,7 @@ const LARGEST_CHANGE: f64 = 0.1;
 const MOST_OPERATIONS: u64 = 1 << 16;
 
 /// A repetition is at least so many turnovers of the queue long: it ends by emptying the queue, which is slower than keeping it full …
-const TURNOVERS: f64 = 10.0;
+const TURNOVERS: f64 = 20.0;
 /// … but it takes no more than this for that, so that slow work is still repeated in the time that there is.
 const LONGEST_NS: f64 = 1e9;
 
