@@ -7,6 +7,7 @@ mod fio;
 mod fit;
 mod groups;
 mod options;
+mod paths;
 mod pivot;
 mod price;
 mod ranks;
@@ -30,7 +31,7 @@ pub use pivot::{ListArgs, PivotArgs};
 pub use price::{MarkArgs, OnArgs, PriceArgs};
 pub use report::ReportArgs;
 pub use run::RunArgs;
-pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedModelArgs};
+pub use serve::{ControlAction, ControlArgs, ServeArgs, ServedArgs, ServedModelArgs};
 pub use study::{CatalogueAction, CatalogueArgs, StudyAction, StudyArgs, StudyRunArgs};
 pub use sweep::SweepArgs;
 pub use ui::UiArgs;
@@ -39,11 +40,13 @@ pub use vm::VmArgs;
 
 use crate::lang::{below, t};
 use clap::{Args, Parser, Subcommand, ValueHint, builder::PossibleValuesParser};
+use kurabe_core::output_path::OutputPath;
 use kurabe_lab::{StorePlace, parse_percent};
 use kurabe_report::Unaccepted;
-pub use shared::JudgedArgs;
+pub use paths::StorePath;
+use paths::{InputPath, TargetPath};
+pub use shared::{ForceArgs, JudgedArgs};
 use shared::{unaccepted, worded};
-use std::path::PathBuf;
 
 /// kurabe.
 #[derive(Debug, Parser)]
@@ -74,7 +77,7 @@ pub struct Global {
             "保存先、または読み出すデータベースのアドレス(postgres://…) [既定: $KURABE_DB、なければユーザーデータディレクトリの kurabe.db]"
         )
     )]
-    pub db: Option<PathBuf>,
+    pub db: Option<StorePath>,
     #[arg(long, global = true, help = t("JSON on standard output, for scripts", "標準出力に JSON を出す(スクリプト用)"))]
     pub json: bool,
     #[arg(long, short, global = true, help = t("No progress on standard error", "進行状況を表示しない"))]
@@ -89,7 +92,7 @@ pub struct Global {
 impl Global {
     /// Where runs are stored.
     pub fn store(&self) -> StorePlace {
-        StorePlace(self.db.clone())
+        StorePlace(self.db.as_ref().map(|path| path.0.clone()))
     }
 }
 
@@ -198,7 +201,7 @@ pub struct WhyArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]
     pub run: String,
     #[arg(long, value_name = "TARGET", conflicts_with = "run", value_hint = ValueHint::AnyPath, help = t("Read from this target what tells reasons apart (the profile `probe`, about ten seconds), and say what it shows", "理由を切り分けるための読み出しをこの対象で行い(プロファイル probe、約 10 秒)、分かったことを示す"))]
-    pub probe: Option<PathBuf>,
+    pub probe: Option<TargetPath>,
     #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
     pub cell: Option<String>,
 }
@@ -255,9 +258,9 @@ pub struct RunIds {
 #[command(after_help = below!("check"))]
 pub struct CheckArgs {
     #[arg(value_name = "IMAGE", requires = "verify", value_hint = ValueHint::AnyPath, help = t("An image or a device that a verified run wrote to [default: the store]", "検証付きで書いたイメージかデバイス [既定: 保存先]"))]
-    pub image: Option<PathBuf>,
+    pub image: Option<TargetPath>,
     #[arg(long, value_name = "FILE", requires = "image", value_hint = ValueHint::FilePath, help = t("What was written: the file of `kurabe run --verify FILE`", "書いた内容の一覧(`kurabe run --verify FILE` のファイル)"))]
-    pub verify: Option<PathBuf>,
+    pub verify: Option<InputPath>,
 }
 
 #[derive(Debug, Args)]
@@ -275,23 +278,29 @@ pub struct ExportArgs {
     pub runs: Vec<String>,
     #[arg(long, short, value_name = "FORMAT", default_value = "json", value_parser = PossibleValuesParser::new(["json", "fio", "fio-json", "fio-terse", "cdm-text", "csv", "parquet", "markdown", "openmetrics", "bencher", "github-bigger", "github-smaller"]), help = t("Form of the file", "書き出す形式"))]
     pub format: String,
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write to a new file instead of standard output; of parquet the new folder", "標準出力でなく新しいファイルに書く(parquet では新しいフォルダー)"))]
-    pub output: Option<PathBuf>,
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("The file, or - for standard output; of parquet a new folder [default: -]", "書き出すファイル(- は標準出力。parquet では新しいフォルダー)[既定: -]"))]
+    pub output: Option<OutputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     #[arg(required = true, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Files, recognised by their content; - is standard input", "ファイル(形式は内容から判別。- は標準入力)"))]
-    pub files: Vec<PathBuf>,
+    pub files: Vec<InputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("record"))]
 pub struct RecordArgs {
     #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("A directory, file or block device; the device under it is recorded", "ディレクトリ、ファイル、ブロックデバイス(その下のデバイスを記録)"))]
-    pub target: PathBuf,
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write the trace to this new file", "トレースをこの新しいファイルに書く"))]
-    pub output: Option<PathBuf>,
+    pub target: TargetPath,
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write the trace to this file; - is standard output", "トレースをこのファイルに書く(- は標準出力)"))]
+    pub output: Option<OutputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
     #[arg(long, help = t("Record the devices beneath it, too: a partition's disk, a loop device's, the members of a RAID. They do the same work once more, so a replay does it several times", "その下のデバイス(パーティションのディスク、ループデバイスの下、RAID のメンバーなど)も記録する。同じ I/O が重なるため、再生では何回も実行される"))]
     pub all_devices: bool,
     #[arg(last = true, required = true, value_name = "COMMAND", help = t("The command and its arguments, run without a shell", "コマンドと引数(シェルは介さない)"))]
@@ -367,7 +376,7 @@ pub struct ModelShown {
 #[derive(Debug, Args)]
 pub struct DoctorArgs {
     #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath, help = t("The directory or device to look at", "調べるディレクトリまたはデバイス"))]
-    pub path: PathBuf,
+    pub path: TargetPath,
     #[arg(long, help = t("Measure there what this computer takes for an operation, and print it as a file that models can stand in (--set computer=FILE)", "このコンピューターが 1 操作に使う時間をそこで測り、モデルを載せるファイルとして出力する(--set computer=FILE)"))]
     pub computer: bool,
 }
@@ -394,6 +403,63 @@ mod tests {
         }
         for mention in FLAGS.iter().chain(COMMANDS) {
             assert!(typed.contains(&format!("{mention:#}")), "{mention:#}");
+        }
+    }
+
+    /// Every argument of every command, with the command's name.
+    fn arguments() -> Vec<(String, clap::Arg)> {
+        let (mut commands, mut found) = (vec![Cli::command()], Vec::new());
+        while let Some(command) = commands.pop() {
+            let name = command.get_name().to_owned();
+            found.extend(command.get_arguments().map(|argument| (name.clone(), argument.clone())));
+            commands.extend(command.get_subcommands().cloned());
+        }
+        found
+    }
+
+    #[test]
+    fn every_path_argument_has_a_role() {
+        use std::any::TypeId;
+        let mut roles = paths::roles();
+        roles.push(TypeId::of::<OutputPath>());
+        for (command, argument) in arguments() {
+            let kind = argument.get_value_parser().type_id();
+            let is_bare = [TypeId::of::<std::path::PathBuf>(), TypeId::of::<std::ffi::OsString>()];
+            assert!(
+                !is_bare.iter().any(|bare| kind == *bare),
+                "{command} {}: a bare path",
+                argument.get_id()
+            );
+            let has_path_hint = matches!(
+                argument.get_value_hint(),
+                ValueHint::AnyPath | ValueHint::FilePath | ValueHint::DirPath
+            );
+            let names = argument.get_value_names().unwrap_or_default();
+            let is_named_path = names.iter().any(|name| {
+                ["FILE", "PATH", "TARGET", "DEVICE", "IMAGE", "SOCKET", "FOLDER"].contains(&name.as_str())
+            });
+            if has_path_hint || is_named_path {
+                assert!(roles.iter().any(|role| kind == *role), "{command} {}: no role", argument.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn every_command_with_an_output_has_force() {
+        let is_output = |argument: &clap::Arg| {
+            argument.get_value_parser().type_id() == std::any::TypeId::of::<OutputPath>()
+        };
+        let outputs: Vec<String> = arguments()
+            .into_iter()
+            .filter(|(_, argument)| is_output(argument))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(outputs.len() >= 10, "{outputs:?}");
+        for command in outputs.iter().map(String::as_str).chain(["fio", "import"]) {
+            let has_force = arguments()
+                .iter()
+                .any(|(name, argument)| name == command && argument.get_long() == Some("force"));
+            assert!(has_force, "{command}");
         }
     }
 

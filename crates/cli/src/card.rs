@@ -1,37 +1,40 @@
 //! `kurabe card`
 
 use crate::args::{CardArgs, Global};
-use crate::output::{print, print_json};
+use crate::output::{outputs_next_to_result, print, print_json, write_bytes};
 use crate::{lang::lang, stored::store_with_runs};
 use kurabe_chart::{Theme, png};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_lab::files::{Existing, refuse_existing, write};
 use kurabe_report::{ScriptLine, card as picture_of};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Runs the command.
 ///
 /// # Errors
 /// When there is no such run, or the file is there already, has another ending, or cannot be written.
 pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
-    let is_png = args.output.as_deref().map_or(Ok(true), is_png)?;
+    let named = args.output.as_ref();
+    let is_png = named.and_then(OutputPath::file).map_or(Ok(true), is_png)?;
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     let id = &record.header.id;
-    let path = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("kurabe-{id}.png")));
-    let existing = Existing::unless(args.force);
-    refuse_existing(&path, existing)?;
+    let path = named.cloned().unwrap_or_else(|| format!("kurabe-{id}.png").as_str().into());
+    let output = outputs_next_to_result(args.force, global).claim(&path)?;
     let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
     let svg = picture_of(&record, theme, lang());
     let bytes = if is_png { png(&svg, 1.0)? } else { svg.into_bytes() };
-    write(&path, &bytes, existing)?;
+    if output.is_stdout() {
+        return write_bytes(&bytes);
+    }
+    output.write(&bytes)?;
     if global.json {
-        return print_json(&ScriptLine::Card { id, file: shown::name(&path), bytes: bytes.len() });
+        return print_json(&ScriptLine::Card { id, file: path.name(), bytes: bytes.len() });
     }
     if global.quiet {
         return Ok(());
     }
-    print(text!("wrote {}\n", "{} に書きました\n", shown::path(&path)).get(lang()))
+    print(text!("wrote {path}\n", "{path} に書きました\n").get(lang()))
 }
 
 /// Whether the file holds a PNG, or an SVG: its ending tells.

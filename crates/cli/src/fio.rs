@@ -3,14 +3,12 @@
 use crate::args::{FioArgs, FioRun, Global};
 use crate::compare::{compare_runs, load};
 use crate::lang::lang;
-use crate::output::{style, write_out};
+use crate::output::{outputs, style, write_out};
 use crate::run::{measured, print_done, say_how_it_differs, verified};
 use kurabe_core::{Result, record::RunRecord};
 use kurabe_interop::{export, fio_log};
-use kurabe_lab::FioLine;
-use kurabe_lab::files::{Existing, refuse_existing};
+use kurabe_lab::{FioLine, output::Output};
 use kurabe_report::{Style, headline, render_run};
-use std::path::Path;
 
 /// Runs the command.
 ///
@@ -20,22 +18,26 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
     let (requests, line) = args.requests()?;
     let is_dry = args.planned.dry_run || line.parse_only;
     requests.first().into_iter().for_each(|run| say_how_it_differs(&run.request, global));
-    // Whoever waited an hour is not told then that a name is taken, or that there is none such. `last` is the run before this one.
-    let logs = requests.iter().flat_map(|run| &run.logs).map(|log| &log.file);
-    for file in line.output.iter().chain(logs) {
-        refuse_existing(Path::new(file), Existing::Kept)?;
-    }
+    let mut outputs = outputs(args.force, global);
+    let output = outputs.claim_optional(line.output.as_ref())?;
+    let claimed = |run: FioRun| {
+        let logs = run.logs.into_iter().map(|log| Ok((outputs.claim(&log.file)?, log)));
+        Ok((run.request, logs.collect::<Result<Vec<_>>>()?))
+    };
+    let requests = requests.into_iter().map(claimed).collect::<Result<Vec<_>>>()?;
+    // `last` is the run before this one.
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
     let (mut records, mut outcome) = (Vec::new(), Ok(()));
-    for FioRun { request, logs } in requests {
+    for (request, logs) in requests {
         let Some(done) = measured(request, None, is_dry, global, command_line)? else { continue };
         let verified = verified(&done, global);
         if !is_written(&line) {
             print_done(&done, global)?;
         }
-        for (log, record) in logs.iter().filter_map(|log| Some((log, done.record.as_ref()?))) {
-            write_out(&fio_log(log, &record.cells), Some(Path::new(&log.file)))?;
+        if let Some(record) = &done.record {
+            let mut logs = logs.into_iter();
+            logs.try_for_each(|(output, log)| write_out(&fio_log(&log, &record.cells), Some(output)))?;
         }
         records.extend(done.record);
         outcome = done.outcome.and(verified);
@@ -43,7 +45,7 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
             break;
         }
     }
-    print(&records, &line)?;
+    print(&records, &line, output)?;
     outcome?;
     match (against, records.last()) {
         (Some(against), Some(record)) => {
@@ -59,7 +61,7 @@ fn is_written(line: &FioLine) -> bool {
 }
 
 /// Writes what was measured where and as the line says.
-fn print(records: &[RunRecord], line: &FioLine) -> Result<()> {
+fn print(records: &[RunRecord], line: &FioLine, output: Option<Output>) -> Result<()> {
     if !is_written(line) || records.is_empty() {
         return Ok(());
     }
@@ -68,5 +70,5 @@ fn print(records: &[RunRecord], line: &FioLine) -> Result<()> {
         Some(format) => export(records, format, lang())?,
         None => records.iter().map(|record| render_run(record, &headline(&record.header), &style)).collect(),
     };
-    write_out(&words, line.output.as_deref().map(Path::new))
+    write_out(&words, output)
 }

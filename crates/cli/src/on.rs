@@ -23,7 +23,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let ServedModelArgs { target, fault, .. } = &args.model;
     let request = OnRequest {
         command: args.folder.command.clone(),
-        with: args.folder.with.clone(),
+        with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
         spec: device_below(load_served_model(target, &args.model.sets()?, &args.without)?)?,
         file_system: args.folder.fs,
         size_bytes: args.folder.size,

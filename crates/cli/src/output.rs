@@ -1,13 +1,13 @@
 //! Standard output and standard error, and how they look.
 
-use crate::{args::Global, lang::lang};
+use crate::args::{ForceArgs, Global};
+use crate::lang::lang;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
-use kurabe_lab::files::{self, Existing};
+use kurabe_lab::output::{Output, Outputs};
 use kurabe_report::{Mode, ScriptLine, Style};
 use kurabe_store::without_passwords;
 use serde::Serialize;
-use std::io::IsTerminal;
-use std::path::Path;
+use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Width where nothing tells it.
@@ -100,13 +100,41 @@ pub fn print_texts(lines: &[Text]) -> Result<()> {
     print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
 }
 
-/// Prints a text, or writes it to a file that is not there yet.
+/// The outputs of a command, none of which is kurabe's store.
+pub fn outputs(force: ForceArgs, global: &Global) -> Outputs {
+    let store = global.store().lasting_path().ok().flatten();
+    Outputs::new(force.force).without(store.as_deref())
+}
+
+/// The outputs of a command that prints a result besides: with `--json` standard output is taken by that.
+pub fn outputs_next_to_result(force: ForceArgs, global: &Global) -> Outputs {
+    outputs(force, global).without_stdout(global.json)
+}
+
+/// Writes a text to an output, or prints it.
 ///
 /// # Errors
-/// When the file exists or cannot be written.
-pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
+/// When it cannot be written.
+pub fn write_out(words: &str, output: Option<Output>) -> Result<()> {
     let shown = Shown::file(words);
-    output.map_or_else(|| write(&shown), |path| files::write(path, shown.as_ref().as_bytes(), Existing::Kept))
+    match output.filter(|output| !output.is_stdout()) {
+        None => write(&shown),
+        Some(output) => output.write(shown.as_ref().as_bytes()),
+    }
+}
+
+/// Writes bytes, such as those of a picture, to standard output unless it is a terminal.
+///
+/// # Errors
+/// When standard output is a terminal, or takes nothing more.
+pub fn write_bytes(bytes: &[u8]) -> Result<()> {
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        return Err(ErrorKind::Usage
+            .error(text!("a picture does not go to a terminal", "画像は端末に出せません"))
+            .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
+    }
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(cannot_print)
 }
 
 /// Writes to standard output.
@@ -114,14 +142,16 @@ pub fn write_out(words: &str, output: Option<&Path>) -> Result<()> {
 /// # Errors
 /// When standard output takes nothing more; `Interrupted` if its reader went away.
 pub fn write(shown: &Shown) -> Result<()> {
-    shown.write_to(&mut std::io::stdout().lock()).map_err(|error| {
-        let what = text!("cannot write to standard output", "標準出力に書けません");
-        if error.kind() == std::io::ErrorKind::BrokenPipe {
-            READER_GONE.store(true, Ordering::Relaxed);
-            return ErrorKind::Interrupted.error(what).because(error);
-        }
-        Error::os(what, &error)
-    })
+    shown.write_to(&mut std::io::stdout().lock()).map_err(cannot_print)
+}
+
+fn cannot_print(error: std::io::Error) -> Error {
+    let what = text!("cannot write to standard output", "標準出力に書けません");
+    if error.kind() == std::io::ErrorKind::BrokenPipe {
+        READER_GONE.store(true, Ordering::Relaxed);
+        return ErrorKind::Interrupted.error(what).because(error);
+    }
+    Error::os(what, &error)
 }
 
 /// Prints a line of JSON.

@@ -2,11 +2,12 @@
 
 use crate::args::{Global, MarkArgs, PriceArgs};
 use crate::lang::lang;
-use crate::output::{print_json, print_page, say, style};
+use crate::output::{outputs_next_to_result, print_json, print_page, say, style, write_out};
 use crate::signals;
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
-use kurabe_lab::files::{self, Existing};
+use kurabe_lab::output::Output;
 use kurabe_lab::{PriceRequest, price as record_and_price, without_root};
 use kurabe_price::{Bill, Budget, Changes, Panel};
 use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
@@ -33,11 +34,15 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     let models: Vec<&str> = panel.devices.iter().map(|device| device.model.as_str()).collect();
     let budget = args.budget.as_deref().map(|path| budget(path, &models)).transpose()?;
     let before = args.against.as_deref().map(bill).transpose()?;
+    let mut outputs = outputs_next_to_result(args.force, global);
+    let mut claim = |path: &Option<OutputPath>| outputs.claim_optional(path.as_ref());
+    let claimed = [claim(&args.save)?, claim(&args.markdown)?, claim(&args.junit)?];
+    let is_stdout_taken = outputs.has_stdout();
     let handle = signals::listen()?;
     let recordings = usize::from(args.runs);
     let request = PriceRequest {
         command: args.folder.command.clone(),
-        with: args.folder.with.clone(),
+        with: args.folder.with.iter().map(|path| path.0.clone()).collect(),
         file_system: args.folder.fs,
         size_bytes: args.folder.size,
         recordings,
@@ -59,22 +64,23 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
         budget: budget.map(|budget| budget.lines(&bill)).unwrap_or_default(),
         bill,
     };
-    hand_out(args, global, &priced)?;
+    write_outputs(claimed, &priced)?;
+    match global.json {
+        true => print_json(&priced.script())?,
+        false if is_stdout_taken => {}
+        false => print_page(&priced.doc().terminal(&style()))?,
+    }
     accept(args, &priced)
 }
 
-fn hand_out(args: &PriceArgs, global: &Global, priced: &Priced) -> Result<()> {
-    let write = |path: &Path, words: &str| files::write(path, words.as_bytes(), Existing::Replaced);
-    if let Some(path) = &args.save {
-        write(path, &format!("{:#}\n", serde_json::json!(priced.bill)))?;
+fn write_outputs([save, markdown, junit]: [Option<Output>; 3], priced: &Priced) -> Result<()> {
+    if let Some(output) = save {
+        write_out(&format!("{:#}\n", serde_json::json!(priced.bill)), Some(output))?;
     }
-    if let Some(path) = &args.markdown {
-        write(path, &priced.markdown(lang()))?;
+    if let Some(output) = markdown {
+        write_out(&priced.markdown(lang()), Some(output))?;
     }
-    if let Some(path) = &args.junit {
-        write(path, &priced.junit(lang()))?;
-    }
-    if global.json { print_json(&priced.script()) } else { print_page(&priced.doc().terminal(&style())) }
+    junit.map_or(Ok(()), |output| write_out(&priced.junit(lang()), Some(output)))
 }
 
 /// What a script asked not to accept.

@@ -2,11 +2,11 @@
 
 use crate::args::{Global, RecordArgs};
 use crate::lang::{lang, t};
-use crate::output::{print_json, print_texts, say, write_out};
+use crate::output::{outputs_next_to_result, print_json, print_texts, say, write_out};
 use crate::signals;
 use kurabe_core::Result;
 use kurabe_interop::write_iolog_v3;
-use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, files::refuse_unwritable, record_command};
+use kurabe_lab::{RecordRequest, RecordedCommand, RecordingBy, output::Output, record_command};
 use kurabe_report::{recorded_lines, recorded_script};
 
 /// Runs the command.
@@ -14,7 +14,8 @@ use kurabe_report::{recorded_lines, recorded_script};
 /// # Errors
 /// When nothing can be recorded there, or the command cannot be run or fails.
 pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
-    args.output.as_deref().map_or(Ok(()), refuse_unwritable)?;
+    let output = outputs_next_to_result(args.force, global).claim_optional(args.output.as_ref())?;
+    let is_stdout = output.as_ref().is_some_and(Output::is_stdout);
     let handle = signals::listen()?;
     let request = RecordRequest {
         target: &args.target,
@@ -23,11 +24,12 @@ pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
         all_devices: args.all_devices,
     };
     let done = record_command(&request, &handle, |by: &RecordingBy<'_>| announce(by, global))?;
-    let output = args.output.as_deref();
-    if let (RecordedCommand::Trace(recorded), Some(_)) = (&done.recorded, output) {
-        write_out(&write_iolog_v3(&recorded.trace), output)?;
+    if let (RecordedCommand::Trace(recorded), Some(output)) = (&done.recorded, output) {
+        write_out(&write_iolog_v3(&recorded.trace), Some(output))?;
     }
+    let output = args.output.as_ref();
     match global.json {
+        _ if is_stdout => {}
         true => recorded_script(&done, output).iter().try_for_each(print_json)?,
         false => print_texts(&recorded_lines(&done, output))?,
     }

@@ -3,15 +3,13 @@
 use crate::args::{Global, ReportArgs};
 use crate::compare::load;
 use crate::lang::{lang, t};
-use crate::output::{self, print, print_json, say};
+use crate::output::{self, outputs, print, print_json, say, write_bytes};
 use kurabe_chart::Theme;
 use kurabe_compare::check_about;
-use kurabe_core::{Error, ErrorKind, Result, number, record::RunRecord, shown, text, words::Keyword};
-use kurabe_lab::files::{Existing, refuse_existing, write};
+use kurabe_core::output_path::OutputPath;
+use kurabe_core::{Result, number, record::RunRecord, words::Keyword};
 use kurabe_report::{MadeReport, Report, ReportFormat, ScriptLine};
 use kurabe_store::without_paths;
-use std::io::Write;
-use std::path::Path;
 
 /// Runs the command.
 ///
@@ -20,11 +18,8 @@ use std::path::Path;
 pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     check_about(&args.judged.about)?;
     let format = format(args, global)?;
-    let existing = Existing::unless(args.force);
     format.check_chart(args.chart.as_deref())?;
-    if let Some(path) = file(args) {
-        refuse_existing(path, existing)?;
-    }
+    let output = outputs(args.force, global).claim_optional(args.output.as_ref())?;
     let mut runs = in_order(args, global)?;
     if args.without_paths {
         runs = runs.iter().map(without_paths).collect::<Result<_>>()?;
@@ -38,23 +33,19 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
             say(&format!("kurabe: {}", left_out.get(lang())));
         }
     }
-    match (file(args), &made) {
-        (None, MadeReport::Words(words, _)) => output::write(words),
-        (None, MadeReport::Picture(bytes)) => print_bytes(bytes),
-        (Some(path), made) => {
-            write(path, made.bytes(), existing)?;
+    match (output.filter(|output| !output.is_stdout()), &args.output, &made) {
+        (Some(output), Some(path), made) => {
+            output.write(made.bytes())?;
             tell_written(path, format, made.bytes().len(), &runs, global)
         }
+        (_, _, MadeReport::Words(words, _)) => output::write(words),
+        (_, _, MadeReport::Picture(bytes)) => write_bytes(bytes),
     }
-}
-
-fn file(args: &ReportArgs) -> Option<&Path> {
-    args.output.as_deref().filter(|path| *path != Path::new("-"))
 }
 
 /// The format that was asked for, or that the file's ending tells; without either Markdown, for scripts JSON.
 fn format(args: &ReportArgs, global: &Global) -> Result<ReportFormat> {
-    match (args.format, file(args)) {
+    match (args.format, args.output.as_ref().and_then(OutputPath::file)) {
         (Some(format), _) => Ok(format),
         (None, Some(path)) => ReportFormat::of_file(path),
         (None, None) if global.json => Ok(ReportFormat::Json),
@@ -78,22 +69,9 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
     Ok(runs)
 }
 
-fn print_bytes(bytes: &[u8]) -> Result<()> {
-    use std::io::IsTerminal;
-    let mut out = std::io::stdout().lock();
-    if out.is_terminal() {
-        return Err(ErrorKind::Usage
-            .error(text!("a picture does not go to a terminal", "画像は端末に出せません"))
-            .remedy(text!("name a file: -o report.png", "ファイルを指定してください: -o report.png")));
-    }
-    out.write_all(bytes)
-        .and_then(|()| out.flush())
-        .map_err(|error| Error::os(text!("cannot write to standard output", "標準出力に書けません"), &error))
-}
-
 /// Says what was written.
 fn tell_written(
-    path: &Path,
+    path: &OutputPath,
     format: ReportFormat,
     bytes: usize,
     runs: &[RunRecord],
@@ -102,7 +80,7 @@ fn tell_written(
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     if global.json {
         return print_json(&ScriptLine::Report {
-            file: shown::name(path),
+            file: path.name(),
             format: format.word(),
             bytes,
             runs: ids,
@@ -112,5 +90,5 @@ fn tell_written(
         return Ok(());
     }
     let size = number::count((bytes as u64).div_ceil(1000));
-    print(&format!("{} {} ({size} kB)\n", t("written:", "書き出しました:"), shown::path(path)))
+    print(&format!("{} {path} ({size} kB)\n", t("written:", "書き出しました:")))
 }

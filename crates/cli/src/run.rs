@@ -3,13 +3,13 @@
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::lang::{lang, t};
 use crate::output::{
-    error_style, print_json, print_page, print_record, print_texts, progress_mode, result_follows_progress,
-    say, style, write_out,
+    error_style, outputs_next_to_result, print_json, print_page, print_record, print_texts, progress_mode,
+    result_follows_progress, say, style, write_out,
 };
 use crate::{is_silent, signals, stored::open_recovered};
 use kurabe_core::{Result, number::count, shown, text};
 use kurabe_explain::explain_sweep;
-use kurabe_lab::files::{Existing, refuse_existing};
+use kurabe_lab::output::Output;
 use kurabe_lab::{
     Communicator, Done, Happening, Lab, Party, Prepared, Procedure, RunHandle, RunRequest, Stream,
 };
@@ -28,13 +28,15 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     if !args.dry_run {
         say_how_it_differs(&request, global);
     }
-    if let Some(list) = &args.verify {
-        refuse_existing(list, Existing::Kept)?;
+    let mut outputs = outputs_next_to_result(args.force, global).without(Some(&args.target));
+    let verify = outputs.claim_optional(args.verify.as_ref())?;
+    let per_request = outputs.claim_optional(args.per_request.as_ref())?;
+    let measured = measured(request, per_request, args.dry_run, global, command_line)?;
+    let Some(done) = measured else { return Ok(()) };
+    let listed = list_writes(args, verify, &done, global);
+    if !outputs.has_stdout() || global.json {
+        print_done(&done, global)?;
     }
-    let list = args.per_request.as_deref();
-    let Some(done) = measured(request, list, args.dry_run, global, command_line)? else { return Ok(()) };
-    let listed = list_writes(args, &done, global);
-    print_done(&done, global)?;
     let verified = verified(&done, global);
     done.outcome.and(listed).and(verified)
 }
@@ -76,12 +78,12 @@ pub fn print_done(done: &Done, global: &Global) -> Result<()> {
 }
 
 /// Keeps what was written, however the run ended: a power cut is what it is for.
-fn list_writes(args: &RunArgs, done: &Done, global: &Global) -> Result<()> {
+fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Global) -> Result<()> {
     let writes = done.writes.as_ref().filter(|writes| writes.writes > 0);
-    let (Some(file), Some(writes)) = (&args.verify, writes) else { return Ok(()) };
-    write_out(&writes.to_text(), Some(file))?;
-    let (shown, writes) = (shown::path(file), count(writes.writes));
-    let target = shown::path(&args.target);
+    let (Some(shown), Some(list), Some(writes)) = (&args.verify, list, writes) else { return Ok(()) };
+    write_out(&writes.to_text(), Some(list))?;
+    let writes = count(writes.writes);
+    let target = shown::path(&*args.target);
     let text = text!(
         "kurabe: {writes} writes are listed in {shown}; kurabe check {target} --verify {shown} looks for them",
         "kurabe: 書き込み {writes} 回の一覧は {shown} です。照合: kurabe check {target} --verify {shown}"
@@ -151,7 +153,7 @@ pub fn measured_as(
 /// As `kurabe run`.
 pub fn measured(
     request: RunRequest,
-    list: Option<&Path>,
+    list: Option<Output>,
     is_dry: bool,
     global: &Global,
     command_line: &[String],
@@ -160,9 +162,8 @@ pub fn measured(
     if is_dry {
         return print_page(&render_foreseen(&prepared, &style())?).map(|()| None);
     }
-    if let Some(path) = list {
+    if list.is_some() {
         prepared.check_lists_operations()?;
-        refuse_existing(path, Existing::Kept)?;
     }
     measured_with(prepared, list, &signals::listen()?, None, global, command_line).map(Some)
 }
@@ -173,7 +174,7 @@ pub fn measured(
 /// As `kurabe run`.
 pub fn measured_with(
     prepared: Prepared,
-    list: Option<&Path>,
+    list: Option<Output>,
     handle: &RunHandle,
     party: Option<&Party<'_>>,
     global: &Global,
@@ -198,7 +199,7 @@ pub fn measured_with(
     }));
     let done = match list {
         None => opened.measure(),
-        Some(path) => opened.measure_listing(path)?,
+        Some(output) => opened.measure_listing(output)?,
     };
     // The live line goes before anything is printed.
     drop(stream);

@@ -1,9 +1,11 @@
 //! `kurabe serve`, `kurabe attach`, `kurabe detach` and `kurabe control`: a model as a block device.
 
-use crate::args::{AttachArgs, ControlAction, ControlArgs, DetachArgs, Global, ServeArgs};
-use crate::output::{print, print_json, print_texts, progress_mode, say, say_over};
+use crate::args::{AttachArgs, ControlAction, ControlArgs, DetachArgs, Global, ServeArgs, ServedArgs};
+use crate::output::{outputs, print, print_json, print_texts, progress_mode, say, say_over};
 use crate::{lang::lang, signals};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Result, Text, shown, text};
+use kurabe_lab::output::Output;
 use kurabe_lab::{
     Ending, PreparedServer, RunningServer, assignments, control_server, is_background, kept_servers,
     leave_terminal, log_of_attachments, refuse_others_than_root, remove_left_devices, start_in_background,
@@ -23,11 +25,16 @@ use std::time::Duration;
 /// When it cannot be served, or ended by itself.
 pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     let address = match (&args.socket, args.port) {
-        (Some(path), _) => Address::Socket(path.clone()),
+        (Some(path), _) => Address::Socket(path.0.clone()),
         (None, port) => Address::Port(port.unwrap_or(0)),
     };
-    let prepared =
-        PreparedServer::new(args.served.request()?, address, args.control.clone(), &global.store())?;
+    let prepared = PreparedServer::new(
+        args.served.request()?,
+        address,
+        args.control.as_ref().map(|path| path.0.clone()),
+        record_of(&args.served, global, global.json)?,
+        &global.store(),
+    )?;
     // Whoever serves needs nothing of what a killed `kurabe attach` left, so what cannot be removed is only told.
     if let Err(error) = remove_left_devices() {
         say(&error.render(lang()));
@@ -37,10 +44,24 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     let (facts, first) = (server.facts(), server.figures());
     match global.json {
         true => print_json(&serving_script(facts, first.as_ref()))?,
-        false => print_texts(&serving_lines(facts, server.request(), first.as_ref()))?,
+        false => print_lines(&serving_lines(facts, server.request(), first.as_ref()), &args.served)?,
     }
     watch(&server, &ending, global);
-    end(server, global)
+    end(server, &args.served, global)
+}
+
+/// The output of the server's record.
+fn record_of(args: &ServedArgs, global: &Global, is_stdout_taken: bool) -> Result<Option<Output>> {
+    outputs(args.force, global).without_stdout(is_stdout_taken).claim_optional(args.record.as_ref())
+}
+
+/// Prints lines, on standard error if the record goes to standard output.
+fn print_lines(lines: &[Text], args: &ServedArgs) -> Result<()> {
+    if args.record != Some(OutputPath::Stdout) {
+        return print_texts(lines);
+    }
+    lines.iter().for_each(|line| say(&line.clone().take(lang())));
+    Ok(())
 }
 
 /// Hears signals from now on: from the beginning, so that none leaves a socket behind.
@@ -65,11 +86,11 @@ fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
 }
 
 /// Ends it, says how it went, and keeps that.
-fn end(server: RunningServer, global: &Global) -> Result<()> {
+fn end(server: RunningServer, args: &ServedArgs, global: &Global) -> Result<()> {
     let ended = server.end()?;
     match global.json {
         true => print_json(&ScriptLine::Served { figures: ended.figures() })?,
-        false => print_texts(&served_lines(ended.figures()))?,
+        false => print_lines(&served_lines(ended.figures()), args)?,
     }
     ended.keep()
 }
@@ -98,7 +119,14 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     }
     refuse_others_than_root()?;
     let address = Address::Devices { folder: attachments_folder()?, by: args.by };
-    let prepared = PreparedServer::new(args.served.request()?, address, None, &global.store())?;
+    let prepared = PreparedServer::new(
+        args.served.request()?,
+        address,
+        None,
+        // Standard output has the devices.
+        record_of(&args.served, global, true)?,
+        &global.store(),
+    )?;
     let ending = listen()?;
     let mut server = prepared.start()?;
     let log = (!args.foreground).then(log_of_attachments).transpose()?;
@@ -113,7 +141,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     }
     watch(&server, &ending, global);
     server.detach(|device, users| say(&waiting_line(device, users).take(lang())))?;
-    end(server, global)
+    end(server, &args.served, global)
 }
 
 /// The devices on standard output, for scripts; the rest beside it.

@@ -1,8 +1,8 @@
 //! The commands that work on stored runs: list, show, why, label, export, import.
 
-use crate::args::{ExportArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
+use crate::args::{ExportArgs, ForceArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
 use crate::lang::{lang, t};
-use crate::output::{print, print_json, print_page, print_record, say, style, tell, write_out};
+use crate::output::{outputs, print, print_json, print_page, print_record, say, style, tell, write_out};
 use crate::{catalogue::show_beside, pivot::digests};
 use kurabe_compare::listed;
 use kurabe_core::outside::{self, Outside};
@@ -202,28 +202,29 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     if args.format == "parquet" {
         return export_tables(args, &*store);
     }
+    let output = outputs(args.force, global).claim_optional(args.output.as_ref())?;
     let last = [LAST.to_owned()];
     let runs = if args.runs.is_empty() { &last } else { args.runs.as_slice() };
     let records = runs.iter().map(|run| store.load(&store.resolve(run)?)).collect::<Result<Vec<_>>>()?;
     if args.format == "markdown" {
         let report = Report::new(records.iter().collect(), USUAL_MARGIN, &[], None, lang());
-        return write_out(&report.markdown(), args.output.as_deref());
+        return write_out(&report.markdown(), output);
     }
     let Some(format) = ExportFormat::of_word(&args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
-        return write_out(&export_with_figures(record, &run_figures(record)), args.output.as_deref());
+        return write_out(&export_with_figures(record, &run_figures(record)), output);
     };
     if records.len() > 1 && format != ExportFormat::Csv {
         return Err(one_run_only());
     }
-    write_out(&kurabe_interop::export(&records, format, lang())?, args.output.as_deref())
+    write_out(&kurabe_interop::export(&records, format, lang())?, output)
 }
 
 /// Writes tables of all runs into the only folder that is named, or of those that are named into the folder of `--output`.
 fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
     let (folder, runs) = match (&args.output, args.runs.as_slice()) {
-        (Some(folder), runs) => (folder.as_path(), runs),
-        (None, [folder]) => (Path::new(folder), &[] as &[String]),
+        (Some(folder), runs) => (folder.clone(), runs),
+        (None, [folder]) => (folder.as_str().into(), &[] as &[String]),
         (None, _) => {
             return Err(ErrorKind::Usage
                 .error(text!("parquet is a folder of tables", "parquet は表のフォルダーになります"))
@@ -234,7 +235,7 @@ fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
         }
     };
     let ids = runs.iter().map(|run| store.resolve(run)).collect::<Result<_>>()?;
-    kurabe_lab::write_tables(store, ids, folder)
+    kurabe_lab::write_tables(store, ids, &folder)
 }
 
 fn one_run_only() -> Error {
@@ -273,19 +274,20 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
         print_page(&render_run(&record, &headline(&record.header), &style()))
     };
     args.files.iter().try_for_each(|path| {
-        let (name, bytes) = (shown::name(path), read(path)?);
+        let (name, bytes) = (shown::name(&**path), read(path)?);
         if let Some(device) = kurabe_lab::import_device(path, &bytes) {
             let device = device?;
-            return keep_device(&device.name, &device.toml, global);
+            return keep_device(&device.name, &device.toml, args.force, global);
         }
         kurabe_lab::import(&*store, &name, &bytes, command_line, &mut heard)
     })
 }
 
 /// Writes a device file that was made of another simulator's into the current folder, where `model:./NAME.toml` finds it.
-fn keep_device(name: &str, toml: &str, global: &Global) -> Result<()> {
+fn keep_device(name: &str, toml: &str, force: ForceArgs, global: &Global) -> Result<()> {
     let file = format!("{name}.toml");
-    write_out(toml, Some(Path::new(&file)))?;
+    let output = outputs(force, global).claim(&file.as_str().into())?;
+    write_out(toml, Some(output))?;
     if global.json {
         return print_json(&ScriptLine::DeviceImported { file: &file });
     }

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, VmArgs};
 use crate::output::{print_json, print_texts};
-use kurabe_core::Result;
+use kurabe_core::{Result, shown};
 use kurabe_report::{GuestRequest, Recipe};
 
 /// Runs the command.
@@ -11,13 +11,13 @@ use kurabe_report::{GuestRequest, Recipe};
 /// When there is no such model, or its words make no sense.
 pub fn vm(args: &VmArgs, global: &Global) -> Result<()> {
     let recipe = Recipe::new(&GuestRequest {
-        target: args.target.clone(),
+        target: shown::name(&*args.target),
         sets: args.set.clone(),
         without: args.without.clone(),
         exports: args.exports,
         data: args.data.clone(),
-        guest: args.guest.clone(),
-        socket: args.socket.clone(),
+        guest: args.guest.as_deref().map(shown::name),
+        socket: shown::name(&*args.socket),
     })?;
     if global.json { print_json(&recipe.script()) } else { print_texts(&recipe.lines()) }
 }

@@ -22,6 +22,7 @@ pub mod made;
 pub mod mention;
 pub mod model;
 pub mod number;
+pub mod output_path;
 pub mod outside;
 pub mod phrases;
 pub mod process;

@@ -30,6 +30,7 @@ use crate::job::region::Reach;
 use crate::job::sections::{JobSection, sections};
 use crate::job::step::{SectionJob, read_job};
 use kurabe_core::mention::{CACHE, FIO, PROFILE, RUN, RUNS};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::profile::{Order, Profile, Rules, Step};
 use kurabe_core::workload::{Data, Direction, Trims};
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -194,7 +195,7 @@ fn logs(jobs: &[SectionJob], notes: &mut Notes) -> Vec<FioLog> {
         let number = if job.numbers_logs { format!(".{}", step_index + 1) } else { String::new() };
         let log = |(kind, name): &(FioLogKind, String)| FioLog {
             kind: *kind,
-            file: format!("{name}{number}.log"),
+            file: OutputPath::from(format!("{name}{number}.log").as_str()),
             step_index,
         };
         job.logs.iter().map(log).collect::<Vec<_>>()

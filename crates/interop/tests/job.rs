@@ -329,7 +329,7 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
 fn a_line_of_a_log_is_an_interval_of_a_direction() {
     let source = "[a]\nsize=1m\n[b]\nstonewall\nsize=1m\nwrite_bw_log=x\nwrite_iops_log\nwrite_lat_log=y\n";
     let job = read_fio_job("job.fio", source, &NoSurroundings).expect("a job");
-    let files: Vec<&str> = job.logs.iter().map(|log| log.file.as_str()).collect();
+    let files: Vec<String> = job.logs.iter().map(|log| log.file.to_string()).collect();
     assert_eq!(files, ["x_bw.2.log", "b_iops.2.log", "y_lat.2.log", "y_clat.2.log"]);
     let interval = |read_bytes, read_operations, write_operations| Interval {
         read_bytes,

@@ -17,7 +17,7 @@
 mod clock;
 mod computer;
 mod exchange;
-pub mod files;
+
 mod foreseen;
 mod handle;
 mod image;
@@ -31,6 +31,8 @@ mod movers;
 mod on_model;
 mod open;
 mod open_files;
+pub mod output;
+mod passing_folder;
 mod prepared;
 mod pricing;
 mod profile;

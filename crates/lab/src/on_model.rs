@@ -5,8 +5,8 @@
 //! and a command of the user's says whether what it had been promised is still there. A seed gives the same place and the same
 //! losses again.
 
-use crate::files::PassingFolder;
 use crate::handle::RunHandle;
+use crate::passing_folder::PassingFolder;
 use crate::pricing::{check_end, kernel, recorded_run};
 use crate::served_folder::{FileSystemKind, FolderEnd, FolderRequest, ServedFolder};
 use crate::system_tool::cannot_fill;

@@ -1,9 +1,9 @@
 //! A run whose target is open, and what it came to.
 
-use crate::files::Growing;
 use crate::foreseen::Extent;
 use crate::image::ImageReport;
 use crate::journal::{Journal, rescued};
+use crate::output::{Growing, Output};
 use crate::profile::Traced;
 use crate::served::{ServedModel, served_under};
 use crate::swept::{Swept, SweptSteps};
@@ -22,7 +22,7 @@ use kurabe_host::NoiseWatch;
 use kurabe_interop::{write_operation, write_operations_header};
 use kurabe_ranks::Party;
 use kurabe_sim::ModelTarget;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A run that has an id and an open target.
@@ -86,9 +86,9 @@ impl Open<'_> {
     ///
     /// # Errors
     /// When there is such a file, or it cannot be made.
-    pub fn measure_listing(self, path: &Path) -> Result<Done> {
+    pub fn measure_listing(self, output: Output) -> Result<Done> {
         let causes = self.header().model.as_ref().map(ModelRecord::cause_names).unwrap_or_default();
-        let mut file = Growing::create(path)?;
+        let mut file = Growing::create(output)?;
         file.write(|out| write_operations_header(out, &causes))?;
         let mut tell = |operation: &ListedOperation| file.write(|out| write_operation(out, operation));
         let mut done = self.measure_hearing(Some(&mut tell));

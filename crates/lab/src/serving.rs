@@ -15,6 +15,7 @@ pub use noted::{ServedNote, ServedNow, served_notes, served_now};
 pub use record::{EndedServer, KeptServer, ServerRecord, front_word, kept_servers};
 
 use crate::model::{change_model, model_name};
+use crate::output::Output;
 use crate::stores::StorePlace;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::MODELS, shown, text};
 use kurabe_serve::{
@@ -55,8 +56,6 @@ pub struct ServedRequest {
     pub power: Option<PowerRules>,
     /// What is wrong with the device from the beginning.
     pub faults: Vec<DeviceFault>,
-    /// A new file for the record.
-    pub record: Option<PathBuf>,
     /// The folder in which others find it, if there is one.
     pub noted_in: Option<PathBuf>,
 }
@@ -86,14 +85,15 @@ pub struct PreparedServer {
 }
 
 impl PreparedServer {
-    /// A server at an address, controlled at `control`, or beside its socket.
+    /// A server at an address, controlled at `control` or next to its socket; its record goes to `record`.
     ///
     /// # Errors
-    /// When what is asked makes no sense, the file of the record is there already, or the store's folder is not.
+    /// When the request makes no sense, or the folder of the store does not exist.
     pub fn new(
         asked: ServedRequest,
         address: Address,
         control: Option<PathBuf>,
+        record: Option<Output>,
         store: &StorePlace,
     ) -> Result<Self> {
         let request = ServeRequest {
@@ -110,7 +110,7 @@ impl PreparedServer {
             faults: asked.faults.clone(),
             log: None,
         };
-        let places = RecordPlaces::new(asked.record.as_deref(), store)?;
+        let places = RecordPlaces::new(record, store)?;
         Ok(Self { asked, request, places })
     }
 

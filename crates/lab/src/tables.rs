@@ -3,21 +3,21 @@
 //! The model: run after run is loaded and written, so that a store may be larger than memory. The folder has another name until
 //! all of its tables are complete; on the way out of an error it goes.
 
-use crate::files::{self, Existing, PassingFolder, refuse_existing};
-use kurabe_core::Result;
+use crate::output::{cannot_write, new_folder};
+use crate::passing_folder::PassingFolder;
+use kurabe_core::{Result, output_path::OutputPath, shown};
 use kurabe_interop::ParquetTables;
 use kurabe_store::Runs;
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
-use std::path::Path;
 
 /// Writes these runs, or all of the store, as Parquet files into a new folder.
 ///
 /// # Errors
 /// When the folder is there or cannot be made, or a run cannot be read; then nothing of it is left.
-pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &Path) -> Result<()> {
-    refuse_existing(folder, Existing::Kept)?;
-    let refused = |error| files::refused(folder, Existing::Kept, error);
+pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &OutputPath) -> Result<()> {
+    let folder = new_folder(folder)?;
+    let refused = |error| cannot_write(&shown::path(folder), error);
     let ids = match ids.is_empty() {
         true => store.list()?.into_iter().map(|run| run.id).collect(),
         false => ids,

@@ -25,12 +25,11 @@ pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
         round_trip_ns: Some(0),
         power: Some(PowerRules::default()),
         faults: Vec::new(),
-        record: None,
         noted_in: Some(folder.join("run")),
     };
     let socket = folder.join("s.sock");
     let store = StorePlace(Some(folder.join("store.db")));
-    let prepared = PreparedServer::new(request, Address::Socket(socket.clone()), None, &store);
+    let prepared = PreparedServer::new(request, Address::Socket(socket.clone()), None, None, &store);
     (prepared.and_then(PreparedServer::start).expect("a server"), socket)
 }
 

@@ -1,11 +1,11 @@
 //! The words of `kurabe attach` and `kurabe detach`.
 
+use super::paths::DevicePath;
 use super::serve::ServedArgs;
 use super::shared::choice;
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_serve::AttachBy;
-use std::path::PathBuf;
 
 const WAYS: [(&str, AttachBy); 3] =
     [("auto", AttachBy::Auto), ("nbd", AttachBy::Nbd), ("fuse", AttachBy::Fuse)];
@@ -25,5 +25,5 @@ pub struct AttachArgs {
 #[command(after_help = below!("detach"))]
 pub struct DetachArgs {
     #[arg(value_name = "DEVICE", value_hint = ValueHint::FilePath, help = t("A device that `kurabe attach` printed", "`kurabe attach` が表示したデバイス"))]
-    pub device: PathBuf,
+    pub device: DevicePath,
 }

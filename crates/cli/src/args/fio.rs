@@ -1,6 +1,7 @@
 //! The words of `kurabe fio`: fio's, and a few of kurabe's among them.
 
-use super::shared::{JudgedArgs, PlannedArgs, unaccepted};
+use super::paths::TargetPath;
+use super::shared::{ForceArgs, JudgedArgs, PlannedArgs, unaccepted};
 use crate::lang::{below, t};
 use clap::{ArgAction, Args, CommandFactory, ValueHint};
 use kurabe_core::{ErrorKind, Result, text, workload::Direction};
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 #[command(override_usage = "kurabe fio [OPTIONS] <FIO'S WORDS>...", after_help = below!("fio"))]
 pub struct FioArgs {
     #[arg(long, value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("Do the jobs here, whatever they name: model:NAME (see `kurabe models`), a directory, a file, a block device", "ジョブの指定にかかわらず、ここで行う: model:名前(`kurabe models` を参照)、ディレクトリ、ファイル、ブロックデバイス"))]
-    pub on: Option<PathBuf>,
+    pub on: Option<TargetPath>,
     #[arg(long, value_name = "RUN", help = t("Compare with this run afterwards", "測定後、この測定と比べる"))]
     pub against: Option<String>,
     #[command(flatten)]
@@ -25,6 +26,8 @@ pub struct FioArgs {
     pub runs: Option<u32>,
     #[command(flatten)]
     pub planned: PlannedArgs,
+    #[command(flatten)]
+    pub force: ForceArgs,
     #[arg(last = true, required = true, value_name = "FIO'S WORDS", help = t("Options as fio takes them, and job files", "fio と同じオプションとジョブファイル"))]
     pub words: Vec<String>,
 }
@@ -68,8 +71,12 @@ impl FioArgs {
         }
         let request = |mut job: FioJob| {
             let logs = std::mem::take(&mut job.logs);
-            let target =
-                self.on.clone().or_else(|| target_of_job(&job)).unwrap_or_else(|| PathBuf::from("."));
+            let target = self
+                .on
+                .as_ref()
+                .map(|on| on.0.clone())
+                .or_else(|| target_of_job(&job))
+                .unwrap_or_else(|| PathBuf::from("."));
             let mut request = RunRequest { target, ..self.planned.request()? }.with_job(job);
             request.overrides.runs = self.runs;
             Ok(FioRun { request, logs })
@@ -141,7 +148,7 @@ mod tests {
         let args = parsed(
             "kurabe fio --name=a --on model:hdd-nas --bs 4k --runs=3 -rw=read -q --json job.fio --size=1m",
         );
-        assert_eq!(args.on, Some(PathBuf::from("model:hdd-nas")));
+        assert_eq!(args.on, Some(TargetPath("model:hdd-nas".into())));
         assert_eq!(args.runs, Some(3));
         assert_eq!(args.words, ["--name=a", "--bs", "4k", "-rw=read", "job.fio", "--size=1m"]);
         assert_eq!(parsed("kurabe --lang en --db runs fio --parse-only a").words, ["--parse-only", "a"]);

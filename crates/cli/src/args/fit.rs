@@ -1,18 +1,18 @@
 //! The words of `kurabe fit`.
 
+use super::paths::TargetPath;
 use super::shared::PlannedArgs;
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_compare::{Use, fit_profile};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{Procedure, RunRequest, model_name};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("fit"))]
 pub struct FitArgs {
     #[arg(value_name = "TARGET", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
-    pub target: PathBuf,
+    pub target: TargetPath,
     #[arg(long = "for", value_name = "USE|FILE", help = t("The use", "用途"))]
     pub purpose: String,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
@@ -51,7 +51,7 @@ impl FitArgs {
         }
         let profile = fit_profile(purpose, self.count(), model_name(&self.target).is_some());
         Ok(RunRequest {
-            target: self.target.clone(),
+            target: self.target.0.clone(),
             procedure: Procedure::Given(Box::new(profile)),
             ..self.planned.request()?
         })

@@ -1,13 +1,14 @@
 //! The words of `kurabe price`, `kurabe on` and `kurabe mark`.
 
+use super::paths::InputPath;
 use super::serve::ServedModelArgs;
-use super::shared::{choice, unaccepted, worded};
+use super::shared::{ForceArgs, choice, unaccepted, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::{quantity::parse_bytes, words::Keyword};
 use kurabe_lab::{CutPlace, FileSystemKind, parse_percent, parse_writes};
 use kurabe_report::Unaccepted;
-use std::path::PathBuf;
 
 /// The folder on a device of kurabe's in which a command runs.
 #[derive(Debug, Args)]
@@ -17,7 +18,7 @@ pub struct FolderArgs {
     #[arg(long, value_name = "SIZE", value_parser = |words: &str| parse_bytes(words).map_err(worded), default_value = "1GiB", help = t("Size of the file system; memory is taken for what is written", "ファイルシステムの大きさ(書き込んだ分だけメモリーを使う)"))]
     pub size: u64,
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath, help = t("Copy this file or folder into the command's folder before (may be repeated)", "開始前に、このファイルまたはフォルダーをコマンドのフォルダーへコピーする(繰り返し可)"))]
-    pub with: Vec<PathBuf>,
+    pub with: Vec<InputPath>,
     #[arg(last = true, required = true, value_name = "COMMAND", help = t("The command and its arguments, run without a shell in a folder on that file system", "コマンドと引数(シェルは介さず、そのファイルシステム上のフォルダーで実行)"))]
     pub command: Vec<String>,
 }
@@ -31,20 +32,22 @@ pub struct PriceArgs {
     pub runs: u16,
     #[arg(long, help = t("Count the pauses in which the command asks nothing", "コマンドが I/O をしていない時間も含める"))]
     pub pauses: bool,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Keep the bill in this file, for --against", "明細をこのファイルに残す(--against 用)"))]
-    pub save: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Save the bill to this file, for --against; - is standard output", "明細をこのファイルに保存する(--against 用。- は標準出力)"))]
+    pub save: Option<OutputPath>,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Say what changed since this bill", "この明細からの変化を示す"))]
-    pub against: Option<PathBuf>,
+    pub against: Option<InputPath>,
     #[arg(long, value_name = "PERCENT", default_value = "1%", requires = "against", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Of what is not the same each time, differences up to this do not matter", "毎回同じでない値では、この割合までの差は問題にしない"))]
     pub margin: f64,
     #[arg(long, value_name = "slower|different", value_delimiter = ',', requires = "against", value_parser = unaccepted, help = t("Exit with 13 if it costs more than before, with 15 if anything changed", "以前より高くつくなら終了コード 13、何か変わったら 15 で終わる"))]
     pub fail_on: Vec<Unaccepted>,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Exit with 16 if a limit of this TOML file is exceeded", "この TOML ファイルの上限を超えたら終了コード 16 で終わる"))]
-    pub budget: Option<PathBuf>,
+    pub budget: Option<InputPath>,
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write the bill as Markdown, for a pull request", "明細を Markdown で書く(プルリクエスト用)"))]
-    pub markdown: Option<PathBuf>,
+    pub markdown: Option<OutputPath>,
     #[arg(long, value_name = "FILE", requires = "budget", value_hint = ValueHint::FilePath, help = t("Write the limits of the budget as test cases, in JUnit's XML", "予算の各上限をテストケースとして JUnit の XML で書く"))]
-    pub junit: Option<PathBuf>,
+    pub junit: Option<OutputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
     #[command(flatten)]
     pub folder: FolderArgs,
 }

@@ -1,11 +1,13 @@
 //! The words of `kurabe run`.
 
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
+use super::paths::{InputPath, TargetPath};
 use super::ranks::RankArgs;
-use super::shared::{ModelledArgs, WritingArgs, choice, labels, rate};
+use super::shared::{ForceArgs, ModelledArgs, WritingArgs, choice, labels, rate};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::issue::{Engine, EngineChoice};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::profile::{OptionPart, ReplayStep, ReplayTiming, Step};
 use kurabe_core::{ErrorKind, Result, Text, shown, text, words::all_words};
 use kurabe_interop::{FioJob, TraceFormat};
@@ -35,10 +37,10 @@ pub struct RunArgs {
         help = t("What to measure: a directory (a test file is made in it and removed), a file, a block device, or model:NAME (see `kurabe models`)",
                  "測る対象: ディレクトリ(中にテストファイルを作り、後で消す)、ファイル、ブロックデバイス、または model:名前(`kurabe models` を参照)")
     )]
-    pub target: PathBuf,
+    pub target: TargetPath,
     /// The target, where a job file of fio stands in its place.
     #[arg(value_name = "TARGET", hide = true, value_hint = ValueHint::AnyPath)]
-    pub behind_job: Option<PathBuf>,
+    pub behind_job: Option<TargetPath>,
     #[arg(long, short, value_name = "NAME|FILE", help = t("Profile: a name from `kurabe profiles`, or a TOML file [default: default]", "プロファイル: `kurabe profiles` の名前か TOML ファイル [既定: default]"))]
     pub profile: Option<String>,
     #[command(flatten)]
@@ -57,14 +59,14 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub writing: WritingArgs,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE, for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
-    pub verify: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Stamp each write and list them in FILE (- is standard output), for `kurabe check IMAGE --verify FILE` after a power cut", "書き込みごとに印を付け、その一覧を FILE(- は標準出力)に書く。電源断の後に `kurabe check イメージ --verify FILE` で照合できる"))]
+    pub verify: Option<OutputPath>,
 
     #[command(flatten)]
     pub workload: WorkloadArgs,
 
     #[arg(long, value_name = "FILE", conflicts_with_all = ["profile", "rw", "bs", "time"], value_hint = ValueHint::FilePath, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("The trace: fio iolog, blkparse text, MSR Cambridge, SPC, MQSim, SSDSim or DiskSim", "トレース: fio iolog、blkparse テキスト、MSR Cambridge、SPC、MQSim、SSDSim、DiskSim"))]
-    pub replay: Option<PathBuf>,
+    pub replay: Option<InputPath>,
     #[arg(long, value_name = "TIMING", requires = "replay", default_value = "fast", value_parser = choice(&TIMINGS), help_heading = t(REPLAY_EN, REPLAY_JA), help = t("As fast as it goes, with the trace's pauses between the starts of operations, with those from the end of one to the start of the next (for all, or for each unit of the trace by itself), or each operation at its time", "可能な限り速く(fast)、開始から次の開始までの間隔を保って(closed)、終了から次の開始までの間隔を全体で(think)、またはトレースのファイルごとに保って(readers)、または各操作を元の時刻に(timestamps)"))]
     pub timing: ReplayTiming,
     #[arg(long, value_name = "FACTOR", requires = "replay", value_parser = rate, help_heading = t(REPLAY_EN, REPLAY_JA), help = t("With --timing timestamps: 2 is twice as fast [default: 1]", "--timing timestamps の速さ。2 なら 2 倍速 [既定: 1]"))]
@@ -80,8 +82,10 @@ pub struct RunArgs {
 
     #[arg(long, help_heading = t("What is kept", "記録"), help = t("Keep the serial numbers of devices, not only a salted hash", "デバイスのシリアル番号をハッシュでなくそのまま記録する"))]
     pub with_serial: bool,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run", help_heading = t("What is kept", "記録"), help = t("Write a line for each operation to this new CSV file: what, where, when, its latency, and of a model where its time went by layer", "操作ごとに 1 行を新しい CSV ファイルに書く(種類、位置、時刻、レイテンシ。モデルでは層ごとの時間の内訳も)"))]
-    pub per_request: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "dry_run", help_heading = t("What is kept", "記録"), help = t("Write a line for each operation to this CSV file (- is standard output): what, where, when, its latency, and of a model where its time went by layer", "操作ごとに 1 行を CSV ファイル(- は標準出力)に書く(種類、位置、時刻、レイテンシ。モデルでは層ごとの時間の内訳も)"))]
+    pub per_request: Option<OutputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
     #[arg(long, help = t("Show the plan and what would be written; measure nothing", "計画と書き込む量を示すだけで、測定しない"))]
     pub dry_run: bool,
 }
@@ -107,7 +111,7 @@ impl RunArgs {
             (None, None) => Procedure::Usual,
         };
         let request = RunRequest {
-            target: self.target.clone(),
+            target: self.target.0.clone(),
             procedure,
             overrides,
             verify: self.verify.is_some(),
@@ -121,7 +125,7 @@ impl RunArgs {
             with_serial: self.with_serial,
         };
         let Some(job) = job else { return Ok(request) };
-        let target = self.behind_job.clone().or_else(|| target_of_job(&job));
+        let target = self.behind_job.as_ref().map(|target| target.0.clone()).or_else(|| target_of_job(&job));
         let target = target.unwrap_or_else(|| PathBuf::from("."));
         Ok(RunRequest { target, ..request }.with_job(job))
     }
@@ -131,7 +135,7 @@ impl RunArgs {
         let name = self.target.to_str().filter(|name| is_job_name(name) && self.profile.is_none());
         let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
             let Some(other) = &self.behind_job else { return Ok(None) };
-            let (first, second) = (shown::path(&self.target), shown::path(other));
+            let (first, second) = (shown::path(&*self.target), shown::path(&**other));
             return Err(ErrorKind::Usage.error(text!("{first} and {second} are two targets", "{first} と {second} は 2 つの対象です"))
             .remedy(text!(
                 "`kurabe versus` compares targets; before a target only a job file of fio (job.fio) may stand",

@@ -1,12 +1,13 @@
 //! The words of `kurabe serve` and `kurabe control`.
 
-use super::shared::{duration_or_zero, worded};
+use super::paths::{SocketPath, TargetPath};
+use super::shared::{ForceArgs, duration_or_zero, worded};
 use crate::lang::{below, t};
 use clap::{Args, Subcommand, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::Result;
+use kurabe_core::output_path::OutputPath;
 use kurabe_lab::{ServedRequest, assignments, parse_writes};
 use kurabe_serve::{DeviceFault, PowerRules, attachments_folder};
-use std::path::PathBuf;
 
 const TIME_EN: &str = "Time";
 const TIME_JA: &str = "時間";
@@ -17,11 +18,11 @@ const POWER_JA: &str = "電源断";
 #[command(after_help = below!("serve"))]
 pub struct ServeArgs {
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, required_unless_present = "port", conflicts_with = "port", help = t("A Unix socket, made anew, for this user alone", "Unix ソケット(新しく作り、このユーザーだけが使える)"))]
-    pub socket: Option<PathBuf>,
+    pub socket: Option<SocketPath>,
     #[arg(long, value_name = "N", help = t("A TCP port of 127.0.0.1, for every user of this machine; 0 is any free one", "127.0.0.1 の TCP ポート(このマシンの全ユーザーが使える)。0 なら空きポート"))]
     pub port: Option<u16>,
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath, help = t("The socket for `kurabe control` [default: SOCKET.control; none with --port]", "`kurabe control` 用のソケット [既定: ソケット名.control。--port ではなし]"))]
-    pub control: Option<PathBuf>,
+    pub control: Option<SocketPath>,
     #[command(flatten)]
     pub served: ServedArgs,
 }
@@ -30,7 +31,7 @@ pub struct ServeArgs {
 #[derive(Debug, Args)]
 pub struct ServedModelArgs {
     #[arg(value_name = "model:NAME", help = t("The model (see `kurabe models`), or model:FILE.toml", "モデル(`kurabe models` を参照)、または model:ファイル.toml"))]
-    pub target: PathBuf,
+    pub target: TargetPath,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", help = t("Change a parameter of the model, as in flash.program_rate=10MB/s (may be repeated)", "モデルのパラメーターを変える。例: flash.program_rate=10MB/s(繰り返し可)"))]
     pub set: Vec<String>,
     #[arg(long, value_name = "WHAT[@WHERE][@WHEN]", value_parser = |words: &str| DeviceFault::parse(words).map_err(worded), help = t("Something is wrong with the device, as in error:read@1GiB+64KiB, slow:200ms, hang:10s@after-1000-writes, read-only@after-2GiB, lie-about-flush (may be repeated)", "デバイスの故障。例: error:read@1GiB+64KiB、slow:200ms、hang:10s@after-1000-writes、read-only@after-2GiB、lie-about-flush(繰り返し可)"))]
@@ -62,8 +63,10 @@ pub struct ServedArgs {
     pub write_existing: bool,
     #[arg(long, value_name = "N", default_value_t = 1, help = t("Seed of what is random in the model and in a power cut", "モデルと電源断の乱数のシード"))]
     pub seed: u64,
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write model, figures and lateness to this new file at the end (JSON)", "終了時に、モデル、数値、遅れをこの新しいファイルに書く(JSON)"))]
-    pub record: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help = t("Write model, figures and lateness to this file at the end (JSON); - is standard output", "終了時に、モデル、数値、遅れをこのファイルに書く(JSON。- は標準出力)"))]
+    pub record: Option<OutputPath>,
+    #[command(flatten)]
+    pub force: ForceArgs,
 
     #[arg(long, value_name = "TIME", value_parser = duration_or_zero, default_value = "50us", help_heading = t(TIME_EN, TIME_JA), help = t("Wait awake for the last stretch before an answer is due; 0 always sleeps, and answers some 50 µs later", "応答時刻の直前は眠らずに待つ。0 なら常に眠り、応答は 50 µs ほど遅れる"))]
     pub spin: u64,
@@ -86,7 +89,7 @@ impl ServedArgs {
     pub fn request(&self) -> Result<ServedRequest> {
         let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn;
         Ok(ServedRequest {
-            target: self.model.target.clone(),
+            target: self.model.target.0.clone(),
             sets: self.model.sets()?,
             without: self.without.clone(),
             exports: self.exports,
@@ -101,7 +104,6 @@ impl ServedArgs {
                 torn: self.torn,
             }),
             faults: self.model.fault.clone(),
-            record: self.record.clone(),
             noted_in: attachments_folder().ok(),
         })
     }
@@ -111,7 +113,7 @@ impl ServedArgs {
 #[command(after_help = below!("control"))]
 pub struct ControlArgs {
     #[arg(value_name = "SOCKET", value_hint = ValueHint::FilePath, help = t("The socket that `kurabe serve` was given, its control socket, or an attached device", "`kurabe serve` に指定したソケット、その制御用ソケット、または attach のデバイス"))]
-    pub socket: PathBuf,
+    pub socket: SocketPath,
     #[command(subcommand)]
     pub action: ControlAction,
 }

@@ -1,5 +1,6 @@
 //! What several commands take: groups of flags, and words as values.
 
+use super::paths::DevicePath;
 use crate::lang::t;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
@@ -7,7 +8,6 @@ use kurabe_compare::NAME_LABEL;
 use kurabe_core::{Text, profile::OptionKind, quantity::parse_above_zero, text};
 use kurabe_lab::{RunRequest, Writing, assignments, parse_label, parse_percent};
 use kurabe_report::Unaccepted;
-use std::path::PathBuf;
 
 /// Changes of a target that is a model.
 #[derive(Debug, Args)]
@@ -32,13 +32,23 @@ pub struct WritingArgs {
     #[arg(long, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the existing file TARGET; its contents are lost", "既存のファイル TARGET に書き込む(中身は失われます)"))]
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help_heading = t("What may be written", "書き込みの許可"), help = t("Write to the block device TARGET, named again here; everything on it is lost", "ブロックデバイス TARGET に書き込む(同じ名前をここにも書く。中身はすべて失われます)"))]
-    pub destroy_data_on: Option<PathBuf>,
+    pub destroy_data_on: Option<DevicePath>,
 }
 
 impl WritingArgs {
     pub(super) fn writing(&self) -> Writing {
-        Writing { existing_file: self.write_existing, destroy_data_on: self.destroy_data_on.clone() }
+        Writing {
+            existing_file: self.write_existing,
+            destroy_data_on: self.destroy_data_on.as_ref().map(|device| device.0.clone()),
+        }
     }
+}
+
+/// Consent to replace existing output files.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct ForceArgs {
+    #[arg(long, help = t("Replace output files that exist; devices are refused always", "出力先のファイルがあれば置き換える(デバイスには常に書かない)"))]
+    pub force: bool,
 }
 
 /// What is asked of a run whose work the command brings along.

@@ -1,17 +1,17 @@
 //! The words of `kurabe sweep`.
 
+use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes, duration};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint, builder::PossibleValuesParser};
 use kurabe_core::{Result, workload::Direction};
 use kurabe_lab::{Overrides, Procedure, RunRequest, SweepAxis, SweepPlan};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("sweep"))]
 pub struct SweepArgs {
     #[arg(value_name = "TARGET", default_value = ".", value_hint = ValueHint::AnyPath, help = t("What to measure, as in `kurabe run`: a directory, a file, a block device, or model:NAME", "測る対象(`kurabe run` と同じ): ディレクトリ、ファイル、ブロックデバイス、model:名前"))]
-    pub target: PathBuf,
+    pub target: TargetPath,
     #[arg(long, value_name = "AXIS", default_value = "all", value_delimiter = ',', value_parser = PossibleValuesParser::new(["all", "size", "block-size", "queue-depth", "write"]), help = t("What is moved (several with commas)", "変えるもの(カンマで複数指定可)"))]
     pub over: Vec<String>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Largest working set, and size of the test file [default: 1 GiB, less where writing that takes longer than 20 s]", "最大の範囲とテストファイルの大きさ [既定: 1 GiB。書くのに 20 秒以上かかる場合は小さくする]"))]
@@ -60,7 +60,7 @@ impl SweepArgs {
             seed: self.seed,
         };
         Ok(RunRequest {
-            target: self.target.clone(),
+            target: self.target.0.clone(),
             procedure: Procedure::Sweep(plan),
             overrides: Overrides { buffered: self.buffered.then_some(true), ..Overrides::default() },
             ..self.planned.request()?

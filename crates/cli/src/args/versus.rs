@@ -1,5 +1,6 @@
 //! The words of `kurabe versus`.
 
+use super::paths::{DevicePath, TargetPath};
 use super::shared::{bytes, choice, duration, duration_or_zero, labels, unaccepted, worded};
 use super::vary::variants;
 use crate::lang::{below, t};
@@ -7,7 +8,6 @@ use clap::{Args, ValueHint};
 use kurabe_core::{Result, issue::EngineChoice, words::Keyword};
 use kurabe_lab::{parse_percent, versus::VersusRequest};
 use kurabe_report::Unaccepted;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("versus"))]
@@ -17,7 +17,7 @@ pub struct VersusArgs {
         help = t("What to measure, the baseline first: directories, files, block devices, or model:NAME",
                  "測る対象(最初が基準): ディレクトリ、ファイル、ブロックデバイス、または model:名前")
     )]
-    pub targets: Vec<PathBuf>,
+    pub targets: Vec<TargetPath>,
     #[arg(long, value_name = "KEY=VALUE,VALUE…", help = t(
         "Compare configurations of one target instead: an option of `kurabe run` with two values or more, the baseline's first (bs=4k,16k), a switch (buffered), or a parameter of a model (fat-image.cluster=16KiB,64KiB); changes every step of the profile; several make the product",
         "1 つの対象の条件を変えて比べる。`kurabe run` のオプションと 2 つ以上の値(先頭が基準。例: bs=4k,16k)、スイッチ(buffered)、モデルのパラメーター(fat-image.cluster=16KiB,64KiB)。プロファイルの全ステップに適用。複数書くと組み合わせをすべて測る"
@@ -52,7 +52,7 @@ pub struct VersusArgs {
     #[arg(long, help = t("Write to targets that are existing files; their contents are lost", "対象が既存のファイルなら書き込む(中身は失われます)"))]
     pub write_existing: bool,
     #[arg(long, value_name = "DEVICE", value_hint = ValueHint::FilePath, help = t("Write to this block device, which must be a target; everything on it is lost (once for each)", "対象であるこのブロックデバイスに書き込む(中身はすべて失われます。デバイスごとに指定)"))]
-    pub destroy_data_on: Vec<PathBuf>,
+    pub destroy_data_on: Vec<DevicePath>,
 }
 
 impl VersusArgs {
@@ -67,7 +67,7 @@ impl VersusArgs {
             common.push(("buffered", "true".to_owned()));
         }
         Ok(VersusRequest {
-            targets: self.targets.clone(),
+            targets: self.targets.iter().map(|target| target.0.clone()).collect(),
             variants: variants(&self.vary, &common)?,
             profile: self.profile.clone(),
             time_ns: self.time,
@@ -81,7 +81,7 @@ impl VersusArgs {
             buffered: self.buffered,
             no_fill: self.no_fill,
             write_existing: self.write_existing,
-            destroy_data_on: self.destroy_data_on.clone(),
+            destroy_data_on: self.destroy_data_on.iter().map(|device| device.0.clone()).collect(),
         })
     }
 }
@@ -96,7 +96,7 @@ mod tests {
     fn without_words_it_is_what_everybody_else_gets() {
         let cli = Cli::try_parse_from(["kurabe", "versus", "a", "b"]).unwrap();
         let Command::Versus(args) = cli.command else { panic!("{cli:?}") };
-        let targets = vec![PathBuf::from("a"), PathBuf::from("b")];
+        let targets = vec!["a".into(), "b".into()];
         assert_eq!(args.request().unwrap(), VersusRequest { targets, ..VersusRequest::default() });
     }
 

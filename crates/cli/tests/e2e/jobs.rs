@@ -164,7 +164,7 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
         "{lines}"
     );
     let again = run(&line(&depth));
-    assert!(again.code() == Some(6) && again.err.contains("exists already"), "{}", again.err);
+    assert!(again.code() == Some(6) && again.err.contains("already exists"), "{}", again.err);
     // In the place of a device that is not there nothing is made.
     let missing = run(&line("--name=a --rw=read --size=1m --filename=/dev/no-such-disk"));
     assert!(missing.code() == Some(4) && missing.err.contains("/dev/no-such-disk"), "{}", missing.err);

@@ -319,7 +319,7 @@ fn every_operation_of_a_model_is_listed_with_where_its_time_went() {
     assert_eq!((count, latency_ns), (number(&read["completed"]), number(&read["latency"]["sum_ns"])));
 
     let model = ["run", "model:ideal-ram-disk", "--per-request", list_word];
-    lab.kurabe(&[&model, &ONE_CELL[..]].concat()).is_refusal(6, &["exists already"]);
+    lab.kurabe(&[&model, &ONE_CELL[..]].concat()).is_refusal(6, &["already exists"]);
     let other = lab.beside("other.csv");
     let other_word = ["--per-request", other.to_str().expect("words")];
     let samples = [&["run", "model:ideal-ram-disk", "--profile", "gnome-disks"], &other_word[..]].concat();

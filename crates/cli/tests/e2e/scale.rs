@@ -64,7 +64,7 @@ fn the_folder_is_there_whole_or_not_at_all() {
     let mut files = names(&folder);
     files.sort();
     assert_eq!(files, tables.map(|table| format!("{table}.parquet")));
-    lab.kurabe(&["export", "--format", "parquet", text(&folder)]).is_refusal(6, &["exists already"]);
+    lab.kurabe(&["export", "--format", "parquet", text(&folder)]).is_refusal(6, &["already exists"]);
     // One that is named alone, and none that is not there.
     let some = lab.beside("some");
     lab.kurabe(&["export", "last", "--format", "parquet", "-o", text(&some)]).ok();

@@ -89,7 +89,7 @@ fn a_killed_server_leaves_sockets_that_the_next_one_takes_over() {
     let live = serve(&lab, &socket, &[]);
     // Another one is refused as long as it lives.
     let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket)];
-    lab.kurabe(&words).is_refusal(6, &["exists already"]);
+    lab.kurabe(&words).is_refusal(6, &["already exists"]);
     live.signal(Signal::KILL);
     assert!(!live.end().status.success());
     assert!(socket.exists());

@@ -4,6 +4,7 @@
 //! `log_avg_msec` of its length: `time in ms, value, direction, 0, 0, 0`. Of latency the greatest of each interval is known
 //! (`log_max_value=1`). Repetitions follow one another.
 
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::Cell;
 
@@ -32,8 +33,8 @@ impl FioLogKind {
 pub struct FioLog {
     /// What it has.
     pub kind: FioLogKind,
-    /// The file's name.
-    pub file: String,
+    /// Where it goes.
+    pub file: OutputPath,
     /// The job's place among the steps of the run.
     pub step_index: u32,
 }

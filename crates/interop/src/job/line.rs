@@ -5,6 +5,7 @@
 
 use crate::ExportFormat;
 use crate::job::table::{BARE, BARE_WORDS, FioOptionKind, FioOptions, group_of, plain_name};
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown::shell_word, text};
 
 /// What a command line says, beside its jobs.
@@ -21,7 +22,7 @@ pub struct FioLine {
     /// In which of fio's layouts results are to be written, if in one.
     pub results_as: Option<ExportFormat>,
     /// The file for results.
-    pub output: Option<String>,
+    pub output: Option<OutputPath>,
     /// Whether nothing may be written.
     pub is_read_only: bool,
     /// Words that were taken and change nothing here, each with its reason.
@@ -85,7 +86,7 @@ impl FioLine {
             (_, "parse-only") => self.parse_only = true,
             (_, "readonly") => self.is_read_only = true,
             (_, "section") => self.sections.extend(value),
-            (_, "output") => self.output = value,
+            (_, "output") => self.output = value.as_deref().map(OutputPath::from),
             (_, "minimal") => self.results_as = Some(ExportFormat::FioTerse),
             (_, "output-format") => {
                 let formats = value.unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What the server of a model says at its end, as it is kept: in a file, and in the store if there is one.
 
-use crate::files::{self, Existing};
+use crate::output::Output;
 use crate::serving::ServedRequest;
 use crate::stores::StorePlace;
 use kurabe_core::Result;
@@ -10,7 +10,7 @@ use kurabe_store::{SqliteStore, Store};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Version of the record.
 const RECORD_SCHEMA: u32 = 1;
@@ -62,16 +62,14 @@ pub fn front_word(front: FrontKind) -> &'static str {
 
 /// Where a record goes, from whatever folder.
 pub(super) struct RecordPlaces {
-    file: Option<PathBuf>,
+    file: Option<Output>,
     store: Option<PathBuf>,
 }
 
 impl RecordPlaces {
-    /// A file that is not there yet, and the store.
-    pub(super) fn new(file: Option<&Path>, store: &StorePlace) -> Result<Self> {
-        file.map_or(Ok(()), |file| files::refuse_existing(file, Existing::Kept))?;
-        let lasting = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        Ok(Self { file: file.map(lasting), store: store.lasting_path()? })
+    /// An output that was claimed, and the store.
+    pub(super) fn new(file: Option<Output>, store: &StorePlace) -> Result<Self> {
+        Ok(Self { file, store: store.lasting_path()? })
     }
 }
 
@@ -85,7 +83,7 @@ impl EndedServer {
     pub(super) fn new(record: ServerRecord, places: RecordPlaces) -> Result<Self> {
         let RecordPlaces { file, store } = places;
         let words = || format!("{:#}\n", json!(record));
-        file.map_or(Ok(()), |path| files::write(&path, words().as_bytes(), Existing::Kept))?;
+        file.map_or(Ok(()), |output| output.write(words().as_bytes()))?;
         Ok(Self { record, store })
     }
 

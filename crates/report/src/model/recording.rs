@@ -3,16 +3,16 @@
 use crate::scripts::ScriptLine;
 use kurabe_core::mention::{ALL_DEVICES, OUTPUT, REPLAY, RUN};
 use kurabe_core::number::latency_ns;
+use kurabe_core::output_path::OutputPath;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::Traffic;
 use kurabe_core::trace::Trace;
 use kurabe_core::{Text, shown, text};
 use kurabe_lab::{CommandRecording, RecordedCommand};
 use kurabe_trace::RecordedTrace;
-use std::path::Path;
 
 /// What was recorded of a command, and where its trace is, if it is kept.
-pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Text> {
+pub fn recorded_lines(done: &CommandRecording, output: Option<&OutputPath>) -> Vec<Text> {
     let below = (!done.beneath.is_empty()).then(|| beneath_line(&done.beneath));
     let recorded = match &done.recorded {
         RecordedCommand::Trace(recorded) => recorded,
@@ -21,7 +21,7 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
             return lines.chain(below).collect();
         }
     };
-    let next = match output.map(shown::path) {
+    let next = match output.map(ToString::to_string) {
         Some(output) => text!(
             "written to {output}; replay it: {RUN} {REPLAY} {} TARGET",
             "{output} に書きました。再生: {RUN} {REPLAY} {} 対象",
@@ -33,7 +33,7 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&Path>) -> Vec<Tex
 }
 
 /// The same for scripts: an event of the trace, or one of each device.
-pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&Path>) -> Vec<ScriptLine<'a>> {
+pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&OutputPath>) -> Vec<ScriptLine<'a>> {
     let recorded = match &done.recorded {
         RecordedCommand::Trace(recorded) => recorded,
         RecordedCommand::Sums(devices) => {
@@ -54,7 +54,7 @@ pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&Path>) ->
         latency_ns_p50: recorded.latency_ns(0.5),
         latency_ns_p99: recorded.latency_ns(0.99),
         lost_events: recorded.lost_events,
-        file: output.map(shown::name),
+        file: output.map(OutputPath::name),
     }]
 }
 

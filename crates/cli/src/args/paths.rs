@@ -1,0 +1,46 @@
+//! Path arguments by their role, so that none is used for another purpose than the one it was given for. Outputs are
+//! [`kurabe_core::output_path::OutputPath`].
+
+use std::ffi::OsString;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+macro_rules! roles {
+    ($($(#[$doc:meta])+ $name:ident)+) => {
+        $($(#[$doc])+
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(pub PathBuf);
+
+        impl From<OsString> for $name {
+            fn from(path: OsString) -> Self {
+                Self(path.into())
+            }
+        }
+
+        impl Deref for $name {
+            type Target = Path;
+
+            fn deref(&self) -> &Path {
+                &self.0
+            }
+        })+
+
+        #[cfg(test)]
+        pub(super) fn roles() -> Vec<std::any::TypeId> {
+            vec![$(std::any::TypeId::of::<$name>()),+]
+        }
+    };
+}
+
+roles! {
+    /// Where I/O goes: a directory, a file, a block device, or a model.
+    TargetPath
+    /// A block device, named by its node.
+    DevicePath
+    /// The store, or the address of a shared database.
+    StorePath
+    /// A Unix socket.
+    SocketPath
+    /// A file that is only read.
+    InputPath
+}
