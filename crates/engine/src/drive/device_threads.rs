@@ -4,7 +4,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
-use crate::drive::mapping::Mapping;
+use crate::drive::mapping::{Mapping, ends_before};
 use crate::{target::Opened, verify::Stamping};
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
@@ -112,6 +112,12 @@ impl Device for ThreadsDevice {
             (Some(mut request), _) => {
                 let outcome = self.perform(&mut request);
                 let completed_at_ns = monotonic_ns();
+                if outcome.is_err()
+                    && self.mapping.is_some()
+                    && let Some(error) = ends_before(&self.file, request.op)
+                {
+                    return Err(error);
+                }
                 done(Completion { buffer: request.buffer, outcome, completed_at_ns });
             }
             (None, Wait::Until(until_ns)) => sleep_until(until_ns),
