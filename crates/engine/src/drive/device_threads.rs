@@ -57,7 +57,7 @@ impl ThreadsDevice {
         }
         let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
         let flush = || match self.sync {
-            SyncRule { page_range_flags: Some(flags), .. } => write_pages(&self.file, flags)
+            SyncRule { page_range_flags: Some(flags), .. } => write_pages(&self.file, 0, 0, flags)
                 .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)),
             SyncRule { data_only: true, .. } => rustix::fs::fdatasync(&self.file),
             _ => rustix::fs::fsync(&self.file),
