@@ -43,7 +43,8 @@ fn buffered_writes_that_are_not_stored_fail_their_test_whatever_writes() {
         &["--rw", "randrw", "--rwmixread", "10", "--bs", "64k", "--time", "500ms", "--runs", "3"],
     ] {
         let words = ["--quiet", "--buffered", "--runs", "1", "--destroy-data-on", node];
-        let words = if more.contains(&"--runs") { [&words[..2], &words[4..]].concat() } else { words.to_vec() };
+        let words =
+            if more.contains(&"--runs") { [&words[..2], &words[4..]].concat() } else { words.to_vec() };
         fails(&lab, &lab.run(device.node(), &[&words[..], more].concat()));
     }
 }
@@ -61,7 +62,8 @@ fn the_cells_before_buffered_writes_that_are_not_stored_are_kept() {
     let profile = profile(&lab, &[step("sound", 0, 8), step("broken", 8, 56)].concat());
     for engine in ["threads", "mmap"] {
         let words = ["--quiet", "--buffered", "--profile", &profile, "--engine", engine];
-        let ended = lab.run(device.node(), &[&words[..], &["--destroy-data-on", text(device.node())]].concat());
+        let ended =
+            lab.run(device.node(), &[&words[..], &["--destroy-data-on", text(device.node())]].concat());
         ended.is_refusal(8, &[NOT_STORED]);
         let record = lab.record("last");
         assert_eq!(record["status"], "failed");
@@ -74,7 +76,8 @@ fn the_cells_before_buffered_writes_that_are_not_stored_are_kept() {
 fn accesses_and_replays_through_the_page_cache_fail_as_well() {
     let lab = Lab::new();
     let Some((_small, device)) = overcommitted(&lab) else { return };
-    let accesses = "[[step]]\nkind = \"access-time\"\nsamples = 8000\nblock_size = \"4 KiB\"\ndirection = \"write\"\n";
+    let accesses =
+        "[[step]]\nkind = \"access-time\"\nsamples = 8000\nblock_size = \"4 KiB\"\ndirection = \"write\"\n";
     let accesses = profile(&lab, accesses);
     let writes: String = (0..64).map(|at| format!("{at} a write {} {MIB}\n", at * MIB)).collect();
     let trace = lab.write("t.iolog", format!("fio version 3 iolog\n0 a add\n0 a open\n{writes}99 a close\n"));
@@ -111,7 +114,19 @@ fn an_error_of_the_last_sync_fails_the_test_and_direct_writes_have_none() {
     let run = |call: &str, error: &str, words: &[&str]| {
         let inject = format!("inject={call}:error={error}:when=1+");
         let trace = ["strace", "-f", "-qqq", "-o", "/dev/null", "-P", text(&target), "-e", &inject];
-        let run = ["run", text(&target), "--quiet", "--size", "4m", "--passes", "1", "--runs", "1", "--rw", "write"];
+        let run = [
+            "run",
+            text(&target),
+            "--quiet",
+            "--size",
+            "4m",
+            "--passes",
+            "1",
+            "--runs",
+            "1",
+            "--rw",
+            "write",
+        ];
         let more = ["--write-existing", "--cache", "keep", "--engine", "threads", "--iodepth", "1"];
         Live::start(lab.wrapped(&trace, &[&run[..], &more, words].concat())).end()
     };
@@ -157,6 +172,12 @@ fn a_device_that_fails_mapped_reads_ends_the_test_with_its_error() {
     let Some(device) = LoopDevice::new(64 * MIB) else { return };
     File::options().write(true).open(device.image()).and_then(|image| image.set_len(32 * MIB)).expect("cut");
     let lab = Lab::new();
-    let words = ["--quiet", "--buffered", "--engine", "mmap", "--rw", "read", "--bs", "1m", "--offset", "48m"];
-    lab.refuses(device.node(), &[&words[..], &["--passes", "1"]].concat(), 8, &["failed a read", "os error 5"]);
+    let words =
+        ["--quiet", "--buffered", "--engine", "mmap", "--rw", "read", "--bs", "1m", "--offset", "48m"];
+    lab.refuses(
+        device.node(),
+        &[&words[..], &["--passes", "1"]].concat(),
+        8,
+        &["failed a read", "os error 5"],
+    );
 }

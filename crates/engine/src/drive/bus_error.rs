@@ -99,7 +99,10 @@ pub(crate) unsafe fn touching(
 
 extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes the facts of the signal to a handler with SA_SIGINFO.
-    let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as usize) };
+    let facts = unsafe { &*info };
+    let code = facts.si_code;
+    // SAFETY: SIGBUS has an address, and reading it where a process sent the signal gives a number without meaning.
+    let address = unsafe { facts.si_addr() } as usize;
     // A signal that a process sent has a code of 0 or less, and no address.
     if code > 0 && replace_touched(address, code) {
         return;
@@ -119,8 +122,9 @@ fn replace_touched(address: usize, code: c_int) -> bool {
         }
         let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
         // SAFETY: who called `touching` owns the mapping alone and has promised that nothing refers into it.
-        let replaced =
-            unsafe { mmap_anonymous(start as *mut c_void, length, ProtFlags::READ | ProtFlags::WRITE, flags) };
+        let replaced = unsafe {
+            mmap_anonymous(start as *mut c_void, length, ProtFlags::READ | ProtFlags::WRITE, flags)
+        };
         let cause = if MEMORY_FAILED.contains(&code) { Errno::HWPOISON } else { Errno::IO };
         touched.cause.store(cause.raw_os_error(), Ordering::Relaxed);
         replaced.is_ok()
@@ -137,13 +141,11 @@ fn pass_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut
         libc::SIG_IGN if code <= 0 => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             let default = no_action();
-            // SAFETY: the default action needs no handler. A faulting instruction runs again and ends the process; a signal that a
-            // process sent is sent once more, and is delivered when this handler returns.
-            unsafe {
-                libc::sigaction(signal, &raw const default, null_mut());
-                if code <= 0 {
-                    libc::raise(signal);
-                }
+            // SAFETY: the default action needs no handler. An instruction that faulted runs again and ends the process.
+            unsafe { libc::sigaction(signal, &raw const default, null_mut()) };
+            if code <= 0 {
+                // SAFETY: a signal that a process sent is sent once more, and is delivered when this handler returns.
+                unsafe { libc::raise(signal) };
             }
         }
         handler if previous.sa_flags & libc::SA_SIGINFO != 0 => {

@@ -213,12 +213,11 @@ mod tests {
             let mut bytes = [1; PAGE_BYTES];
             // SAFETY: the page lies in the mapping.
             let page = unsafe { lost.start.add(4 * PAGE_BYTES) }.as_ptr();
-            let touched = lost.touch(|| unsafe {
-                if writes {
-                    std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, PAGE_BYTES);
-                } else {
-                    std::ptr::copy_nonoverlapping(page, bytes.as_mut_ptr(), PAGE_BYTES);
-                }
+            let touched = lost.touch(|| {
+                let memory = bytes.as_mut_ptr();
+                let (from, to) = if writes { (memory, page) } else { (page, memory) };
+                // SAFETY: both are a page long, the mapping's and the array.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, PAGE_BYTES) };
             });
             assert_eq!(touched, Err(Errno::IO));
             let first = op(OpKind::Read, 0, PAGE);
