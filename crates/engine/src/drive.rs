@@ -5,6 +5,7 @@
 //! profiles or steps.
 
 pub(crate) mod buffer;
+mod bus_error;
 pub(crate) mod content;
 #[cfg(test)]
 mod device_fault;

@@ -88,6 +88,14 @@ pub trait Ground: Sized {
         attempt: &Attempt,
     ) -> Result<Repeated>;
 
+    /// Has the target store what a repetition left in the page cache, outside of its time. Only then the repetition counts.
+    ///
+    /// # Errors
+    /// When the target fails, or the user stops it.
+    fn store_written(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
+        Ok(())
+    }
+
     /// Makes one repetition more, in which the kernel's tracepoints tell of each operation; none where that is not
     /// wanted, or does not work, which is told once.
     ///

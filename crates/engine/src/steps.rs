@@ -16,3 +16,4 @@ mod replay;
 pub(crate) mod samples;
 mod traced;
 mod traffic;
+mod write_back;

@@ -404,6 +404,14 @@ impl Target {
         self.held()?.reopen(OpenHow { write: true, ..OpenHow::default() })
     }
 
+    /// The open file description that the target has had since its checks, and so since before anything was written.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(crate) fn held_description(&self) -> Result<File> {
+        self.held()?.file().try_clone().map_err(|error| cannot_open(&self.path, &error))
+    }
+
     fn held(&self) -> Result<&HeldFile> {
         self.held.as_deref().ok_or_else(no_test_file)
     }

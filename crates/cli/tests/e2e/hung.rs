@@ -14,7 +14,7 @@ use std::ffi::CString;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ const IN_HEADER_BYTES: usize = 40;
 /// After so long it hangs no longer, so that a test fails instead of hanging.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FOLDER: u64 = 1;
+const WRITE: u32 = 16;
 /// The number of the first file.
 const FIRST: u64 = 2;
 
@@ -31,6 +32,7 @@ const FIRST: u64 = 2;
 struct Hung {
     point: PathBuf,
     hangs: Arc<AtomicBool>,
+    most_written_bytes: Arc<AtomicU64>,
     let_go: Arc<AtomicBool>,
     server: Option<JoinHandle<()>>,
 }
@@ -51,19 +53,26 @@ impl Hung {
         }
         let (hangs, let_go) = (Arc::new(AtomicBool::new(hangs_at_once)), Arc::new(AtomicBool::new(false)));
         let (stopped, over) = (Arc::clone(&hangs), Arc::clone(&let_go));
+        let most_written_bytes = Arc::new(AtomicU64::new(u64::MAX));
+        let most = Arc::clone(&most_written_bytes);
         let server = std::thread::spawn(move || {
-            serve(&device, &stopped);
+            serve(&device, &stopped, &most);
             // With the device, the requests end.
             std::thread::park_timeout(PATIENCE);
             over.store(true, Ordering::SeqCst);
         });
-        Some(Self { point: point.to_owned(), hangs, let_go, server: Some(server) })
+        Some(Self { point: point.to_owned(), hangs, most_written_bytes, let_go, server: Some(server) })
     }
 
     /// Fails if who waited for an answer has got one: that storage hangs no longer.
     #[track_caller]
     fn still_hangs(&self) {
         assert!(!self.let_go.load(Ordering::SeqCst), "it waited for storage that hangs");
+    }
+
+    /// Nothing is answered once so many bytes in all were written.
+    fn hang_after(&self, written_bytes: u64) {
+        self.most_written_bytes.store(written_bytes, Ordering::SeqCst);
     }
 
     /// From now on nothing is answered.
@@ -84,14 +93,20 @@ impl Drop for Hung {
 }
 
 /// Answers until it hangs.
-fn serve(device: &OwnedFd, hangs: &AtomicBool) {
-    let (mut request, mut files) = (vec![0; REQUEST_BYTES], Vec::new());
+fn serve(device: &OwnedFd, hangs: &AtomicBool, most_written_bytes: &AtomicU64) {
+    let (mut request, mut files, mut written_bytes) = (vec![0; REQUEST_BYTES], Vec::new(), 0);
     while !hangs.load(Ordering::SeqCst) {
         match rustix::io::read(device, &mut request) {
             Ok(length) => {
                 if let Some(answer) = answer(&request[..length], &mut files) {
                     // Who asked may be gone.
                     let _ = rustix::io::write(device, &answer);
+                }
+                if u32_at(&request, 4) == WRITE {
+                    written_bytes += u64::from(u32_at(&request, 56));
+                    if written_bytes >= most_written_bytes.load(Ordering::SeqCst) {
+                        return;
+                    }
                 }
             }
             Err(Errno::AGAIN | Errno::INTR | Errno::NOENT) => std::thread::sleep(Duration::from_micros(200)),
@@ -153,8 +168,7 @@ fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
         15 => {
             Ok(vec![0; size.saturating_sub(u64_at(request, 48)).min(u64::from(u32_at(request, 56))) as usize])
         }
-        // WRITE
-        16 => {
+        WRITE => {
             let (at, length) = (u64_at(request, 48), u32_at(request, 56));
             *size = (*size).max(at + u64::from(length));
             Ok([length.to_ne_bytes(), [0; 4]].concat())
@@ -237,6 +251,24 @@ fn a_second_signal_ends_threads_that_hang_in_the_kernel() {
 #[test]
 fn a_second_signal_ends_a_ring_whose_operations_hang_in_the_kernel() {
     ends_although_storage_hangs("uring", [Signal::TERM, Signal::INT], 130);
+}
+
+#[test]
+fn one_signal_ends_a_sync_that_hangs_in_the_kernel() {
+    let lab = Lab::new();
+    let Some(storage) = Hung::mount_on(&lab.target(), false) else { return };
+    let file = lab.target().join("file");
+    std::fs::File::create(&file).and_then(|file| file.set_len(4 << 20)).expect("a file");
+    storage.hang_after(4 << 20);
+    let words = ["--rw", "write", "--bs", "1m", "--passes", "1", "--size", "4m", "--runs", "1"];
+    let more = ["--buffered", "--write-existing", "--engine", "threads", "--iodepth", "1"];
+    let mut live = lab.start(&file, &[&words[..], &more].concat());
+    live.wait_for_out("writing back");
+    live.signal(Signal::INT);
+    let ended = live.end();
+    storage.still_hangs();
+    assert_eq!(ended.code(), Some(130), "{ended:#?}");
+    assert!(!ended.out.contains("\"event\":\"repetition_done\""), "{ended:#?}");
 }
 
 #[test]

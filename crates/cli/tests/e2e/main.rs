@@ -72,3 +72,4 @@ mod unfinished;
 mod verified;
 mod versus;
 mod workloads;
+mod written_back;

@@ -4,7 +4,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
-use crate::drive::mapping::Mapping;
+use crate::drive::mapping::{Mapping, ends_before};
 use crate::{target::Opened, verify::Stamping};
 use kurabe_core::Result;
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
@@ -57,7 +57,7 @@ impl ThreadsDevice {
         }
         let write = |bytes: &[u8]| pwrite(&self.file, bytes, op.offset_bytes);
         let flush = || match self.sync {
-            SyncRule { page_range_flags: Some(flags), .. } => write_pages(&self.file, flags)
+            SyncRule { page_range_flags: Some(flags), .. } => write_pages(&self.file, 0, 0, flags)
                 .map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)),
             SyncRule { data_only: true, .. } => rustix::fs::fdatasync(&self.file),
             _ => rustix::fs::fsync(&self.file),
@@ -112,6 +112,12 @@ impl Device for ThreadsDevice {
             (Some(mut request), _) => {
                 let outcome = self.perform(&mut request);
                 let completed_at_ns = monotonic_ns();
+                if outcome.is_err()
+                    && self.mapping.is_some()
+                    && let Some(error) = ends_before(&self.file, request.op)
+                {
+                    return Err(error);
+                }
                 done(Completion { buffer: request.buffer, outcome, completed_at_ns });
             }
             (None, Wait::Until(until_ns)) => sleep_until(until_ns),

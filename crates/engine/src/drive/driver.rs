@@ -13,7 +13,7 @@ use crate::drive::source::{Next, Source};
 use crate::{drive::content::Content, drive::recorder::Observer};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
 use kurabe_core::workload::{Op, OpKind};
-use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, record::Repetition, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, mention::SIZE, record::Repetition, text};
 use kurabe_program::Stop;
 
 /// How often a stop is looked at while nothing is due.
@@ -333,16 +333,21 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
                     "オフセット {offset} から {length} バイトの破棄(TRIM)に失敗しました"
                 ),
             };
-            let error = Error::os(what, &cause);
-            if error.kind() == ErrorKind::Io {
-                return error.remedy(text!(
-                    "look at the kernel log (dmesg) and the health of the device before you trust it with data",
-                    "大切なデータを置く前に、カーネルログ(dmesg)とデバイスの状態を確認してください"
-                ));
-            }
-            error
+            target_error(what, &cause)
         }
     }
+}
+
+/// An error of the target's. If the device reports it, the remedy is to look after the device.
+pub(crate) fn target_error(what: Text, cause: &std::io::Error) -> Error {
+    let error = Error::os(what, cause);
+    if error.kind() == ErrorKind::Io {
+        return error.remedy(text!(
+            "look at the kernel log (dmesg) and the health of the device before you trust it with data",
+            "大切なデータを置く前に、カーネルログ(dmesg)とデバイスの状態を確認してください"
+        ));
+    }
+    error
 }
 
 #[cfg(test)]

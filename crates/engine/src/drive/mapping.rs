@@ -1,16 +1,18 @@
 //! A mapping of a target into memory: bytes are copied from it and into it.
 //!
-//! The model: a program that touches a page which cannot be read is ended (SIGBUS). So the pages of an operation are asked for
-//! first, which is an error then (`MADV_POPULATE_READ` and `MADV_POPULATE_WRITE`, since Linux 5.14), and are copied after that.
-//!
-//! Not here: a page that the kernel takes away between the two and cannot read again, and a file that becomes shorter in that time.
+//! The model: the pages of an operation are asked for first (`MADV_POPULATE_READ` and `MADV_POPULATE_WRITE`, since Linux 5.14), so that
+//! a page that cannot be read is an error, and are copied after that. A page that the kernel takes away between the two and cannot
+//! provide again, because the file became shorter or the device fails, raises SIGBUS, which `bus_error` turns into an error. The
+//! mapping is unusable after that.
 #![allow(unsafe_code)]
 
+use crate::drive::bus_error;
 use kurabe_core::device::{ErrorNumber, Transfer};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{Error, ErrorKind, Result, mention::ENGINE, text};
 use rustix::io::Errno;
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ptr::NonNull;
@@ -24,6 +26,8 @@ pub(crate) struct Mapping {
     length: usize,
     /// Whether a write is done only when it is safe.
     durable: bool,
+    /// Whether anonymous memory has replaced it, because a page was lost.
+    is_lost: Cell<bool>,
 }
 
 impl Mapping {
@@ -35,13 +39,17 @@ impl Mapping {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("cannot map the target into memory", "対象をメモリーにマップできません"), error)
         };
+        bus_error::survive()?;
         let length = file.seek(SeekFrom::End(0)).map_err(|error| cannot(&error))? as usize;
+        if length == 0 {
+            return Err(shortened(0));
+        }
         let protection = if writes { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
         // SAFETY: a fresh mapping at an address of the kernel's choice touches no existing memory.
         let start = unsafe { mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, 0) };
         let start = start.map_err(|error| cannot(&error.into()))?;
         let start = NonNull::new(start.cast::<u8>()).ok_or_else(|| cannot(&Errno::NOMEM.into()))?;
-        let mapping = Self { start, length, durable };
+        let mapping = Self { start, length, durable, is_lost: Cell::new(false) };
         match mapping.populate(0, 1, Advice::LinuxPopulateRead) {
             Err(Errno::INVAL) => Err(ErrorKind::Unsupported
                 .error(text!(
@@ -68,18 +76,23 @@ impl Mapping {
             Errno::FAULT => ErrorNumber::IO,
             error => ErrorNumber(error.raw_os_error()),
         });
+        if self.is_lost.get() {
+            return Err(ErrorNumber::IO);
+        }
         // SAFETY: the bytes lie in the mapping, as was checked above.
         let mapped = unsafe { self.start.add(from) }.as_ptr();
         match op.kind {
             OpKind::Read => {
                 self.populate(from, length, Advice::LinuxPopulateRead).map_err(failed)?;
                 // SAFETY: both are `length` bytes, the mapping's and those of a buffer of its own memory.
-                unsafe { std::ptr::copy_nonoverlapping(mapped, bytes.as_mut_ptr(), length) };
+                self.touch(|| unsafe { std::ptr::copy_nonoverlapping(mapped, bytes.as_mut_ptr(), length) })
+                    .map_err(failed)?;
             }
             OpKind::Write => {
                 self.populate(from, length, Advice::LinuxPopulateWrite).map_err(failed)?;
                 // SAFETY: as above; a target that is written is mapped so, or the kernel has refused it right before.
-                unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped, length) };
+                self.touch(|| unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped, length) })
+                    .map_err(failed)?;
                 if self.durable {
                     self.flush(from, length).map_err(failed)?;
                 }
@@ -89,6 +102,13 @@ impl Mapping {
             }
         }
         Ok(op.length_bytes)
+    }
+
+    /// Copies from the mapping or into it.
+    fn touch(&self, copy: impl FnOnce()) -> rustix::io::Result<()> {
+        // SAFETY: the mapping is whole, has no references into it, and is of one thread, because it is not `Sync`; a copy of bytes
+        // does not unwind.
+        unsafe { bus_error::touching(self.start, self.length, copy) }.inspect_err(|_| self.is_lost.set(true))
     }
 
     /// Has the kernel bring the pages of these bytes.
@@ -112,6 +132,24 @@ impl Mapping {
         let start = unsafe { self.start.add(first) }.as_ptr();
         (start, from + length - first)
     }
+}
+
+/// The error of an operation that failed if the target ends before it by now; `None` if it failed for another reason.
+pub(crate) fn ends_before(mut file: &File, op: Op) -> Option<Error> {
+    let end_bytes = file.seek(SeekFrom::End(0)).ok()?;
+    (op.offset_bytes + u64::from(op.length_bytes) > end_bytes).then(|| shortened(end_bytes))
+}
+
+fn shortened(end_bytes: u64) -> Error {
+    ErrorKind::Io
+        .error(text!(
+            "the target became shorter while it was mapped into memory: it ends at byte {end_bytes}",
+            "メモリーにマップしている間に対象が短くなりました(現在の長さは {end_bytes} バイト)"
+        ))
+        .remedy(text!(
+            "leave the file alone while it is measured, and measure again",
+            "測定中はこのファイルに触らず、もう一度測ってください"
+        ))
 }
 
 impl Drop for Mapping {
@@ -163,5 +201,33 @@ mod tests {
             let at = |page: u64| mapping.carry(op(kind, page * u64::from(PAGE), PAGE), &mut [1; PAGE_BYTES]);
             assert_eq!([at(0), at(4)], [Ok(PAGE), Err(ErrorNumber::IO)], "{kind:?}");
         }
+    }
+
+    #[test]
+    fn a_page_that_is_lost_before_it_is_touched_is_an_error_each_time() {
+        for writes in [false, true] {
+            let file = tempfile::tempfile().unwrap();
+            file.set_len(8 * u64::from(PAGE)).unwrap();
+            let lost = Mapping::of(&file, writes, false).unwrap();
+            file.set_len(2 * u64::from(PAGE)).unwrap();
+            let mut bytes = [1; PAGE_BYTES];
+            // SAFETY: the page lies in the mapping.
+            let page = unsafe { lost.start.add(4 * PAGE_BYTES) }.as_ptr();
+            let touched = lost.touch(|| {
+                let memory = bytes.as_mut_ptr();
+                let (from, to) = if writes { (memory, page) } else { (page, memory) };
+                // SAFETY: both are a page long, the mapping's and the array.
+                unsafe { std::ptr::copy_nonoverlapping(from, to, PAGE_BYTES) };
+            });
+            assert_eq!(touched, Err(Errno::IO));
+            let first = op(OpKind::Read, 0, PAGE);
+            assert_eq!(lost.carry(first, &mut bytes), Err(ErrorNumber::IO), "it is no longer the file");
+            assert!(ends_before(&file, op(OpKind::Read, 4 * u64::from(PAGE), PAGE)).is_some());
+            // What else is mapped is as it was.
+            let other = Mapping::of(&file, writes, false).unwrap();
+            assert_eq!(other.carry(first, &mut bytes), Ok(PAGE));
+            assert!(ends_before(&file, first).is_none());
+        }
+        assert!(Mapping::of(&tempfile::tempfile().unwrap(), false, false).is_err(), "nothing to map");
     }
 }

@@ -43,6 +43,7 @@ impl<G: Ground> Session<'_, G> {
         let attempt = Attempt { cell_index, number, discarded, seed, started_ns: 0, turn };
         let attempt = self.start(task, task.warm_up.as_ref(), count, attempt)?;
         let done = self.ground.repeat(&mut self.context, task, &mut ongoing.prepared, &attempt)?;
+        self.ground.store_written(&mut self.context, task)?;
         self.take_in(ongoing, done)?;
         for repetition in ongoing.cells.iter().filter_map(|cell| cell.repetitions.last()) {
             self.remark(&ongoing.task, repetition)?;

@@ -29,10 +29,10 @@ impl Real<'_> {
         if is_direct || target.facts().kind == TargetKind::CharacterDevice || self.cache_is_kept(context)? {
             return Ok(());
         }
-        let file = self.target.open_file(is_writable, SyncRule::default())?;
         if is_writable {
-            file.sync_all().map_err(|error| cannot_write_back(&error))?;
+            self.write_back(context)?;
         }
+        let file = self.target.open_file(is_writable, SyncRule::default())?;
         tell_dropped(
             context,
             platform::drop_page_cache(),
@@ -42,12 +42,12 @@ impl Real<'_> {
     }
 
     /// Has the device write what its volatile caches hold, which a sync of any file on it asks for.
-    pub(crate) fn flush_caches(&self) -> Result<()> {
+    pub(crate) fn flush_caches(&self, context: &mut Context<'_>) -> Result<()> {
         if self.target.facts().kind == TargetKind::CharacterDevice {
             return Ok(());
         }
         let file = self.target.open_file(self.target.facts().writable, SyncRule::default())?;
-        sync_file(&file).map_err(|error| cannot_write_back(&error))
+        context.store(move |_| sync_file(&file))
     }
 
     /// Makes what a copy reads from a file start cold.
@@ -55,8 +55,9 @@ impl Real<'_> {
         if self.cache_is_kept(context)? {
             return Ok(());
         }
+        let held = file.try_clone().map_err(|error| cannot_write_back(&error))?;
         // Of a block device `syncfs` would write back the file system that holds its name.
-        write_back(file).and_then(|()| sync_file(file)).map_err(|error| cannot_write_back(&error))?;
+        context.store(move |_| write_back(&held).and_then(|()| sync_file(&held)))?;
         let forgotten = || platform::forget_cached(file);
         tell_dropped(context, platform::drop_page_cache(), forgotten, Cold::Part)
     }
@@ -66,7 +67,8 @@ impl Real<'_> {
         if self.cache_is_kept(context)? {
             return Ok(());
         }
-        folder.readable().and_then(|file| write_back(&file)).map_err(|error| cannot_write_back(&error))?;
+        let file = folder.readable().map_err(|error| cannot_write_back(&error))?;
+        context.store(move |_| write_back(&file))?;
         let forgotten = || forget_below(folder);
         tell_dropped(context, drop_all_caches(), forgotten, Cold::Command)
     }

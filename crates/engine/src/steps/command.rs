@@ -11,7 +11,8 @@ use crate::task::{Attempt, Repeated};
 use crate::{clock::monotonic_ns, real::Real, steps::cold::write_back};
 use kurabe_core::record::{Interval, Noise, NoticeKind, Repetition, Traffic};
 use kurabe_core::{Error, ErrorKind, Result, event::Event, profile::CommandStep, text};
-use kurabe_program::{Coming, Folder, Listed, OtherUser, Programs, Ran, Workplace};
+use kurabe_program::{Coming, Listed, OtherUser, Programs, Ran, Workplace};
+use std::fs::File;
 
 /// The programs of a task.
 pub struct CommandWork {
@@ -27,8 +28,7 @@ impl Real<'_> {
         context: &mut Context<'_>,
         step: &CommandStep,
     ) -> Result<CommandWork> {
-        let cannot =
-            |error| Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), &error);
+        let cannot = |error| cannot_open(&error);
         let held = self.target.scratch().zip(self.target.container());
         let (scratch, container) = held.ok_or_else(no_folder)?;
         let target = scratch.folder.try_clone().map_err(cannot)?;
@@ -62,14 +62,13 @@ impl Real<'_> {
             work.programs.warm();
         }
         context.interrupt.check()?;
+        // Not the work folder, which the program may remove. Open before the program writes, so that its sync reports every error.
+        let written = self.target.scratch().map(|scratch| scratch.folder.readable()).transpose();
+        let written = written.map_err(|error| cannot_open(&error))?;
         let started_ns = monotonic_ns() - context.started_ns;
         let (mark, counters) = (self.noise.start(), work.device.read());
         let ran = run_watched(context, work);
-        // Not by the work folder, which the program may have removed.
-        let synced = match self.target.scratch() {
-            Some(scratch) if ran.is_ok() => Some(timed_write_back(&scratch.folder)),
-            _ => None,
-        };
+        let synced = written.filter(|_| ran.is_ok()).map(|file| timed_write_back(context, file));
         let (traffic, noise) = (work.device.since(counters), self.noise.finish(mark));
         let restored = work.programs.restore(context.interrupt, &mut preparing(context));
         let ran = ran?;
@@ -124,15 +123,14 @@ fn run_watched(context: &mut Context<'_>, work: &CommandWork) -> Result<Ran> {
 }
 
 /// Writes back all that is dirty on the file system, and tells how long that took.
-fn timed_write_back(folder: &Folder) -> Result<u64> {
+fn timed_write_back(context: &mut Context<'_>, file: File) -> Result<u64> {
     let start_ns = monotonic_ns();
-    folder.readable().and_then(|file| write_back(&file)).map_err(|error| {
-        Error::os(
-            text!("cannot write back what the program wrote", "プログラムの書き込みを書き戻せません"),
-            &error,
-        )
-    })?;
+    context.store(move |_| write_back(&file))?;
     Ok(monotonic_ns() - start_ns)
+}
+
+fn cannot_open(error: &std::io::Error) -> Error {
+    Error::os(text!("cannot open the work folder", "作業フォルダーを開けません"), error)
 }
 
 pub(crate) fn no_folder() -> Error {

@@ -174,7 +174,7 @@ impl<C: CopyCalls> CopyEnds for ByCalls<'_, C> {
 }
 
 /// Whether a call that ends so is to be made again.
-fn is_passing(error: &io::Error) -> bool {
+pub(crate) fn is_passing(error: &io::Error) -> bool {
     [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock].contains(&error.kind())
 }
 

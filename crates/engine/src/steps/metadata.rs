@@ -17,7 +17,7 @@ use crate::drive::measure::{CpuWatch, Engine, watch};
 use crate::drive::recorder::Recorder;
 use crate::real::Real;
 use crate::steps::traffic::Watched;
-use crate::steps::{command::no_folder, copy::thread_lost};
+use crate::steps::{cold::write_back, command::no_folder, copy::thread_lost};
 use crate::task::{Attempt, Repeated};
 use kurabe_core::company::Company;
 use kurabe_core::profile::{MetadataPart, MetadataStep};
@@ -59,7 +59,12 @@ impl Real<'_> {
             (Some(company), _) => of_the_first(company)?,
         };
         let row = place * step.threads..all * step.threads;
-        let mut done = self.repeat_parts(context, step, (&folder, row), attempt);
+        // Open before anything is written, so that its sync reports every error.
+        let written = folder.readable().map_err(|error| cannot_make(&error))?;
+        let mut done = self.repeat_parts(context, step, (&folder, row), attempt).and_then(|repetitions| {
+            context.store(move |_| write_back(&written))?;
+            Ok(repetitions)
+        });
         if company.is_some() && done.is_ok() {
             // Nobody is in it any more.
             done = context.meet()().and(done);

@@ -95,6 +95,9 @@ impl Ground for Real<'_> {
         let open = || self.target.open_lane(workload.writes(), workload.sync);
         let measured =
             context.watched(tell, |interrupt, live| measure(&open, workload, issue, interrupt, live))?;
+        if workload.writes() && !self.target.facts().direct {
+            self.write_back(context)?;
+        }
         Ok((measured.recorded.write.bytes, measured.recorded.elapsed_ns))
     }
 
@@ -135,8 +138,8 @@ impl Ground for Real<'_> {
         }
     }
 
-    fn flush(&mut self, _context: &mut Context<'_>) -> Result<()> {
-        self.flush_caches()
+    fn flush(&mut self, context: &mut Context<'_>) -> Result<()> {
+        self.flush_caches(context)
     }
 
     fn repeat(
@@ -160,6 +163,10 @@ impl Ground for Real<'_> {
             (Work::Replay(step), _) => self.repeat_replay(context, step, task.step_index, attempt),
             (Work::Io(_) | Work::Copy(_) | Work::Command(_), _) => Err(unprepared()),
         }
+    }
+
+    fn store_written(&mut self, context: &mut Context<'_>, task: &Task) -> Result<()> {
+        Real::store_written(self, context, task)
     }
 
     fn trace(

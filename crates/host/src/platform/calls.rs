@@ -74,13 +74,15 @@ pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
     }
 }
 
-/// sync_file_range(2) of a whole file: has its dirty pages written, as the kernel's flags have it, and does not flush the device.
+/// sync_file_range(2): has the dirty pages of a range written, as the kernel's flags have it, and does not flush the device. A
+/// length of 0 reaches to the end of the file.
 ///
 /// # Errors
 /// What the operating system says.
-pub fn write_pages(file: &File, flags: u32) -> io::Result<()> {
+pub fn write_pages(file: &File, offset_bytes: u64, length_bytes: u64, flags: u32) -> io::Result<()> {
+    let (offset, length) = (offset_bytes.cast_signed(), length_bytes.cast_signed());
     // SAFETY: the call takes a descriptor, which is open, and numbers.
-    let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), 0, 0, flags) };
+    let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, length, flags) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

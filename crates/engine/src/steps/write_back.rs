@@ -1,0 +1,154 @@
+//! Bringing what a test wrote through the page cache to the target, and its error.
+//!
+//! The model: a buffered write is done when it is in memory, and whether the target takes it shows later. So each repetition that
+//! wrote through the page cache is followed by a sync outside of its time, and counts only if that succeeds: a repetition that is
+//! stored was stored by the target as well. The kernel reports an error once to each open file description that it has had since
+//! before (`errseq_t`, lib/errseq.c), so the one that is synced is the target's own, which is open from before the first write, and is
+//! synced for no other purpose.
+//!
+//! A sync may take minutes, and hangs where the storage does. It is done by a thread that is not waited for once the user stops the
+//! run, in pieces, so that this thread ends soon on storage that is slow. In a call that hangs it stays until the storage answers.
+
+use crate::clock::monotonic_ns;
+use crate::context::Context;
+use crate::drive::driver::target_error;
+use crate::drive::rest::PATIENCE_NS;
+use crate::real::Real;
+use crate::steps::copy::thread_lost;
+use crate::steps::copy_loop::is_passing;
+use kurabe_core::profile::{Task, Work};
+use kurabe_core::record::TargetRecord;
+use kurabe_core::workload::Direction;
+use kurabe_core::{Error, Result, Text, event::Event, quantity::MIB, text};
+use kurabe_host::write_pages;
+use kurabe_program::Stop;
+use rustix::io::Errno;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// How often the user's interrupt is looked at. A sync that takes no longer is not shown.
+const TICK: Duration = Duration::from_millis(100);
+/// Fewest bytes that are written back at once …
+const LEAST_PIECE_BYTES: u64 = MIB;
+/// … and the largest number of pieces, because a piece without dirty pages costs a call as well.
+const MOST_PIECES: u64 = 4096;
+
+impl Real<'_> {
+    /// Has the target store what a repetition wrote through the page cache. Copies, programs and files of metadata steps see to it
+    /// themselves.
+    ///
+    /// # Errors
+    /// When the target fails, which is then the error of the repetition; when the user stops it.
+    pub(crate) fn store_written(&self, context: &mut Context<'_>, task: &Task) -> Result<()> {
+        if writes_through_cache(task, self.target.facts()) { self.write_back(context) } else { Ok(()) }
+    }
+
+    /// Writes the cached data of the target back.
+    ///
+    /// # Errors
+    /// As [`Self::store_written`].
+    pub(crate) fn write_back(&self, context: &mut Context<'_>) -> Result<()> {
+        let (file, span_bytes) = (self.target.held_description()?, self.target.facts().span_bytes);
+        context.store(move |stop| in_pieces(&file, span_bytes, stop))
+    }
+}
+
+impl Context<'_> {
+    /// Does what waits until the target has stored something, and shows that if it takes a while.
+    ///
+    /// # Errors
+    /// When that fails, or the user stops it: then it goes on without anybody who waits for it, until it is told to stop.
+    pub(crate) fn store(
+        &mut self,
+        work: impl FnOnce(&Stop) -> io::Result<()> + Send + 'static,
+    ) -> Result<()> {
+        let (sender, receiver) = channel();
+        let stop = Arc::new(Stop::default());
+        let told = Arc::clone(&stop);
+        let storing = move || {
+            // The receiver is gone if the user has stopped the run.
+            let _ = sender.send(work(&told));
+        };
+        let thread = std::thread::Builder::new().name("kurabe-sync".to_owned()).spawn(storing);
+        thread.map_err(|error| Error::no_thread(&error))?;
+        let mut is_shown = false;
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(stored) => return stored.map_err(|error| not_stored(&error)),
+                Err(RecvTimeoutError::Disconnected) => return Err(thread_lost()),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let mut going_on = self.interrupt.check();
+            if going_on.is_ok() && !is_shown {
+                is_shown = true;
+                going_on = self.emit(Event::Preparing { what: writing_back() });
+            }
+            going_on.inspect_err(|_| stop.ask())?;
+        }
+    }
+}
+
+/// Whether a task leaves data in the page cache that the target has not stored yet.
+fn writes_through_cache(task: &Task, target: &TargetRecord) -> bool {
+    let writes = match &task.work {
+        Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) => task.writes(),
+        Work::Replay(_) => task.direction().is_some_and(|direction| direction != Direction::Read),
+        Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => false,
+    };
+    writes && target.writable && !target.direct
+}
+
+/// Writes a span of a file back piece by piece, then all that is left, its metadata and the cache of the drive.
+fn in_pieces(file: &File, span_bytes: u64, stop: &Stop) -> io::Result<()> {
+    const FLAGS: u32 =
+        libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
+    let piece_bytes = span_bytes.div_ceil(MOST_PIECES).next_multiple_of(LEAST_PIECE_BYTES);
+    let mut from_bytes = 0;
+    while from_bytes < span_bytes {
+        let length_bytes = piece_bytes.min(span_bytes - from_bytes);
+        match patiently(stop, || write_pages(file, from_bytes, length_bytes, FLAGS)) {
+            // The kernel or the file system has no such call.
+            Err(error) if is_missing(&error) => break,
+            written => written?,
+        }
+        from_bytes += length_bytes;
+    }
+    patiently(stop, || file.sync_all())
+}
+
+/// Makes a call until it is done, or fails for a reason that does not pass.
+fn patiently(stop: &Stop, mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    let begun_ns = monotonic_ns();
+    loop {
+        if stop.is_asked() {
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        match call() {
+            Err(error) if is_passing(&error) && monotonic_ns() - begun_ns <= PATIENCE_NS => {}
+            other => return other,
+        }
+    }
+}
+
+fn is_missing(error: &io::Error) -> bool {
+    let missing = [Errno::NOSYS, Errno::OPNOTSUPP, Errno::INVAL, Errno::SPIPE].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|number| missing.contains(&number))
+}
+
+fn writing_back() -> Text {
+    text!(
+        "writing back: waiting until what was written through the page cache is on the target",
+        "書き戻し中: ページキャッシュ経由で書き込んだデータが対象に届くのを待っています"
+    )
+}
+
+fn not_stored(error: &io::Error) -> Error {
+    let what = text!(
+        "the target failed to store what was written through the page cache",
+        "ページキャッシュ経由で書き込んだデータを、対象が保存できませんでした"
+    );
+    target_error(what, error)
+}
