@@ -90,6 +90,9 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     address_space::make_do()?;
     signals::survive_size_limit()?;
     let global = &cli.global;
+    if !global.quiet && !is_silent(communicator) {
+        kurabe_store::tell_waits(stored::say_wait);
+    }
     match &cli.command {
         Command::Run(args) => ranks::run(args, global, command_line, communicator),
         Command::Sweep(args) => run::sweep(args, global, command_line, communicator),

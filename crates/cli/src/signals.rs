@@ -53,6 +53,8 @@ pub fn listen_as(speaks: bool) -> Result<RunHandle> {
             end_at_once(&signalled, signal);
         }
         signalled.stop();
+        // Nothing that was measured waits here for its turn.
+        kurabe_store::abandon_waits();
         if !speaks {
             return;
         }

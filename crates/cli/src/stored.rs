@@ -15,9 +15,17 @@ use kurabe_report::{
     Report, ScriptLine, charts_of, explain, further_charts, headline, leftover_words, render_details,
     render_list, render_pictures, render_run, render_why, run_figures,
 };
-use kurabe_store::{Filter, LAST, Runs, Store, export_with_figures};
+use kurabe_store::{Filter, LAST, Runs, Store, abandonable, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
 use std::path::Path;
+
+/// Says that the store is waited for.
+pub fn say_wait() {
+    say(t(
+        "kurabe: waiting for the store, which another process is writing to",
+        "kurabe: ほかのプロセスが保存先に書き込んでいるため、待っています",
+    ));
+}
 
 /// The store, made if it is not there; what runs that died left behind is taken away.
 ///
@@ -63,7 +71,7 @@ fn no_run_yet() -> Error {
 /// Takes away what runs that died left behind, and says so; of what stays for a reason that was told before, only the
 /// doctor tells again.
 fn recover(store: &dyn Store) -> Result<()> {
-    for leftover in kurabe_lab::recover(store)?.iter().filter(|leftover| leftover.is_news) {
+    for leftover in abandonable(|| kurabe_lab::recover(store))?.iter().filter(|leftover| leftover.is_news) {
         let (what, remedy) = leftover_words(leftover);
         say(&match (&leftover.became, remedy) {
             (Became::Failed(error), _) => error.render(lang()),

@@ -171,14 +171,14 @@ impl<'a> Journal<'a> {
         self.tell(Event::RunDone { status, ended_at, error })
     }
 
-    /// The run as it was stored; one of which nothing was measured is not kept.
+    /// The run as it is on the medium, which may have been overwritten unnoticed; one of which nothing was measured is not
+    /// kept.
     fn stored(&self) -> Result<Option<RunRecord>> {
-        let record = self.lab.store.load(self.id())?;
-        if record.cells.is_empty() {
+        if self.record.cells.is_empty() {
             self.discard()?;
             return Ok(None);
         }
-        Ok(Some(record))
+        self.lab.store.verify(&self.record).map(Some)
     }
 
     /// Takes the run out of the store, because nothing was measured. The target is closed before; what it could not take

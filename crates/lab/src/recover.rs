@@ -63,13 +63,14 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     if store.is_read_only() {
         return Ok(Vec::new());
     }
+    // Read before the runs: a run that begins in between is not taken for one that has ended.
+    let mut made_files = store.made_files()?;
     // A run without an owner was begun by nobody that can be asked.
     let mut running: HashMap<String, Liveness> = store
         .running()?
         .into_iter()
         .map(|(run, owner)| (run, owner.as_ref().map_or(Liveness::Dead, life_of)))
         .collect();
-    let mut made_files = store.made_files()?;
     made_files.retain(|(run, _)| running.get(run) != Some(&Liveness::Alive));
     let looks = made_files
         .iter()

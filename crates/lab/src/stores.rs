@@ -75,7 +75,11 @@ impl StorePlace {
     pub fn runs(&self) -> Result<Box<dyn Runs>> {
         match self.shared_runs()? {
             Some(runs) => Ok(runs),
-            None => Ok(self.open()?),
+            // One that can only be read is not made, and is there.
+            None => match self.existing()? {
+                Some(store) => Ok(store),
+                None => Ok(self.open()?),
+            },
         }
     }
 

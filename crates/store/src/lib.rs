@@ -47,7 +47,7 @@ pub use filter::{Filter, parse_since};
 pub use label::check_label_key;
 pub use location::default_path;
 pub use shared::{SharedAccess, is_shared, open_shared, without_passwords};
-pub use sqlite::SqliteStore;
+pub use sqlite::{SqliteStore, abandon_waits, abandonable, tell_waits};
 pub use store::{
     Archive, BroughtRun, LAST, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes,
 };

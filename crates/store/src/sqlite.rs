@@ -2,6 +2,7 @@
 //! own that waits for its turn at its beginning, so it can never be refused at its end.
 
 mod checksum;
+mod copied;
 pub(crate) mod digest;
 mod error;
 mod hashes;
@@ -9,10 +10,12 @@ mod open;
 pub(crate) mod read;
 mod schema;
 mod served;
+mod waiting;
 mod whole;
 pub(crate) mod write;
 
 pub use open::SqliteStore;
+pub use waiting::{abandon_waits, abandonable, tell_waits};
 
 use crate::export::as_read_back;
 use crate::store::{Archive, RunHash, Runs, Store, StoreCheck, being_measured, no_such_run, supersedes};
@@ -23,13 +26,14 @@ use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{
     Cell, FillRecord, Notice, Repetition, RunHeader, RunRecord, RunStatus, RunSummary,
 };
-use kurabe_core::{Result, Text, environment::DeviceHealth, made::MadeFile, process::ProcessIdentity};
-use open::{is_read_only, read_salt};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{environment::DeviceHealth, made::MadeFile, process::ProcessIdentity};
+use open::read_salt;
 use read::{OWNER, all_labels, list_sql, made_file, owner, snapshot, summary};
 use rusqlite::{OptionalExtension, Params, Transaction, params};
 use serde_json::Value;
 use std::path::PathBuf;
-use write::{draw_id, draw_identity, insert_record, insert_run, is_taken, storable};
+use write::{draw_id, draw_identity, insert_record, insert_run, is_stored_as, is_taken, storable};
 
 impl Runs for SqliteStore {
     fn salt(&self) -> Result<Vec<u8>> {
@@ -96,7 +100,7 @@ impl Runs for SqliteStore {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Digests> {
         let kept = schema::has(&self.connection, schema::DIGESTS).map_err(self.cannot_read())?;
-        let writable = kept && !is_read_only(&self.connection);
+        let writable = kept && !self.is_for_reading();
         let mut digests = if kept { self.kept_digests(version)? } else { Digests::default() };
         let missing = self.undigested(&digests)?;
         if missing.is_empty() {
@@ -170,7 +174,7 @@ impl Archive for SqliteStore {
 impl Store for SqliteStore {
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String> {
         let mut stored = storable(header);
-        let drawn = self.transaction(|transaction| {
+        let begin = |transaction: &Transaction<'_>| {
             stored.id = draw_id(transaction)?;
             stored.identity = draw_identity(transaction, &stored.started_at)?;
             insert_run(transaction, &stored, RunStatus::Running)?;
@@ -188,7 +192,8 @@ impl Store for SqliteStore {
                 ],
             )?;
             Ok((stored.id, stored.identity))
-        })?;
+        };
+        let drawn = abandonable(|| self.transaction(begin))?;
         (header.id, header.identity) = drawn;
         Ok(header.id.clone())
     }
@@ -288,8 +293,17 @@ impl Store for SqliteStore {
         read().map_err(self.cannot_read())
     }
 
+    fn verify(&self, record: &RunRecord) -> Result<RunRecord> {
+        let stored = self.load_anew(&record.header.id)?;
+        if is_stored_as(record, &stored) {
+            Ok(stored)
+        } else {
+            Err(self.not_what_was_written(&record.header.id))
+        }
+    }
+
     fn is_read_only(&self) -> bool {
-        is_read_only(&self.connection)
+        self.is_for_reading()
     }
 
     fn user(&self) -> Option<u32> {
@@ -325,6 +339,14 @@ impl Store for SqliteStore {
 }
 
 impl SqliteStore {
+    fn not_what_was_written(&self, id: &str) -> Error {
+        let path = shown::path(&self.path);
+        ErrorKind::Store.error(text!(
+            "the store {path} does not hold the run `{id}` as it was written: another program has changed the file",
+            "保存先 {path} の測定 `{id}` は書き込んだ内容と違います。ほかのプログラムがファイルを書き換えました"
+        ))
+    }
+
     /// The first column of every row that a query gives.
     fn column(&self, sql: &str, parameters: impl Params) -> Result<Vec<String>> {
         let read = || -> rusqlite::Result<_> {

@@ -377,6 +377,13 @@ pub trait Store: Archive {
     /// When the store cannot be read.
     fn made_files(&self) -> Result<Vec<(String, MadeFile)>>;
 
+    /// Reads a run that has ended from where it is stored, whatever this store remembers of it, and compares it with the one in
+    /// memory, except for the labels. Returns it as it is stored.
+    ///
+    /// # Errors
+    /// When the store cannot be read, or holds something else.
+    fn verify(&self, record: &RunRecord) -> Result<RunRecord>;
+
     /// Whether nothing can be written to it from here.
     fn is_read_only(&self) -> bool;
 

@@ -12,6 +12,7 @@ mod faulty_files;
 mod gone;
 mod identities;
 mod import;
+mod many;
 mod memory;
 mod old_files;
 mod opening;

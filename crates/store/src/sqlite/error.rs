@@ -1,5 +1,6 @@
 //! What SQLite reports, as an error with a remedy.
 
+use crate::platform::write_refusal;
 use kurabe_core::{Error, ErrorKind, Text, mention::DB, text};
 use rusqlite::ErrorCode;
 use std::fs::File;
@@ -31,10 +32,10 @@ pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The error of a store that can only be read, with what its place says of it.
+/// The error of a store that can only be read, with the reason that the file or its place gives.
 pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
     let error = ErrorKind::Store.error(message);
-    match path.parent().and_then(refusal) {
+    match write_refusal(path).or_else(|| path.parent().and_then(refusal)) {
         Some(refusal) => error.because(&refusal).remedy(remedy_of_place(&refusal)),
         None => error.remedy(elsewhere()),
     }

@@ -4,7 +4,7 @@
 //! the record, and the tables themselves drop it in the transaction that changes a text of its run.
 
 use super::digest::BATCH;
-use super::open::{SqliteStore, is_read_only};
+use super::open::SqliteStore;
 use super::read::snapshot;
 use super::schema;
 use crate::store::{RunHash, Runs};
@@ -19,7 +19,7 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     let is_asked = |word: &str| words.is_empty() || words.contains(word);
     let (mut hashes, missing) = kept(store).map_err(store.cannot_read())?;
     hashes.retain(|hash| is_asked(&hash.id) || is_asked(&hash.identity));
-    let writable = !is_read_only(&store.connection);
+    let writable = !store.is_for_reading();
     let mut made = |transaction: &Transaction<'_>, id: &str| {
         // One that is gone meanwhile, or cannot be read, is nothing that could be compared.
         let hash = store.load_in(transaction, id).map(|record| RunHash::of(&record)).ok()?;
@@ -55,7 +55,7 @@ fn keep(transaction: &Transaction<'_>, hash: &RunHash) -> rusqlite::Result<()> {
 
 /// Runs, whole; their hashes are kept, if anything can be written.
 pub(super) fn load_all(store: &SqliteStore, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
-    if is_read_only(&store.connection) {
+    if store.is_for_reading() {
         return Ok(ids.iter().map(|id| store.load(id)).collect());
     }
     store.transaction(|transaction| {

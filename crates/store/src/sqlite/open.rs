@@ -1,6 +1,10 @@
 //! Opening the store's file: whose it is, its tables, its journal.
 //!
-//! The model: a file that is there is looked at without a lock and without leaving a trace (`immutable`), so that a
+//! The model: a new store is put in place whole, so that of many processes that create it at the same time one succeeds and
+//! all others find it ready. Only a file system without nameless files gets an empty file, whose tables the first process
+//! that locks it creates. Only regular files are opened, because opening a FIFO may wait forever.
+//!
+//! A file that is there is looked at without a lock and without leaving a trace (`immutable`), so that a
 //! file of somebody else stays untouched, its directory included. Only an empty file or one of kurabe's is opened
 //! for writing. The file is not read with plain file calls: closing a second descriptor would drop the locks that
 //! another thread of this process holds on it.
@@ -15,19 +19,26 @@
 //! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
 //! is the same; whatever else was done to it shows as damage.
 
+use super::copied;
 use super::error::{elsewhere, is_of_place, read_only_error, remedy_of_place, store_error};
 use super::schema::{self, Owned};
+use super::waiting::{abandonable, be_patient};
+use crate::Runs;
 use crate::platform;
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown, text};
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
 use std::cell::OnceCell;
 use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a process waits for another one that writes.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
+/// Files that SQLite keeps next to the store's.
+const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// Held while this process creates a store. What created it is closed by then: closing it later would drop the locks that
+/// another thread holds on the same file.
+static CREATION: Mutex<()> = Mutex::new(());
 
 /// A store of runs in one SQLite file. Each thread opens its own; many may be open at once.
 #[derive(Debug)]
@@ -38,6 +49,7 @@ pub struct SqliteStore {
     identity: Option<(u64, u64)>,
     /// Made with the store, and the same as long as it is the same store.
     salt: Option<Vec<u8>>,
+    is_read_only: bool,
     /// The journal, once there is one: SQLite has it open during a commit only, and what a process has open it does not
     /// measure.
     journal: OnceCell<File>,
@@ -50,7 +62,10 @@ impl SqliteStore {
     /// When the place cannot be written, or the file is not a store or one of a newer kurabe; it is then left as
     /// it is.
     pub fn open(path: &Path) -> Result<Self> {
-        let path = absolute(path)?;
+        abandonable(|| Self::open_or_create(absolute(path)?))
+    }
+
+    fn open_or_create(path: PathBuf) -> Result<Self> {
         if let Some(directory) = path.parent() {
             platform::create_private_dirs(directory).map_err(|error| {
                 let directory = shown::path(directory);
@@ -63,13 +78,10 @@ impl SqliteStore {
                     .because(error)
             })?;
         }
-        if path.exists() {
-            if probe(&path)? == Owned::Other {
-                return Err(schema::not_ours(&path));
-            }
-        } else {
-            // What this cannot do, the database library will try in its way, or tell why not.
-            let _ = platform::make_private(&path);
+        create(&path);
+        check_kinds(&path)?;
+        if path.exists() && probe(&path)? == Owned::Other {
+            return Err(schema::not_ours(&path));
         }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
             .map_err(|error| cannot_open(&path, &error))?;
@@ -82,7 +94,12 @@ impl SqliteStore {
     /// # Errors
     /// As [`SqliteStore::open`].
     pub fn open_existing(path: &Path) -> Result<Option<Self>> {
-        let path = absolute(path)?;
+        abandonable(|| Self::open_if_there(absolute(path)?))
+    }
+
+    fn open_if_there(path: PathBuf) -> Result<Option<Self>> {
+        drop(creation_turn());
+        check_kinds(&path)?;
         match std::fs::metadata(&path) {
             Ok(_) => {}
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -100,10 +117,34 @@ impl SqliteStore {
             Ok(connection) => Self::ready_to_read(connection, path).map(Some),
             Err(error) if !is_of_place(&error) => Err(cannot_open(&path, &error)),
             Err(_) => {
-                let connection = connect_to_read(&path).map_err(|error| cannot_open(&path, &error))?;
+                let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+                    .and_then(|connection| readable(&connection).map(|()| connection));
+                let connection = match connection {
+                    Err(error) if is_of_place(&error) => copied::connect(&path)?,
+                    opened => opened.map_err(|error| cannot_open(&path, &error))?,
+                };
                 Self::ready_to_read(connection, path).map(Some)
             }
         }
+    }
+
+    /// A run as its file holds it now. The connection is new, because this one may remember pages that somebody has
+    /// overwritten.
+    pub(super) fn load_anew(&self, id: &str) -> Result<RunRecord> {
+        self.check_path()?;
+        let connection = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+            .map_err(|error| cannot_open(&self.path, &error))?;
+        Self::ready_to_read(connection, self.path.clone())?.load(id)
+    }
+
+    /// The error of a change to a store that can only be read.
+    pub(super) fn cannot_be_written(&self) -> Error {
+        cannot_be_written(&self.path)
+    }
+
+    /// Whether nothing can be written to it.
+    pub(super) fn is_for_reading(&self) -> bool {
+        self.is_read_only
     }
 
     /// The user whom the file belongs to.
@@ -138,34 +179,32 @@ impl SqliteStore {
     }
 
     /// A connection for writing with its tables and its journal.
-    fn ready(connection: Connection, path: PathBuf) -> Result<Self> {
+    fn ready(mut connection: Connection, path: PathBuf) -> Result<Self> {
         if is_read_only(&connection) {
-            let shown = shown::path(&path);
-            let message = text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません");
-            return Err(read_only_error(message, &path));
+            return Err(cannot_be_written(&path));
         }
         schema::migrate(&connection, &path)?;
-        choose_journal(&connection).map_err(|error| cannot_open(&path, &error))?;
-        Ok(Self::of(connection, path))
+        choose_journal(&mut connection, &path).map_err(|error| cannot_open(&path, &error))?;
+        Ok(Self::of(connection, path, false))
     }
 
     /// A connection for reading alone. Tables of an older version are read as they are: every question has its answer
     /// in them, only later.
     fn ready_to_read(connection: Connection, path: PathBuf) -> Result<Self> {
         schema::version(&connection, &path)?;
-        Ok(Self::of(connection, path))
+        Ok(Self::of(connection, path, true))
     }
 
-    fn of(connection: Connection, path: PathBuf) -> Self {
+    fn of(connection: Connection, path: PathBuf, is_read_only: bool) -> Self {
         let (identity, salt) = (platform::identity(&path).ok(), read_salt(&connection).ok());
-        Self { connection, path, identity, salt, journal: OnceCell::new() }
+        Self { connection, path, identity, salt, is_read_only, journal: OnceCell::new() }
     }
 
     /// Keeps the journal open as one who writes it: others who ask for writers of a file see this. Nobody locks it, so that
     /// it may be closed at any time.
     pub(super) fn hold_journal(&self) {
         if self.journal.get().is_none()
-            && let Ok(journal) = File::options().write(true).open(beside(&self.path, "-journal"))
+            && let Ok(journal) = platform::open_at_once(&beside(&self.path, "-journal"), true)
         {
             // The file is empty until here.
             let _ = self.journal.set(journal);
@@ -220,43 +259,63 @@ fn cannot_find(path: &Path, error: &std::io::Error) -> Error {
     ErrorKind::Store.error(message).remedy(elsewhere()).because(error)
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    prepare(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?)
+/// Waits until no other thread creates a store.
+fn creation_turn() -> MutexGuard<'static, ()> {
+    CREATION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn prepare(connection: Connection) -> rusqlite::Result<Connection> {
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+/// Creates the store's file, if there is none. What this cannot do, SQLite will try in its way, or say why not.
+fn create(path: &Path) {
+    let _turn = creation_turn();
+    if path.exists() {
+        return;
+    }
+    let image = schema::image().map_err(std::io::Error::other);
+    if image.and_then(|image| platform::appear_private(path, &image)).is_err() {
+        let _ = platform::make_private(path);
+    }
+}
+
+/// Refuses what is not a regular file, as the store or next to it.
+fn check_kinds(path: &Path) -> Result<()> {
+    let files = std::iter::once(path.to_owned()).chain(COMPANIONS.map(|suffix| beside(path, suffix)));
+    for file in files {
+        if let Some(kind) = platform::other_than_file(&file) {
+            let file = shown::path(&file);
+            return Err(ErrorKind::Store
+                .error(text!(
+                    "{file} is {kind}, and a store is a regular file",
+                    "{file} は{kind}です。保存先にできるのは通常のファイルだけです";
+                    kind
+                ))
+                .remedy(elsewhere()));
+        }
+    }
+    Ok(())
+}
+
+fn cannot_be_written(path: &Path) -> Error {
+    let shown = shown::path(path);
+    read_only_error(text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません"), path)
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    prepare(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?, path)
+}
+
+pub(super) fn prepare(mut connection: Connection, path: &Path) -> rusqlite::Result<Connection> {
+    be_patient(&mut connection, path)?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "mmap_size", 0)?;
     Ok(connection)
 }
 
-/// Opens for reading alone. In a directory that takes no files, the index of a log that is left from before cannot be made;
-/// then the file is read as it is, which is right as long as nobody can write it and no log or journal has a part of it.
-fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
-    let plain = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .and_then(|connection| readable(&connection).map(|()| connection));
-    plain.or_else(|error| {
-        let is_whole = holds_nothing(path, "-wal") && holds_nothing(path, "-journal");
-        if is_whole && is_of_place(&error) { immutable(path).and_then(prepare) } else { Err(error) }
-    })
-}
-
-/// The path of a file that belongs to a store.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
+/// The path of a file that belongs to a store: it is next to the file itself, not to a link to it.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = platform::followed(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(suffix);
     name.into()
-}
-
-/// Whether a log or a journal is not there, or has nothing that is not in the file yet: its first bytes are zero then.
-fn holds_nothing(path: &Path, suffix: &str) -> bool {
-    let mut beginning = [0; 8];
-    match File::open(beside(path, suffix)) {
-        Ok(mut log) => log.read(&mut beginning).is_ok() && beginning == [0; 8],
-        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
-    }
 }
 
 fn immutable(path: &Path) -> rusqlite::Result<Connection> {
@@ -265,11 +324,11 @@ fn immutable(path: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
 }
 
-fn readable(connection: &Connection) -> rusqlite::Result<()> {
+pub(super) fn readable(connection: &Connection) -> rusqlite::Result<()> {
     connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
 }
 
-pub(super) fn is_read_only(connection: &Connection) -> bool {
+fn is_read_only(connection: &Connection) -> bool {
     connection.is_readonly("main").unwrap_or(false)
 }
 
@@ -290,24 +349,28 @@ fn probe(path: &Path) -> Result<Owned> {
 
 /// Chooses the journal; returns its name. A log from before stays as long as somebody else has the store open, because it
 /// is theirs, too; whoever opens the store alone next is rid of it.
-fn choose_journal(connection: &Connection) -> rusqlite::Result<String> {
-    let choose = || connection.query_row("PRAGMA journal_mode = persist", [], |row| row.get(0));
+fn choose_journal(connection: &mut Connection, path: &Path) -> rusqlite::Result<String> {
+    let name = |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get(0));
+    const CHOICE: &str = "PRAGMA journal_mode = persist";
+    if name(connection, "PRAGMA journal_mode")? != "wal" {
+        return name(connection, CHOICE);
+    }
     connection.busy_timeout(Duration::ZERO)?;
     let mut tries_left = CHANGE_TRIES;
     let chosen = loop {
-        match choose() {
+        match name(connection, CHOICE) {
             Err(error) if is_busy(&error) && tries_left > 0 => {
                 tries_left -= 1;
                 std::thread::sleep(RETRY);
             }
-            Err(error) if is_busy(&error) => {
-                break connection.query_row("PRAGMA journal_mode", [], |row| row.get(0));
-            }
             chosen => break chosen,
         }
     };
-    connection.busy_timeout(BUSY_TIMEOUT)?;
-    chosen
+    be_patient(connection, path)?;
+    match chosen {
+        Err(error) if is_busy(&error) => name(connection, "PRAGMA journal_mode"),
+        chosen => chosen,
+    }
 }
 
 /// How long and how often a change of the journal waits for others who only look: they are gone in a moment.
@@ -318,7 +381,7 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
+pub(super) fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
     let shown = shown::path(path);
     let not_a_database: Text = text!(
         "{shown} is not a store of kurabe, or it is damaged; it was left as it is",
@@ -383,7 +446,7 @@ mod tests {
         // This way of locking brings no shared memory, as some network file systems do.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, c"unix-dotfile").unwrap();
-        let store = SqliteStore::ready(prepare(connection).unwrap(), path).unwrap();
+        let store = SqliteStore::ready(prepare(connection, &path).unwrap(), path).unwrap();
         assert_eq!((mode(&store).as_str(), store.salt().unwrap().len()), ("persist", 16));
     }
 

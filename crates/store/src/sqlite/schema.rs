@@ -218,8 +218,17 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(id == APPLICATION_ID)
 }
 
-/// Brings the tables to [`VERSION`]. Of two processes that come at once, one does the work and the other waits
-/// for it and finds it done.
+/// The bytes of a new store.
+pub(super) fn image() -> rusqlite::Result<Vec<u8>> {
+    let mut connection = Connection::open_in_memory()?;
+    let transaction = connection.transaction()?;
+    advance(&transaction, 0)?;
+    transaction.commit()?;
+    Ok(connection.serialize("main")?.to_vec())
+}
+
+/// Brings the tables to [`VERSION`]. Of several processes that come at the same time, one does the work; the others wait
+/// for it and find it done.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     let shown = shown::path(path);
     let failed = |error: rusqlite::Error| {
@@ -231,7 +240,7 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
         _ => {}
     }
     let transaction =
-        Transaction::new_unchecked(connection, TransactionBehavior::Exclusive).map_err(failed)?;
+        Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)?;
     let done = if is_ours(&transaction).map_err(failed)? {
         version(&transaction, path)?
     } else if has_no_tables(&transaction).map_err(failed)? {
@@ -239,18 +248,25 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     } else {
         return Err(not_ours(path));
     };
+    if done < VERSION {
+        advance(&transaction, done).map_err(failed)?;
+    }
+    transaction.commit().map_err(failed)
+}
+
+/// Brings tables of a version, 0 for none, to [`VERSION`].
+fn advance(transaction: &Transaction<'_>, done: i32) -> rusqlite::Result<()> {
     for step in &STEPS[done as usize..] {
-        transaction.execute_batch(step).map_err(failed)?;
+        transaction.execute_batch(step)?;
     }
     if done < CHECKSUMS {
-        checksum::seal_all(&transaction).map_err(failed)?;
+        checksum::seal_all(transaction)?;
     }
     if done < IDENTITIES {
-        identify_all(&transaction).map_err(failed)?;
+        identify_all(transaction)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID).map_err(failed)?;
-    transaction.pragma_update(None, "user_version", VERSION).map_err(failed)?;
-    transaction.commit().map_err(failed)
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", VERSION)
 }
 
 fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {

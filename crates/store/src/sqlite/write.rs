@@ -14,6 +14,9 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T> {
+        if self.is_for_reading() {
+            return Err(self.cannot_be_written());
+        }
         self.check_path()?;
         let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)
             .map_err(self.cannot_write())?;
@@ -54,6 +57,14 @@ pub(super) fn storable(header: &RunHeader) -> RunHeader {
         instrument.clock_cost_ns = 0.0;
     }
     stored
+}
+
+/// Whether a run as it is stored is the one in memory. Labels are not compared: users change them at any time.
+pub(super) fn is_stored_as(record: &RunRecord, stored: &RunRecord) -> bool {
+    let mut record =
+        RunRecord { header: storable(&record.header), labels: stored.labels.clone(), ..record.clone() };
+    record.cells.iter_mut().for_each(json::make_finite);
+    record == *stored
 }
 
 pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String> {

@@ -1,0 +1,173 @@
+//! Waiting for other processes that use the same store.
+//!
+//! The model: SQLite asks again and again whether to go on waiting for a lock. The answer is yes as long as the store's
+//! files change, because then other processes get their work done and the turn comes. Each wait is of a random length, so
+//! that hundreds of processes do not ask in step. Only a store whose lock is held for [`STALLED`] without any change is
+//! given up.
+
+use super::open::beside;
+use crate::platform::Trace;
+use kurabe_core::{ErrorKind, Result, text};
+use rusqlite::Connection;
+use std::cell::Cell;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a lock may be held while no file of the store changes. One commit on a slow, busy medium takes seconds.
+const STALLED: Duration = Duration::from_secs(60);
+/// How long a wait lasts before the user hears of it.
+const NOTICED: Duration = Duration::from_secs(3);
+/// The first wait, and the longest one between two attempts.
+const FIRST_MS: u64 = 2;
+const LONGEST_MS: u64 = 100;
+
+/// Whether waits that may be given up are.
+static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
+/// Says that this process waits.
+static TELL: OnceLock<fn()> = OnceLock::new();
+
+thread_local! {
+    static PATIENCE: Cell<Patience> = const { Cell::new(Patience::Endless) };
+}
+
+/// What [`abandon_waits`] means for the waits of a thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    /// Nothing: a result is to be stored.
+    Endless,
+    /// They end.
+    Abandonable,
+    /// One of them was ended.
+    Abandoned,
+}
+
+/// Sets the function that is called when a wait for the store lasts for some seconds. The first one that is set stays.
+pub fn tell_waits(tell: fn()) {
+    let _ = TELL.set(tell);
+}
+
+/// Ends all waits within [`abandonable`], those to come included: the process is asked to stop. Waits that store a result go
+/// on.
+pub fn abandon_waits() {
+    IS_ABANDONED.store(true, Ordering::Relaxed);
+}
+
+/// Does work that stores no result, so that [`abandon_waits`] may end its waits for the store.
+///
+/// # Errors
+/// Those of the work; [`ErrorKind::Interrupted`] if one of its waits was ended.
+pub fn abandonable<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let before = PATIENCE.replace(Patience::Abandonable);
+    let done = work();
+    let after = PATIENCE.replace(before);
+    if done.is_err() && after == Patience::Abandoned {
+        return Err(ErrorKind::Interrupted.error(text!(
+            "interrupted while waiting for the store, which another process is writing to",
+            "ほかのプロセスが保存先に書き込んでいるため待っている間に、中断されました"
+        )));
+    }
+    done
+}
+
+/// Has a connection wait for others that use the file.
+pub(super) fn be_patient(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
+    let mut wait = Wait::of(path);
+    connection.busy_handler(Some(move |tries| {
+        if PATIENCE.get() != Patience::Endless && IS_ABANDONED.load(Ordering::Relaxed) {
+            PATIENCE.set(Patience::Abandoned);
+            return false;
+        }
+        let (goes_on, is_noticed) = wait.go_on(tries == 0, Instant::now(), wait.traces());
+        if is_noticed && let Some(tell) = TELL.get() {
+            tell();
+        }
+        if goes_on {
+            std::thread::sleep(pause(tries, RandomState::new().build_hasher().finish()));
+        }
+        goes_on
+    }))
+}
+
+/// A wait for one lock.
+struct Wait {
+    files: [PathBuf; 3],
+    begun: Instant,
+    changed: Instant,
+    traces: [Trace; 3],
+    is_noticed: bool,
+}
+
+impl Wait {
+    fn of(path: &Path) -> Self {
+        let files = ["", "-journal", "-wal"].map(|suffix| beside(path, suffix));
+        let now = Instant::now();
+        Self { files, begun: now, changed: now, traces: Default::default(), is_noticed: false }
+    }
+
+    fn traces(&self) -> [Trace; 3] {
+        self.files.each_ref().map(|file| Trace::of(file))
+    }
+
+    /// Whether the wait goes on, and whether this is the moment to say so.
+    fn go_on(&mut self, is_first: bool, now: Instant, traces: [Trace; 3]) -> (bool, bool) {
+        if is_first {
+            (self.begun, self.is_noticed) = (now, false);
+        }
+        if is_first || traces != self.traces {
+            (self.changed, self.traces) = (now, traces);
+        }
+        let is_noticed = !self.is_noticed && now.duration_since(self.begun) >= NOTICED;
+        self.is_noticed |= is_noticed;
+        (now.duration_since(self.changed) < STALLED, is_noticed)
+    }
+}
+
+/// The wait before the next attempt: at random up to a limit that doubles.
+fn pause(tries: i32, random: u64) -> Duration {
+    let most_us = (FIRST_MS << tries.clamp(0, 10)).min(LONGEST_MS) * 1000;
+    Duration::from_micros(1 + random % most_us)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn changed(seconds: i64) -> [Trace; 3] {
+        [Trace { seconds, ..Trace::default() }, Trace::default(), Trace::default()]
+    }
+
+    #[test]
+    fn a_wait_goes_on_as_long_as_the_files_change() {
+        let begun = Instant::now();
+        let at = |seconds| begun + Duration::from_secs(seconds);
+        let mut wait = Wait::of(Path::new("/kurabe.db"));
+        for second in 0..1000 {
+            assert!(wait.go_on(second == 0, at(second * 30), changed(second as i64)).0);
+        }
+        assert!(wait.go_on(false, at(999 * 30 + 59), changed(999)).0);
+        assert!(!wait.go_on(false, at(999 * 30 + 60), changed(999)).0, "nothing changed for a minute");
+        assert!(wait.go_on(true, at(999 * 30 + 61), changed(999)).0, "the next wait begins anew");
+    }
+
+    #[test]
+    fn a_wait_is_told_once_after_some_seconds() {
+        let begun = Instant::now();
+        let mut wait = Wait::of(Path::new("/kurabe.db"));
+        let mut at = |is_first, seconds| {
+            wait.go_on(is_first, begun + Duration::from_secs(seconds), Default::default()).1
+        };
+        let told = [at(true, 0), at(false, 2), at(false, 3), at(false, 10), at(true, 11), at(false, 14)];
+        assert_eq!(told, [false, false, true, false, false, true]);
+    }
+
+    #[test]
+    fn waits_differ_and_grow_to_a_limit() {
+        let limit = |tries| (0..100_000).map(|random| pause(tries, random)).max().unwrap();
+        assert!(limit(0) <= Duration::from_millis(2), "{:?}", limit(0));
+        assert!(limit(i32::MAX) > Duration::from_millis(99), "{:?}", limit(i32::MAX));
+        assert!(limit(i32::MAX) <= Duration::from_millis(LONGEST_MS));
+    }
+}
