@@ -128,8 +128,10 @@ pub(crate) fn recorded_run(
     let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
     let (variable, socket) = marks.variable();
     let command = folder.run(command, &[(variable, socket.into())], handle);
-    let (marked, open) = (marks.end(), open.end());
+    let (mut marked, open) = (marks.end(), open.end());
     let mut command = command?;
+    // Phases end with the command; what it left behind may be cut off in the middle of a report.
+    marked.retain(|(_, at_ns)| *at_ns <= command.at_ns);
     let mut requests = std::mem::take(&mut command.requests);
     let left_from = requests.len();
     requests.append(&mut command.later_requests);

@@ -59,8 +59,8 @@ impl Foreground<'_> {
         &self,
         stop: &Stop,
         mut stops: impl FnMut(&Enclosure) + Send,
-        ends: impl FnOnce(&mut Enclosure) -> T,
-    ) -> Result<(ForegroundEnd, T)> {
+        ends: impl FnOnce(ForegroundEnd, &mut Enclosure) -> T,
+    ) -> Result<T> {
         let mut run = move |enclosure: &Enclosure| self.run_in(Some(enclosure), stop, &mut stops);
         let lost = || ErrorKind::Internal.error(text!("a thread was lost", "スレッドが失われました"));
         std::thread::scope(|scope| {
@@ -78,7 +78,7 @@ impl Foreground<'_> {
             });
             let enclosed = enclosed.map_err(|error| Error::no_thread(&error))?;
             if let Ok((mut enclosure, ended)) = ended.recv() {
-                let ended = ended.map(|ended| (ended, ends(&mut enclosure)));
+                let ended = ended.map(|ended| ends(ended, &mut enclosure));
                 drop(keep);
                 return ended;
             }
@@ -86,7 +86,8 @@ impl Foreground<'_> {
             let mut enclosure = Enclosure::by_adoption().map_err(|error| {
                 Error::os(text!("cannot adopt processes", "プロセスを引き取れません"), &error)
             })?;
-            Ok((run(&enclosure)?, ends(&mut enclosure)))
+            let ended = run(&enclosure)?;
+            Ok(ends(ended, &mut enclosure))
         })
     }
 

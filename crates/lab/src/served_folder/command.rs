@@ -29,6 +29,8 @@ const KILL_TAKES: Duration = Duration::from_secs(1);
 pub struct CommandEnd {
     /// How it ended.
     pub ended: ForegroundEnd,
+    /// When it ended, by the clock of the log.
+    pub at_ns: u64,
     /// What the disk was asked until then, if a log is written.
     pub requests: Vec<RecordedRequest>,
     /// What it was asked by processes that the command left behind.
@@ -103,13 +105,8 @@ impl ServedFolder {
             }
             let command = Foreground { words: &words, folder, environment };
             let thaws = |enclosure: &Enclosure| caretaker.thaw(enclosure);
-            let ran = command.run_enclosed(&of_run.stop, thaws, |enclosure| caretaker.look_after(enclosure));
-            ran.map(|(ended, (requests, later_requests, left))| CommandEnd {
-                ended,
-                requests,
-                later_requests,
-                left,
-            })
+            command
+                .run_enclosed(&of_run.stop, thaws, |ended, enclosure| caretaker.look_after(ended, enclosure))
         };
         let has_ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
@@ -152,15 +149,12 @@ struct Caretaker {
     is_stuck: Arc<AtomicBool>,
 }
 
-/// What was asked until the end of a command, and after it.
-type LookedAfter = (Vec<RecordedRequest>, Vec<RecordedRequest>, LeftBehind);
-
 impl Caretaker {
-    fn look_after(&self, enclosure: &mut Enclosure) -> LookedAfter {
-        let requests = self.take();
+    fn look_after(&self, ended: ForegroundEnd, enclosure: &mut Enclosure) -> CommandEnd {
+        let (at_ns, requests) = (self.log.as_ref().map_or(0, |log| log.now_ns()), self.take());
         self.thaw(enclosure);
-        let mut later = Vec::new();
-        let is_used = self.wait_for_users(enclosure, &mut later);
+        let mut later_requests = Vec::new();
+        let is_used = self.wait_for_users(enclosure, &mut later_requests);
         let left: Vec<Text> = enclosure.left().iter().map(name).collect();
         self.release(enclosure);
         enclosure.end(|waited| {
@@ -174,9 +168,10 @@ impl Caretaker {
             self.write_back();
             let more = self.take();
             is_asked_more = more.iter().any(|one| one.request.kind != RequestKind::Flush);
-            later.extend(more);
+            later_requests.extend(more);
         }
-        (requests, later, LeftBehind { are_unfinished: is_asked_more && !left.is_empty(), processes: left })
+        let left = LeftBehind { are_unfinished: is_asked_more && !left.is_empty(), processes: left };
+        CommandEnd { ended, at_ns, requests, later_requests, left }
     }
 
     /// Waits for processes that use the disk: whether one does for longer than the patience. What was asked until it is clear that
