@@ -37,19 +37,21 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let done = run_on(&request, &handle)?;
     let slowdown = done.figures.lateness.slowdown;
     let priced = Priced { bill: done.bill, changes: None, budget: Vec::new() };
-    let left = Text::list(done.left);
+    let (left, held_by) = (Text::list(done.left.clone()), Text::list(done.held_by.clone()));
+    let all = Text::list(done.left.into_iter().chain(done.held_by));
     if global.json {
         let (bill, figures) = (priced.script(), &done.figures);
-        print_json(&ScriptLine::OnDone { bill, figures, left: &left.en })?;
+        print_json(&ScriptLine::OnDone { bill, figures, left: &all.en })?;
     } else if !global.quiet {
         print_page(&priced.doc().terminal(&style()))?;
         print_texts(&served_lines(&done.figures))?;
     }
-    if !left.is_empty() {
+    say_left(&left);
+    if !held_by.is_empty() {
         let gone = text!(
-            "kurabe: the command left {left} behind, still using the disk: it is gone now, and they get errors",
-            "kurabe: コマンドが残した {left} がまだディスクを使っていました。ディスクは片付けたので、以後エラーになります";
-            left
+            "kurabe: still using the disk after the command: {held_by}; the disk was removed, and they get errors",
+            "kurabe: コマンドの終了後も {held_by} がディスクを使っていました。ディスクは片付けたので、以後エラーになります";
+            held_by
         );
         say(&gone.take(lang()));
     }
@@ -66,6 +68,18 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
             "判定しません。応答がモデルより遅れました"
         ))),
         _ => Ok(()),
+    }
+}
+
+/// Names the processes that a command left behind.
+pub fn say_left(left: &Text) {
+    if !left.is_empty() {
+        let killed = text!(
+            "kurabe: the command left {left} behind, killed after it ended",
+            "kurabe: コマンドが残した {left} は、コマンドの終了後に強制終了しました";
+            left
+        );
+        say(&killed.take(lang()));
     }
 }
 

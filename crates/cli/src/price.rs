@@ -2,13 +2,14 @@
 
 use crate::args::{Global, MarkArgs, PriceArgs};
 use crate::lang::lang;
+use crate::on::say_left;
 use crate::output::{outputs_next_to_result, print_json, print_page, say, style, write_out};
 use crate::signals;
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::outside::text_of_file;
-use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_lab::output::Output;
-use kurabe_lab::{PriceRequest, price as record_and_price, without_root};
+use kurabe_lab::{PriceRequest, PricedCommand, price as record_and_price, without_root};
 use kurabe_price::{Bill, Budget, Changes, Panel};
 use kurabe_report::{Priced, Unaccepted, changes_line, over_budget};
 use std::os::unix::process::CommandExt;
@@ -49,7 +50,7 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
         panel,
         keeps_pauses: args.pauses,
     };
-    let bill = record_and_price(&request, &handle, |place| {
+    let PricedCommand { bill, left } = record_and_price(&request, &handle, |place| {
         if !global.quiet && recordings > 1 {
             let number = place + 1;
             say(&text!(
@@ -59,6 +60,7 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
             .take(lang()));
         }
     })?;
+    say_left(&Text::list(left));
     let priced = Priced {
         changes: before.map(|before| Changes::between(&before, &bill, args.margin)),
         budget: budget.map(|budget| budget.lines(&bill)).unwrap_or_default(),

@@ -1,9 +1,11 @@
 //! Running a program of the system: never through a shell; a small helper never for long, never with much output.
 //!
-//! The model: a program is found as an executable file in the directories of PATH (and the usual places of system
-//! programs, which an ordinary user's PATH lacks), and started with its arguments. A helper is killed at its time limit, and a
+//! The model: for root a program is found as an executable file in the system's own directories and nowhere else, because the
+//! search path may lead through folders of other users. For an ordinary user it is found in the directories of PATH and in the usual
+//! places of system programs, which that PATH lacks. It is started with its arguments. A helper is killed at its time limit, and a
 //! test puts prepared answers in its place. Who waits for what has no limit, as for a file system to be made, runs it himself.
 
+use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -51,7 +53,7 @@ impl Runner<'_> {
     pub(crate) fn run(&self, name: &str, arguments: &[&str], limit: Duration) -> ProgramOutcome {
         match self {
             Self::Prepared(answer) => answer(name, arguments),
-            Self::System => match find(name) {
+            Self::System => match find_program(name) {
                 Some(program) => run(&program, arguments, limit),
                 None => ProgramOutcome::NotInstalled,
             },
@@ -59,14 +61,29 @@ impl Runner<'_> {
     }
 }
 
-/// The executable file of a program.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+/// Where root's programs are, in the order in which they are looked for.
+const SYSTEM_DIRECTORIES: [&str; 5] =
+    ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin"];
+/// Where system programs are that an ordinary user's PATH may lack.
+const SBIN_DIRECTORIES: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
+
+/// The executable file of a program that kurabe itself runs. Programs that the user or a profile names are not found by this.
+pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path)
-        .chain(["/usr/sbin", "/sbin", "/usr/local/sbin"].map(PathBuf::from))
-        .filter(|directory| directory.is_absolute())
-        .map(|directory| directory.join(name))
-        .find(|file| is_executable(file))
+    find_in(&directories(rustix::process::geteuid().is_root(), &path), name)
+}
+
+/// The directories that are searched, for root or for an ordinary user with a search path.
+fn directories(is_root: bool, path: &OsStr) -> Vec<PathBuf> {
+    if is_root {
+        return SYSTEM_DIRECTORIES.map(PathBuf::from).to_vec();
+    }
+    let named = std::env::split_paths(path).chain(SBIN_DIRECTORIES.map(PathBuf::from));
+    named.filter(|directory| directory.is_absolute()).collect()
+}
+
+fn find_in(directories: &[PathBuf], name: &str) -> Option<PathBuf> {
+    directories.iter().map(|directory| directory.join(name)).find(|file| is_executable(file))
 }
 
 /// A program of the system that is asked nothing and answers in the language that is read here.
@@ -74,7 +91,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
 /// # Errors
 /// When there is no such program ([`NotFound`](std::io::ErrorKind::NotFound)).
 pub fn system_program(name: &str, arguments: &[&str]) -> std::io::Result<Command> {
-    let program = find(name).ok_or(std::io::ErrorKind::NotFound)?;
+    let program = find_program(name).ok_or(std::io::ErrorKind::NotFound)?;
     Ok(command(&program, arguments))
 }
 
@@ -149,6 +166,20 @@ mod tests {
     fn a_program_answers() {
         let outcome = Runner::System.run("echo", &["a b", "$HOME"], Duration::from_secs(5));
         assert_eq!(outcome, ProgramOutcome::Ended(b"a b $HOME\n".to_vec()), "arguments pass no shell");
+    }
+
+    #[test]
+    fn root_finds_programs_in_the_directories_of_the_system_alone() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let planted = folder.path().join("mount");
+        std::fs::write(&planted, "").expect("a file");
+        std::fs::set_permissions(&planted, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        let path =
+            std::env::join_paths([folder.path(), Path::new("."), Path::new("/usr/bin")]).expect("a path");
+        let found = |is_root| find_in(&directories(is_root, &path), "mount");
+        assert_eq!(found(false), Some(planted));
+        assert!(found(true).is_none_or(|file| SYSTEM_DIRECTORIES.iter().any(|own| file.starts_with(own))));
+        assert!(!directories(false, &path).contains(&PathBuf::from(".")), "no relative directory");
     }
 
     #[test]

@@ -47,13 +47,13 @@ pub use any_bytes::parse_all;
 pub use block::{BlockNode, SECTOR_BYTES};
 pub use block_devices::block_devices;
 pub use claims::{Claim, claims, contents};
-pub use command::system_program;
+pub use command::{find_program, system_program};
 pub use counters::DeviceCounters;
 pub use devices_under::{devices_right_under, devices_under};
 pub use health::health;
 pub use identity::{Liveness, life_of, own_identity};
 pub use memory::available_memory_bytes;
-pub use mount::{Mount, mounts_at};
+pub use mount::{Mount, mounts_at, mounts_of};
 pub use noise::{
     NoiseMark, NoiseWatch, OTHER_BYTES_FLOOR, OTHER_BYTES_SHARE, OTHER_CPUS_BUSY, PRESSURE_SHARE,
     STEAL_SHARE, noise_remarks,
@@ -61,8 +61,12 @@ pub use noise::{
 pub use observe::observe;
 pub use place::{folder_facts, has_lasting_inodes, mounted_elsewhere};
 pub use places::{CandidateDirectory, StorageMount, storage_mounts};
-pub use platform::{Number, block_number, discard, file_extents, loop_status, process_exists, write_pages};
-pub use processes::{Process, this_process_holds, users_below};
+pub use platform::{
+    Number, block_number, discard, file_extents, loop_status, process_exists, swap_off, thaw, write_pages,
+};
+pub use processes::{
+    Descendant, Process, descendants, this_process_holds, users_of_file_system, uses_file_system,
+};
 pub use random::random_bytes;
 pub use roots::Roots;
 pub use subject::ObserveOptions;

@@ -58,6 +58,14 @@ pub fn mounts_at(point: &Path) -> io::Result<Vec<Mount>> {
     Ok(parse(&table).into_iter().filter(|mount| mount.point == point).collect())
 }
 
+/// What a process sees mounted.
+///
+/// # Errors
+/// When its table of mounts cannot be read.
+pub fn mounts_of(process: u32) -> io::Result<Vec<Mount>> {
+    Ok(parse(&std::fs::read(Roots::default().proc.join(format!("{process}/mountinfo")))?))
+}
+
 /// The mounts that this process sees; none where the kernel does not tell.
 pub(crate) fn seen(roots: &Roots) -> Vec<Mount> {
     parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default())

@@ -11,6 +11,7 @@
 use crate::mount::parse_number;
 use crate::platform::{self, Number, Object};
 use crate::roots::{self, Roots};
+use rustix::fs::{AtFlags, CWD, StatxFlags};
 use std::path::{Path, PathBuf};
 
 /// A process by number and program name.
@@ -85,23 +86,81 @@ fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> 
     objects
 }
 
-/// Processes that see the mounts of the calling thread and use something below a folder: they stand in it, run or map a program
-/// of it, or have a file of it open. As far as this user may know.
-pub fn users_below(folder: &Path) -> Vec<Process> {
+/// A process below another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Descendant {
+    /// The process.
+    pub process: Process,
+    /// Its number in its own PID namespace: the number that it and its siblings know.
+    pub own_pid: u32,
+}
+
+/// Processes that a process started or adopted, and those below them. Zombies are left out.
+pub fn descendants(of: u32) -> Vec<Descendant> {
     let roots = Roots::default();
-    let space = |of: &Path| std::fs::read_link(of.join("ns/mnt")).ok();
-    let own = space(&roots.proc.join("thread-self"));
-    let is_below = |link: PathBuf| std::fs::read_link(link).is_ok_and(|path| path.starts_with(folder));
-    let mapped = format!(" {}/", folder.display());
-    let uses = |pid: &u32| {
-        let process = roots.proc.join(pid.to_string());
-        let links = ["cwd", "root", "exe"].map(|link| process.join(link));
-        let open = roots::names(&process.join("fd")).into_iter().map(|name| process.join("fd").join(name));
-        space(&process) == own
-            && (links.into_iter().chain(open).any(is_below)
-                || roots::text(&process.join("maps")).is_some_and(|maps| maps.contains(&mapped)))
+    let mut parents = Vec::new();
+    for pid in pids(&roots) {
+        let stat = roots::text(&roots.proc.join(format!("{pid}/stat"))).unwrap_or_default();
+        if let Some((state, parent)) = state_and_parent(&stat) {
+            parents.push((pid, parent, state));
+        }
+    }
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(parents.iter().filter(|(_, of, _)| *of == parent).map(|(pid, ..)| *pid));
+        next += 1;
+    }
+    let lives = |pid: &u32| parents.iter().any(|(of, _, state)| of == pid && !matches!(state, 'Z' | 'X'));
+    let describe = |pid: u32| {
+        let status = roots::text(&roots.proc.join(format!("{pid}/status"))).unwrap_or_default();
+        let own_pid = own_number(&status).unwrap_or(pid);
+        Descendant { process: process(&roots, pid), own_pid }
     };
-    pids(&roots).into_iter().filter(uses).map(|pid| process(&roots, pid)).collect()
+    found.into_iter().skip(1).filter(lives).map(describe).collect()
+}
+
+/// State and parent in /proc/PID/stat; the name before them may hold anything.
+fn state_and_parent(stat: &str) -> Option<(char, u32)> {
+    let mut words = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
+}
+
+/// The last number of `NSpid` in /proc/PID/status: that of the innermost namespace.
+fn own_number(status: &str) -> Option<u32> {
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_ascii_whitespace().next_back()?.parse().ok()
+}
+
+/// Processes other than this one that use the file system at a folder: their current folder, root, program, a mapping or an
+/// open file is on it, by whatever path. As far as this user may know.
+pub fn users_of_file_system(folder: &Path) -> Vec<Process> {
+    let roots = Roots::default();
+    let own = own_pid(&roots);
+    let Some(number) = number_of(folder) else { return Vec::new() };
+    let others = pids(&roots).into_iter().filter(|pid| *pid != own && is_on(&roots, *pid, number));
+    others.map(|pid| process(&roots, pid)).collect()
+}
+
+/// Whether a process uses the file system at a folder.
+pub fn uses_file_system(pid: u32, folder: &Path) -> bool {
+    number_of(folder).is_some_and(|number| is_on(&Roots::default(), pid, number))
+}
+
+/// The device number of what a path leads to, without a question to its server.
+fn number_of(path: &Path) -> Option<Number> {
+    let facts = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::empty()).ok()?;
+    Some((facts.stx_dev_major, facts.stx_dev_minor))
+}
+
+fn is_on(roots: &Roots, pid: u32, number: Number) -> bool {
+    let process = roots.proc.join(pid.to_string());
+    let links = ["cwd", "root", "exe"].map(|link| process.join(link));
+    let open = roots::names(&process.join("fd")).into_iter().map(|name| process.join("fd").join(name));
+    let (major, minor) = number;
+    let mapped = format!(" {major:02x}:{minor:02x} ");
+    links.into_iter().chain(open).any(|link| number_of(&link) == Some(number))
+        || roots::text(&process.join("maps")).is_some_and(|maps| maps.contains(&mapped))
 }
 
 /// Whether this process itself has a file open for writing, mapped or locked. Asked by number and inode, before the file is

@@ -1,6 +1,6 @@
 //! Helper programs that kurabe can use, for `kurabe doctor`.
 
-use crate::command::{ProgramOutcome, Runner, find};
+use crate::command::{ProgramOutcome, Runner, find_program};
 use kurabe_core::shown;
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ pub fn tools() -> Vec<(&'static str, Option<String>)> {
 
 /// The first line of what a program says to `--version`, its path if it says nothing in time; `None` if it is not installed.
 pub fn tool_version(name: &str) -> Option<String> {
-    let path = find(name)?;
+    let path = find_program(name)?;
     let version = match Runner::System.run(name, &["--version"], LIMIT) {
         ProgramOutcome::Ended(output) => first_line(&output),
         ProgramOutcome::NotInstalled | ProgramOutcome::Failed(_) | ProgramOutcome::TimedOut => None,

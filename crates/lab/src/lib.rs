@@ -26,6 +26,7 @@ mod journal;
 mod limited;
 mod machine;
 mod made;
+mod marks;
 mod model;
 mod movers;
 mod on_model;
@@ -76,17 +77,18 @@ pub use kurabe_interop::{FioLine, is_job_name};
 pub use kurabe_program::interrupted;
 pub use limited::{GivenUp, within};
 pub use machine::MachineFacts;
+pub use marks::mark;
 pub use model::{load_model, model_name};
 pub use movers::{CardFigures, Mover, card_figures, in_parallel, movers, movers_of};
 pub use on_model::{CrashRequest, CutOutcome, CutPlace, CutTrial, OnDone, OnRequest, crash_test, run_on};
 pub use open::{Done, Open};
 pub use prepared::Prepared;
-pub use pricing::{NO_FILES, PriceRequest, UNMARKED, mark, price};
+pub use pricing::{NO_FILES, PriceRequest, PricedCommand, UNMARKED, price};
 pub use profile::{jobs_of_line, load_job, load_profile};
 pub use recording::{CommandRecording, RecordRequest, RecordedCommand, RecordingBy, record_command};
 pub use recover::{Became, Leftover, recover};
 pub use request::{Procedure, RunRequest, Writing, target_of_job};
-pub use served_folder::{FileSystemKind, FolderRequest, ServedFolder};
+pub use served_folder::{CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ServedFolder};
 pub use serving::{
     Detached, EndedServer, Ending, KeptServer, PreparedServer, RunningServer, ServedNote, ServedNow,
     ServedRequest, ServerRecord, control_server, detach, front_word, is_background, kept_servers,

@@ -9,7 +9,6 @@ use crate::handle::RunHandle;
 use crate::passing_folder::PassingFolder;
 use crate::pricing::{check_end, kernel, recorded_run};
 use crate::served_folder::{FileSystemKind, FolderEnd, FolderRequest, ServedFolder};
-use crate::system_tool::cannot_fill;
 use kurabe_core::random::Random;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Result, Text};
@@ -51,8 +50,10 @@ pub struct OnDone {
     pub bill: Bill,
     /// What the device did.
     pub figures: ServedFigures,
-    /// Processes that the command left behind and that used the device still, which was taken from under them.
+    /// Processes that the command left behind, and that were killed.
     pub left: Vec<Text>,
+    /// Users of the device that are none of the command's: it was taken from under them.
+    pub held_by: Vec<Text>,
 }
 
 /// Runs a command on a model.
@@ -65,8 +66,8 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let DeviceSpec { name, title, .. } = &request.spec;
     let device = PanelDevice { model: name.clone(), title: title.clone(), spec: request.spec.clone() };
     let panel = Panel { name: name.clone(), devices: vec![device] };
-    let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
-    let FolderEnd { figures, left } = folder.end()?;
+    let (command, recording) = recorded_run(&folder, &log, &request.command, handle)?;
+    let FolderEnd { figures, left: held_by } = folder.end()?;
     let facts = BillFacts {
         command: request.command.clone(),
         file_system: request.file_system.word().to_owned(),
@@ -77,7 +78,7 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
         keeps_pauses: true,
     };
     let bill = Bill::new(facts, &[recording], &panel)?;
-    Ok(OnDone { ended, bill, figures, left })
+    Ok(OnDone { ended: command.ended, bill, figures, left: command.left.processes, held_by })
 }
 
 impl OnRequest {
@@ -187,7 +188,7 @@ fn writes_of(request: &CrashRequest, handle: &RunHandle) -> Result<u64> {
     let outside = outside(&folder)?;
     let before = folder.figures().map_or(0, |figures| figures.writes);
     let ended = folder.run(&request.on.command, &[(OUTSIDE, outside.0.clone())], handle)?;
-    check_end(ended.status, &request.on.command, handle)?;
+    check_end(ended.ended.status, &request.on.command, handle)?;
     let writes = folder.figures().map_or(0, |figures| figures.writes) - before;
     folder.end()?.alone()?;
     Ok(writes)
@@ -212,7 +213,7 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
             let check = request.check.clone().unwrap_or_else(|| "true".to_owned());
             let words = ["sh".to_owned(), "-c".to_owned(), check];
             let checked = folder.run(&words, &environment, handle)?;
-            if checked.status.success() { CutOutcome::Kept } else { CutOutcome::Lost }
+            if checked.ended.status.success() { CutOutcome::Kept } else { CutOutcome::Lost }
         }
     };
     folder.end()?.alone()?;
@@ -220,8 +221,5 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
 }
 
 fn outside(folder: &ServedFolder) -> Result<PassingFolder> {
-    let device = folder.device().file_name().unwrap_or_default().display();
-    let path = std::env::temp_dir().join(format!("kurabe-outside-{}-{device}", std::process::id()));
-    std::fs::create_dir(&path).map_err(|error| cannot_fill(&path, &error))?;
-    Ok(PassingFolder(path))
+    folder.make_passing_folder("kurabe-outside").map(PassingFolder)
 }

@@ -95,7 +95,7 @@ impl Outputs {
         if let Some((_, used)) = self.used.iter().find(|(used, _)| used == identity) {
             let used = shown::path(used);
             let why = text!("this command itself uses {used}", "{used} はこのコマンド自身が使います");
-            return Err(refused(&path.to_string(), why).remedy(another_name()));
+            return Err(refused(&path.to_string(), &why).remedy(another_name()));
         }
         if !self.taken.contains(identity) {
             return Ok(());
@@ -113,7 +113,7 @@ impl Outputs {
             Err(rustix::io::Errno::NOENT) if path.symlink_metadata().is_ok() => {
                 let why =
                     text!("it is a link to a file that does not exist", "存在しないファイルへのリンクです");
-                Err(refused(&shown, why).remedy(another_name()))
+                Err(refused(&shown, &why).remedy(another_name()))
             }
             Err(rustix::io::Errno::NOENT) => {
                 let (folder, name) = folder_and_name(path, &shown)?;
@@ -142,7 +142,7 @@ impl Outputs {
                 refuse_mount_point(&folder, &name, shown)?;
                 Ok((Place::File { folder, name, replaced: Some(facts) }, Some(inode_of(&facts))))
             }
-            _ => Err(refused(shown, what_it_is(kind)).remedy(another_name())),
+            _ => Err(refused(shown, &what_it_is(kind)).remedy(another_name())),
         }
     }
 }
@@ -327,7 +327,7 @@ pub(crate) fn new_folder(path: &OutputPath) -> Result<&Path> {
     match folder.symlink_metadata() {
         Ok(_) => {
             let why = text!("it already exists", "すでに存在します");
-            Err(refused(&shown::path(folder), why).remedy(text!(
+            Err(refused(&shown::path(folder), &why).remedy(text!(
                 "name a new folder; an existing one is never replaced",
                 "新しいフォルダーを指定してください。既存のフォルダーは置き換えません"
             )))
@@ -345,7 +345,7 @@ fn folder_and_name(path: &Path, shown: &str) -> Result<(OwnedFd, OsString)> {
     let cannot = |error: rustix::io::Errno| cannot_write(shown, error.into());
     let Some(name) = path.file_name().filter(|_| !ends_in_separator(path)) else {
         return Err(
-            refused(shown, text!("it names no file", "ファイル名がありません")).remedy(another_name())
+            refused(shown, &text!("it names no file", "ファイル名がありません")).remedy(another_name())
         );
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -384,7 +384,7 @@ fn is_mount_point(file: &str) -> Error {
         "another file is mounted there, so it cannot be replaced by renaming",
         "別のファイルがマウントされており、名前の変更では置き換えられません"
     );
-    refused(file, what).remedy(another_name())
+    refused(file, &what).remedy(another_name())
 }
 
 /// What a file is that is no place for an output.
@@ -402,12 +402,12 @@ fn another_name() -> Text {
     text!("name a new file", "新しいファイルを指定してください")
 }
 
-fn refused(file: &str, why: Text) -> Error {
+fn refused(file: &str, why: &Text) -> Error {
     ErrorKind::Refused.error(text!("cannot write {file}: {why}", "{file} に書けません({why})"; why))
 }
 
 fn exists(file: &str) -> Error {
-    refused(file, text!("it already exists", "すでに存在します")).remedy(text!(
+    refused(file, &text!("it already exists", "すでに存在します")).remedy(text!(
         "choose another name, or replace it with {FORCE}",
         "別の名前を指定するか、{FORCE} で置き換えてください"
     ))

@@ -2,31 +2,27 @@
 //! asked.
 
 use crate::handle::RunHandle;
+use crate::marks::Marks;
 use crate::open_files::OpenFiles;
-use crate::served_folder::{FileSystemKind, FolderRequest, ServedFolder, SettledFile};
+use crate::served_folder::{
+    CommandEnd, FileSystemKind, FolderRequest, LeftBehind, ServedFolder, SettledFile,
+};
 use crate::without_root::is_without_root;
 use kurabe_core::words::Keyword;
-use kurabe_core::{Error, ErrorKind, Result, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
 use kurabe_program::{ForegroundEnd, interrupted};
 use kurabe_serve::RequestLog;
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
 use std::fs::File;
-use std::io::{Read, Write};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 /// What the recording device is: nothing but memory.
 const RECORDING_DEVICE: &str = "ideal-ram-disk";
-/// Where a command under way tells its phases.
-const MARKS: &str = "KURABE_MARKS";
-/// The longest name of a phase.
-const MARK_BYTES: u64 = 200;
 /// Phases that nobody names: before the first mark, and what was left in memory at the end.
 pub const UNMARKED: [&str; 2] = ["start", "left in memory"];
 /// What is no file of the command: folders, and the file system's journal.
@@ -51,15 +47,31 @@ pub struct PriceRequest {
     pub keeps_pauses: bool,
 }
 
+/// A command that was priced.
+#[derive(Debug)]
+pub struct PricedCommand {
+    /// Its bill.
+    pub bill: Bill,
+    /// Processes that it left behind in the last recording, and that were killed.
+    pub left: Vec<Text>,
+}
+
 /// Records a command and makes its bill; `begins` hears which recording begins.
 ///
 /// # Errors
 /// When it cannot be recorded, or fails.
-pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(usize)) -> Result<Bill> {
+pub fn price(
+    request: &PriceRequest,
+    handle: &RunHandle,
+    mut begins: impl FnMut(usize),
+) -> Result<PricedCommand> {
+    let mut left = Vec::new();
     let recordings = (0..request.recordings.max(1))
         .map(|place| {
             begins(place);
-            record_once(request, handle)
+            let (recording, behind) = record_once(request, handle)?;
+            left = behind.processes;
+            Ok(recording)
         })
         .collect::<Result<Vec<_>>>()?;
     let facts = BillFacts {
@@ -74,7 +86,7 @@ pub fn price(request: &PriceRequest, handle: &RunHandle, mut begins: impl FnMut(
         kernel: kernel(),
         keeps_pauses: request.keeps_pauses,
     };
-    Bill::new(facts, &recordings, &request.panel)
+    Ok(PricedCommand { bill: Bill::new(facts, &recordings, &request.panel)?, left })
 }
 
 /// The kernel that is between a command and its device.
@@ -82,7 +94,7 @@ pub(crate) fn kernel() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
 
-fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<ProgramRecording> {
+fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRecording, LeftBehind)> {
     let log = Arc::new(RequestLog::default());
     let folder = ServedFolder::make(FolderRequest {
         spec: recording_device(request.size_bytes)?,
@@ -95,10 +107,11 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<ProgramReco
         is_in_time: false,
         log: Some(Arc::clone(&log)),
     })?;
-    let (ended, recording) = recorded_run(&folder, &log, &request.command, handle)?;
-    check_end(ended.status, &request.command, handle)?;
+    let (command, recording) = recorded_run(&folder, &log, &request.command, handle)?;
+    check_end(command.ended.status, &request.command, handle)?;
+    command.left.refuse_unfinished()?;
     folder.end()?.alone()?;
-    Ok(recording)
+    Ok((recording, command.left))
 }
 
 /// Runs a command in a folder whose device writes a log.
@@ -110,14 +123,18 @@ pub(crate) fn recorded_run(
     log: &Arc<RequestLog>,
     command: &[String],
     handle: &RunHandle,
-) -> Result<(ForegroundEnd, ProgramRecording)> {
-    let marks = Marks::listen(folder.marks(), log)?;
+) -> Result<(CommandEnd, ProgramRecording)> {
+    let marks = Marks::listen(log)?;
     let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
-    let ended = folder.run(command, &[(MARKS, marks.path.clone())], handle);
-    let (marked, open) = (marks.end(), open.end());
-    let ended = ended?;
-    let mut requests = log.take();
+    let (variable, socket) = marks.variable();
+    let command = folder.run(command, &[(variable, socket.into())], handle);
+    let (mut marked, open) = (marks.end(), open.end());
+    let mut command = command?;
+    // Phases end with the command; what it left behind may be cut off in the middle of a report.
+    marked.retain(|(_, at_ns)| *at_ns <= command.at_ns);
+    let mut requests = std::mem::take(&mut command.requests);
     let left_from = requests.len();
+    requests.append(&mut command.later_requests);
     // A device with faults may not take what was left in memory; then nobody can tell which files it was of.
     let mut files = match folder.settle() {
         Err(_) if folder.has_faults() => Vec::new(),
@@ -128,7 +145,8 @@ pub(crate) fn recorded_run(
     files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));
     let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
     let files = named(files, &folder.folder(), journal);
-    Ok((ended, recording(requests, left_from, marked, files, &ended)))
+    let recording = recording(requests, left_from, marked, files, &command.ended);
+    Ok((command, recording))
 }
 
 /// Files by the names that are shown: those in the command's folder from there on.
@@ -205,61 +223,4 @@ fn journal_of(device: &Path) -> Option<Vec<Range<u64>>> {
         block * 4096..(block + half(at + 4)) * 4096
     };
     Some((0..half(2).min(4)).map(extent).collect())
-}
-
-/// Hears the phases of a command.
-struct Marks {
-    path: PathBuf,
-    phases: Arc<Mutex<Vec<(String, u64)>>>,
-    listening: JoinHandle<()>,
-}
-
-impl Marks {
-    fn listen(path: PathBuf, log: &Arc<RequestLog>) -> Result<Self> {
-        let cannot = |error: &std::io::Error| {
-            Error::os(text!("cannot listen for marks", "フェーズの目印を受け付けられません"), error)
-        };
-        let listener = UnixListener::bind(&path).map_err(|error| cannot(&error))?;
-        let (log, phases) = (Arc::clone(log), Arc::<Mutex<Vec<(String, u64)>>>::default());
-        let marks = Arc::clone(&phases);
-        let hear = move || {
-            for stream in listener.incoming().flatten() {
-                let mut name = String::new();
-                let _ = (&stream).take(MARK_BYTES).read_to_string(&mut name);
-                if name.is_empty() {
-                    return;
-                }
-                marks.lock().unwrap_or_else(PoisonError::into_inner).push((name, log.now_ns()));
-            }
-        };
-        let listening = std::thread::Builder::new().spawn(hear).map_err(|error| Error::no_thread(&error))?;
-        Ok(Self { path, phases, listening })
-    }
-
-    /// What was heard.
-    fn end(self) -> Vec<(String, u64)> {
-        // Nobody names a phase with no word.
-        if UnixStream::connect(&self.path).is_ok() {
-            let _ = self.listening.join();
-        }
-        let _ = std::fs::remove_file(&self.path);
-        std::mem::take(&mut *self.phases.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// Tells whoever records this command that a phase begins; nothing happens where nobody does.
-///
-/// # Errors
-/// When whoever records cannot be told.
-pub fn mark(name: &str) -> Result<()> {
-    let Some(path) = std::env::var_os(MARKS) else { return Ok(()) };
-    let marked = UnixStream::connect(&path).and_then(|mut stream| {
-        stream.write_all(name.as_bytes())?;
-        stream.shutdown(std::net::Shutdown::Write)?;
-        // It is noted when the other side closes.
-        stream.read(&mut [0]).map(|_| ())
-    });
-    marked.map_err(|error| {
-        Error::os(text!("cannot tell the phase {name}", "フェーズ {name} を知らせられません"), &error)
-    })
 }

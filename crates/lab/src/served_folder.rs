@@ -7,16 +7,18 @@
 //! seed of its hashes are fixed, nothing of it is initialised later, and its timers are put off. What a command is to find
 //! there is copied in, and the file system is mounted anew, so that nothing of it is in memory.
 
-use crate::handle::RunHandle;
+mod command;
+
+pub use command::{CommandEnd, LeftBehind};
+
 use crate::system_tool::{POINT, cannot_fill, cannot_unmount, program};
 use crate::without_root::{FileSystemProgram, is_without_root};
 use crate::zfs_pool::ZfsPool;
 use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use kurabe_host::{Process, file_extents, users_below};
-use kurabe_program::{Foreground, ForegroundEnd};
+use kurabe_host::{Process, file_extents, users_of_file_system};
 use kurabe_serve::{
-    Address, AttachBy, ControlRequest, CutReport, DataPlace, DeviceFault, MARKS, PowerRules, RequestLog,
+    Address, AttachBy, ControlRequest, CutReport, DataPlace, DeviceFault, PowerRules, RequestLog,
     ServeRequest, ServedFacts, ServedFigures, Serving, USUAL_SPIN_NS, Visitor, attachments_folder,
     read_answer,
 };
@@ -25,7 +27,6 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The folder of the command on it.
@@ -124,6 +125,7 @@ impl ServedFolder {
     /// # Errors
     /// When the device cannot be served, or a program that makes or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
+        refuse_equal_names(&request.with, request.file_system)?;
         let visitor = Visitor::start(!is_without_root()).map_err(|error| {
             let message = text!("cannot make mounts that nobody else sees", "専用のマウント空間を作れません");
             Error::os(message, &error)
@@ -153,7 +155,7 @@ impl ServedFolder {
         let device = serving.facts().devices[0].clone();
         let (pool, program) = (None, None);
         let mut made = Self { visitor, serving, request, device, pool, program, is_mounted: false };
-        if made.request.file_system != FileSystemKind::None {
+        if made.has_file_system() {
             made.make_file_system()?;
             made.mount()?;
             let folder = made.folder();
@@ -184,71 +186,26 @@ impl ServedFolder {
         &self.device
     }
 
-    /// Where the command tells its phases: a start after a kill removes it with the device.
-    pub fn marks(&self) -> PathBuf {
-        self.facts().control.as_deref().and_then(Path::parent).unwrap_or(Path::new("/run")).join(MARKS)
-    }
-
     /// Where the file system is.
     pub fn point(&self) -> &Path {
         Path::new(POINT)
     }
 
+    fn has_file_system(&self) -> bool {
+        self.request.file_system != FileSystemKind::None
+    }
+
+    /// Creates a folder elsewhere that outlives the power, but not this.
+    ///
+    /// # Errors
+    /// When it cannot be created.
+    pub fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
+        self.serving.make_passing_folder(name)
+    }
+
     /// The folder of the command.
     pub fn folder(&self) -> PathBuf {
         self.point().join(WORK)
-    }
-
-    /// Runs a command there. A program that is named from the current folder is that one, unless it was copied in.
-    ///
-    /// # Errors
-    /// When it cannot be started.
-    pub fn run(
-        &self,
-        words: &[String],
-        environment: &[(&'static str, PathBuf)],
-        handle: &RunHandle,
-    ) -> Result<ForegroundEnd> {
-        let folder = (self.request.file_system != FileSystemKind::None).then(|| self.folder());
-        let mut environment = environment.to_vec();
-        environment.push(("KURABE_DEVICE", self.device.clone()));
-        environment.extend(std::env::current_dir().ok().map(|from| ("KURABE_FROM", from)));
-        let (mut words, of_run) = (words.to_vec(), handle.clone());
-        let run = move || {
-            if let (Some(program), Some(folder)) = (words.first_mut(), &folder)
-                && program.contains('/')
-                && !folder.join(&*program).exists()
-                && let Ok(path) = std::path::absolute(&*program)
-            {
-                *program = path.to_string_lossy().into_owned();
-            }
-            Foreground { words: &words, folder, environment }.run(&of_run.stop)
-        };
-        let has_ended = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| self.unblock(handle, &has_ended));
-            let ended = self.visit(run);
-            has_ended.store(true, Ordering::Release);
-            ended
-        })
-    }
-
-    /// A command that waits for its device cannot end: if the run is to stop while it has faults, it answers, and a pool that lost
-    /// its power goes from under the command, which would wait for it.
-    fn unblock(&self, handle: &RunHandle, has_ended: &AtomicBool) {
-        let cuts = || self.figures().map_or(0, |figures| figures.cuts.len());
-        let before = cuts();
-        while !has_ended.load(Ordering::Acquire) {
-            let is_stopped = handle.is_stopped() && self.has_faults();
-            if is_stopped || self.pool.is_some() && cuts() > before {
-                if is_stopped {
-                    let _ = self.serving.control(ControlRequest::NO_FAULTS);
-                }
-                self.pool.iter().for_each(|pool| pool.kill());
-                return;
-            }
-            std::thread::sleep(LOOK);
-        }
     }
 
     /// Has the visitor do something.
@@ -297,12 +254,14 @@ impl ServedFolder {
             self.pool.iter().for_each(|pool| pool.kill());
         }
         self.serving.control(ControlRequest::NO_FAULTS)?;
-        let left = self.unmount()?;
+        let mut left = self.unmount()?;
+        if left.is_empty() {
+            left = self.serving.detach_within(PATIENCE)?;
+        }
         if !left.is_empty() {
             let figures = read_answer(self.serving.control(ControlRequest::Stats)?)?;
             return Ok(FolderEnd { figures, left });
         }
-        self.serving.detach(|_, _| {})?;
         self.serving.end();
         Ok(FolderEnd { figures: self.serving.wait()?, left })
     }
@@ -378,7 +337,7 @@ impl ServedFolder {
                 };
                 let Err(error) = unmounted else { return Ok(Vec::new()) };
                 if begun.elapsed() > PATIENCE {
-                    let users: Vec<Text> = users_below(Path::new(POINT)).iter().map(user).collect();
+                    let users: Vec<Text> = users_of_file_system(Path::new(POINT)).iter().map(user).collect();
                     return if users.is_empty() { Err(error) } else { Ok(users) };
                 }
                 std::thread::sleep(LOOK);
@@ -475,6 +434,27 @@ impl ServedFolder {
     }
 }
 
+/// Each file that a command finds must have a name of its own there.
+fn refuse_equal_names(with: &[PathBuf], file_system: FileSystemKind) -> Result<()> {
+    let mut names: Vec<(String, &Path)> = Vec::new();
+    for path in with {
+        let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
+        // To exFAT, capital letters are the same.
+        let name = if file_system == FileSystemKind::Exfat { name.to_lowercase() } else { name };
+        if let Some((_, other)) = names.iter().find(|(taken, _)| *taken == name) {
+            let (one, other) = (shown::path(other), shown::path(path));
+            let message = text!(
+                "{one} and {other} would have the same name on the disk",
+                "{one} と {other} はディスク上で同じ名前になります"
+            );
+            let remedy = text!("rename one of them", "どちらかの名前を変えてください");
+            return Err(ErrorKind::Usage.error(message).remedy(remedy));
+        }
+        names.push((name, path));
+    }
+    Ok(())
+}
+
 /// A file or folder of the file system.
 pub struct SettledFile {
     /// Its path.
@@ -527,7 +507,12 @@ fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
 }
 
 fn cannot_settle(error: &std::io::Error) -> Error {
-    Error::os(text!("cannot write what is in memory", "メモリー上のデータを書き出せません"), error)
+    Error::os(text!("cannot write what is in memory", "メモリー上のデータを書き出せません"), error).remedy(
+        text!(
+            "check that the command does not write to the device under its file system",
+            "コマンドが、ファイルシステムの下のデバイスに直接書き込んでいないか確認してください"
+        ),
+    )
 }
 
 fn user(process: &Process) -> Text {

@@ -21,13 +21,14 @@ pub(crate) fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
 
 /// A program of the system could not be run; a package has it.
 pub(crate) fn cannot_run(name: &str, package: &str, error: &std::io::Error) -> Error {
-    let cannot = Error::os(text!("cannot run {name}", "{name} を実行できません"), error);
     match error.kind() {
-        std::io::ErrorKind::NotFound => cannot.remedy(text!(
-            "install it: on Debian it is in the package {package}",
-            "インストールしてください。Debian では {package} パッケージにあります"
-        )),
-        _ => cannot,
+        std::io::ErrorKind::NotFound => ErrorKind::Target
+            .error(text!("{name} is not installed", "{name} がインストールされていません"))
+            .remedy(text!(
+                "install it: on Debian it is in the package {package}",
+                "インストールしてください。Debian では {package} パッケージにあります"
+            )),
+        _ => Error::os(text!("cannot run {name}", "{name} を実行できません"), error),
     }
 }
 

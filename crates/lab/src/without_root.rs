@@ -43,7 +43,14 @@ pub fn without_root() -> Result<Option<Command>> {
              許すカーネルが必要です"
         )
     };
-    system_program(FUSE2FS, &[]).map_err(|error| cannot_run(FUSE2FS, FUSE2FS, &error).remedy(remedy()))?;
+    for (name, package) in [(FUSE2FS, FUSE2FS), ("unshare", "util-linux")] {
+        system_program(name, &[]).map_err(|error| {
+            cannot_run(name, package, &error).remedy(text!(
+                "install it (on Debian the package {package}), or use sudo",
+                "インストールする(Debian では {package} パッケージ)か、sudo を使ってください"
+            ))
+        })?;
+    }
     // Of users and of mounts, where the user counts as root.
     const SPACES: [&str; 5] = ["-U", "-r", "-m", "--", "sh"];
     // Its folder of running things is its own, and empty.

@@ -5,9 +5,10 @@
 //! more, because kurabe is gone, it ends that group. It does nothing else, and sleeps while programs are timed.
 
 use crate::worker::Worker;
+use kurabe_host::system_program;
 use std::io::{self, PipeWriter, Write};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 /// A line is the group that runs now, or empty when none does.
@@ -28,8 +29,8 @@ impl Guard {
     /// When there is no shell, or no process for it.
     pub(crate) fn start(worker: Worker) -> io::Result<Self> {
         let (reader, writer) = io::pipe()?;
-        let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT]).env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        let mut command = system_program("sh", &["-c", SCRIPT])?;
+        command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.stdin(reader).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/");
         // Out of reach of the terminal's keys.
         command.process_group(0);

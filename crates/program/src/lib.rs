@@ -8,6 +8,7 @@
 //! Not here: what is cold before a program starts, what a device counts, cells and events (the engine's).
 
 mod command_line;
+mod enclosure;
 mod folder;
 mod foreground;
 mod git_material;
@@ -20,6 +21,7 @@ mod stop;
 mod work_folder;
 mod worker;
 
+pub use enclosure::Enclosure;
 pub use folder::{FileIdentity, Folder};
 pub use foreground::{Foreground, ForegroundEnd};
 pub use platform::die_with_starter;

@@ -5,7 +5,10 @@
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
+use rustix::mount::MountFlags;
 use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::thread::{LinkNameSpaceType, UnshareFlags, move_into_link_name_space, unshare_unsafe};
+use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
@@ -56,10 +59,48 @@ pub fn die_with_starter(command: &mut Command) {
     let starter = std::process::id();
     let bind = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        let parent = rustix::process::getppid().map_or(0, |parent| parent.as_raw_nonzero().get() as u32);
-        // kurabe may have ended before the line above.
-        if parent == starter { Ok(()) } else { Err(Errno::SRCH.into()) }
+        // In a PID namespace of its own, a parent outside has no number.
+        let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get() as u32);
+        // kurabe may have ended before the first line.
+        if parent.is_none_or(|parent| parent == starter) { Ok(()) } else { Err(Errno::SRCH.into()) }
     };
     // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(bind) };
+}
+
+/// Creates a PID namespace for the programs that the calling thread starts from now on. The first of them is its init.
+///
+/// # Errors
+/// A user without the right to, or a kernel without PID namespaces.
+pub(crate) fn unshare_processes() -> io::Result<()> {
+    // SAFETY: the calling thread itself stays in its namespace, and no descriptor, memory or folder is parted.
+    Ok(unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?)
+}
+
+/// Has a program be the init of a PID namespace: it has a mount namespace with a `/proc` of these processes, and the kernel
+/// reaps for it the processes that it adopts. The program must not change what it does about SIGCHLD.
+pub(crate) fn be_init(command: &mut Command) {
+    let begin = || {
+        // SAFETY: this process has one thread, and parts only its mounts.
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
+        let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+        rustix::mount::mount("proc", "/proc", "proc", flags, None)?;
+        // SAFETY: no handler is set that could run; an ignored signal stays ignored in the program (signal(7)).
+        match unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) } {
+            libc::SIG_ERR => Err(io::Error::last_os_error()),
+            _ => Ok(()),
+        }
+    };
+    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(begin) };
+}
+
+/// Has a program start in a folder of a mount namespace.
+pub(crate) fn enter_mounts(command: &mut Command, mounts: OwnedFd, folder: CString) {
+    let enter = move || {
+        move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
+        Ok(rustix::process::chdir(&folder)?)
+    };
+    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    unsafe { command.pre_exec(enter) };
 }

@@ -17,6 +17,7 @@ use crate::worker::{OtherUser, Worker};
 use crate::{folder::Folder, guard::Guard, stop::Stop, work_folder::WorkFolder};
 use kurabe_core::profile::{CommandStep, GitMaterial};
 use kurabe_core::{Result, Text, text};
+use kurabe_host::find_program;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -182,7 +183,12 @@ impl Programs {
         let (given, named) = (self.folder.given_places(), self.folder.shown_places());
         let invocation = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-            Invocation::of(&words, &given, &named, false)
+            let mut line = Invocation::of(&words, &given, &named, false)?;
+            // This git is not a program of the profile.
+            if let (Some(name), Some(path)) = (line.words.first_mut(), find_program(&words[0])) {
+                *name = path.to_string_lossy().into_owned();
+            }
+            Ok(line)
         };
         Ok([invocation(&INIT)?, invocation(&FAST_IMPORT)?])
     }

@@ -13,7 +13,7 @@ mod loop_device;
 mod nbd_device;
 mod state;
 
-pub use state::{MARKS, attachments_folder};
+pub use state::attachments_folder;
 
 use crate::apart::apart;
 use crate::clock::RealTime;
@@ -35,7 +35,9 @@ use rustix::fd::AsRawFd;
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, UnmountFlags};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{
+    DumpableBehavior, Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal, set_dumpable_behavior,
+};
 use state::{AttachmentFolder, Attachments, FILE_SYSTEM};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -110,6 +112,8 @@ impl Attachment {
     pub(crate) fn begin(folder: &Path, by: AttachBy, exports: usize) -> Result<Self> {
         let attachments = Attachments::open(folder)?;
         clean(&attachments)?;
+        // A core dump stops every thread before it closes any file, so a thread that waits for this server would wait without end.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         let front = ServedFront::choose(by, exports, free_nbd_devices());
         let folder = attachments.make()?;
         let (nbds, loops, files) = (Vec::new(), Vec::new(), Vec::new());
@@ -124,6 +128,13 @@ impl Attachment {
     /// Where it is controlled.
     pub(crate) fn control(&self) -> PathBuf {
         self.folder.control()
+    }
+
+    /// Creates a folder among temporary files that lasts no longer than this: the next start removes it after a kill.
+    pub(crate) fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
+        self.folder.make_passing(name).map_err(|error| {
+            Error::os(text!("cannot create a temporary folder", "一時フォルダーを作れません"), &error)
+        })
     }
 
     /// Makes the devices.
@@ -215,11 +226,21 @@ impl Attachment {
     }
 
     /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was
-    /// cut, the kernel may still have to say that writes failed.
-    pub(crate) fn detach(&mut self, has_failed: bool, mut busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+    /// cut, the kernel may still have to say that writes failed. The device that is still in use at `until`, if there is one.
+    pub(crate) fn detach(
+        &mut self,
+        has_failed: bool,
+        until: Option<Instant>,
+        mut busy: impl FnMut(&Path, &[Text]),
+    ) -> Result<Option<PathBuf>> {
+        let is_over = || until.is_some_and(|until| Instant::now() >= until);
         for device in &mut self.nbds {
-            detach_nbd(device, has_failed, &mut busy)
-                .map_err(|error| cannot_detach(&device.record.path(), &error))?;
+            let path = device.record.path();
+            let is_gone = detach_nbd(device, has_failed, &is_over, &mut busy)
+                .map_err(|error| cannot_detach(&path, &error))?;
+            if !is_gone {
+                return Ok(Some(path));
+            }
         }
         let cannot = |device: &LoopDevice, error: io::Error| cannot_detach(&device.path, &error);
         if let Some(number) = self.number {
@@ -234,11 +255,14 @@ impl Attachment {
             for device in &self.loops {
                 // Whoever opened it without taking it for himself is waited for as well.
                 while device.is_on(number) {
+                    if is_over() {
+                        return Ok(Some(device.path.clone()));
+                    }
                     std::thread::sleep(LOOK);
                 }
             }
         }
-        self.close(UnmountFlags::empty())
+        self.close(UnmountFlags::empty()).map(|()| None)
     }
 
     /// Takes the file system and the folder away.
@@ -288,11 +312,13 @@ impl Drop for Attachment {
 }
 
 /// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before.
+/// Whether it has, before the time for that is over.
 fn detach_nbd(
     device: &mut NbdDevice,
     has_failed: bool,
+    is_over: &impl Fn() -> bool,
     busy: &mut impl FnMut(&Path, &[Text]),
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let path = device.record.path();
     let mut is_told = false;
     // As long as nobody else took it away.
@@ -302,15 +328,18 @@ fn detach_nbd(
             && let Some(node) = open_alone(&path)?
         {
             flush(&node, has_failed)?;
-            return device.let_go();
+            return device.let_go().map(|()| true);
         }
         if !is_told {
             busy(&path, &users_of(&path));
             is_told = true;
         }
+        if is_over() {
+            return Ok(false);
+        }
         std::thread::sleep(LOOK);
     }
-    device.let_go()
+    device.let_go().map(|()| true)
 }
 
 /// A device for this process alone, so that nothing can be mounted on it; none if somebody has it for himself.
@@ -343,10 +372,19 @@ fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
 }
 
 /// Who uses a device, as clauses; empty if nobody does, or if that cannot be told.
-fn users_of(device: &Path) -> Vec<Text> {
+pub(crate) fn users_of(device: &Path) -> Vec<Text> {
     let claims = apart(|| claims(&File::open(device)?, device).map_err(|_| io::ErrorKind::Other.into()));
     let claims = claims.unwrap_or_default().into_iter().filter(|claim| !claim.is_signature);
     claims.map(|claim| claim.by).collect()
+}
+
+/// Has loop devices let go of the files of a file system with a number, where those have a name below its place. What uses such a
+/// device keeps it until then.
+///
+/// # Errors
+/// When a device cannot be asked.
+pub fn let_go_of_loops(point: &Path, number: Number) -> io::Result<()> {
+    loops_on(point, number)?.iter().try_for_each(|device| device.let_go(number))
 }
 
 /// Removes what kills left below a folder of attachments: dead mounts and their loop devices, and what was changed of nbd

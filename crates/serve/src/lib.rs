@@ -27,7 +27,7 @@ pub mod protocol;
 
 pub use apart::{Visitor, apart};
 pub use attach::{
-    Attached, FrontKind, MARKS, ServedFront, attachment_of, attachments_folder, clean_attachments,
+    Attached, FrontKind, ServedFront, attachment_of, attachments_folder, clean_attachments, let_go_of_loops,
     refuse_used,
 };
 pub use clock::{Grants, USUAL_SPIN_NS, WaitFor, wait_for};

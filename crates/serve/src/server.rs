@@ -1,7 +1,7 @@
 //! A served stack, from its request to its last figures.
 
 use crate::apart::apart;
-use crate::attach::{AttachedParts, Attachment, ServedFront};
+use crate::attach::{AttachedParts, Attachment, ServedFront, users_of};
 use crate::clock::{self, RealTime};
 use crate::control::{ControlDoor, ControlRequest, Controls};
 use crate::data::DataPlace;
@@ -18,7 +18,7 @@ use crate::round_trip;
 use crate::workers::Workers;
 use kurabe_core::mention::{MODELS_SHOW, WITHOUT};
 use kurabe_core::model::ModelRecord;
-use kurabe_core::{Error, ErrorKind, Result, Text, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_sim::{DeviceSpec, RequestKind, Stack};
 use rustix::event::EventfdFlags;
 use rustix::fd::OwnedFd;
@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Exports of one stack: what answers to names in a list of one screen.
 const MOST_EXPORTS: usize = 64;
@@ -232,11 +232,42 @@ impl Serving {
     /// # Errors
     /// A block device that cannot be taken away.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
+        self.detach_until(None, busy).map(|_| ())
+    }
+
+    /// The same, but a device that is in use for longer is taken from under its users, who get errors: they are named.
+    ///
+    /// # Errors
+    /// As [`Self::detach`].
+    pub fn detach_within(&mut self, limit: Duration) -> Result<Vec<Text>> {
+        let Some(device) = self.detach_until(Some(Instant::now() + limit), |_, _| {})? else {
+            return Ok(Vec::new());
+        };
+        let users = users_of(&device);
+        let device = shown::path(&device);
+        Ok(if users.is_empty() { vec![text!("a user of {device}", "{device} の利用者")] } else { users })
+    }
+
+    fn detach_until(
+        &mut self,
+        until: Option<Instant>,
+        busy: impl FnMut(&Path, &[Text]),
+    ) -> Result<Option<PathBuf>> {
         // So that what caches hold can be written.
         let _ = self.control(ControlRequest::NO_FAULTS);
         let has_failed =
             self.figures().is_some_and(|figures| !figures.cuts.is_empty() || !figures.faults.is_empty());
-        self.attachment.take().map_or(Ok(()), |mut attachment| attachment.detach(has_failed, busy))
+        self.attachment.take().map_or(Ok(None), |mut attachment| attachment.detach(has_failed, until, busy))
+    }
+
+    /// Creates a folder among temporary files, with a name that begins with `name`. It goes with the devices; after a kill the next
+    /// start removes it.
+    ///
+    /// # Errors
+    /// When it cannot be created, or there are no devices.
+    pub fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
+        let gone = || ErrorKind::Internal.error(text!("the devices are gone", "デバイスはもうありません"));
+        self.attachment.as_ref().ok_or_else(gone)?.make_passing_folder(name)
     }
 
     /// Tells the server to end.

@@ -33,6 +33,7 @@ mod in_use;
 mod jobs;
 mod killed;
 mod languages;
+mod left_behind;
 mod limits;
 mod mended;
 mod models;

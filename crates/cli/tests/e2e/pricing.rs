@@ -174,26 +174,6 @@ fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
     assert!(code == Some(0) && !out.contains("it errs"), "{out} {err}");
 }
 
-/// Who is left behind is named, and the disk goes all the same.
-#[test]
-fn a_process_that_a_command_leaves_behind_is_told_of_and_keeps_nothing() {
-    if !can_price() {
-        return;
-    }
-    let lab = Lab::new();
-    let pid = lab.beside("pid");
-    let line = format!("sleep 1000 > /dev/null 2>&1 & echo $! > {}; exit 4", text(&pid));
-    let making = making_loop_devices();
-    let ended = lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "sh", "-c", &line]);
-    drop(making);
-    let pid = std::fs::read_to_string(pid).unwrap();
-    let left = format!("left sleep ({}) behind", pid.trim());
-    let lives = Path::new("/proc").join(pid.trim()).exists();
-    system("kill", &[pid.trim()]);
-    assert!(ended.code() == Some(4) && ended.err.contains(&left) && lives, "{ended:#?}");
-    nothing_is_left(&lab);
-}
-
 /// Real ZFS: its pool goes with the command, comes back after a power cut, and does not keep a command that is to stop.
 #[test]
 fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {

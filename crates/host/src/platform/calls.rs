@@ -7,9 +7,12 @@
 
 use super::Number;
 use rustix::fs::FallocateFlags;
+use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;
@@ -102,6 +105,29 @@ pub fn discard(file: &File, is_block: bool, offset_bytes: u64, length_bytes: u64
     // SAFETY: the request reads two numbers of 64 bits, which are there until it is answered; a file that is no block device
     // refuses it.
     let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, &raw const range) };
+    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// `FITHAW` of `linux/fs.h`.
+const FITHAW: libc::Ioctl = 0xc004_5878_u32 as libc::Ioctl;
+/// A file system counts how often it is frozen; nothing freezes one more often in earnest.
+const MOST_FREEZES: usize = 64;
+
+/// Thaws the file system of an open folder, however often it was frozen. One that is not frozen stays as it is.
+pub fn thaw(folder: &File) {
+    // SAFETY: the request reads no memory of this process; a file system that cannot be frozen refuses it.
+    let thawed = || unsafe { libc::ioctl(folder.as_raw_fd(), FITHAW, 0) } == 0;
+    let _ = (0..MOST_FREEZES).take_while(|_| thawed()).count();
+}
+
+/// Has the kernel no longer swap to a file or device.
+///
+/// # Errors
+/// What the operating system says; `EINVAL` for what is not swapped to.
+pub fn swap_off(path: &Path) -> io::Result<()> {
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: the call reads a string that ends with a zero and lives as long as it.
+    let answer = unsafe { libc::swapoff(path.as_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 

@@ -12,8 +12,10 @@ use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::{Liveness, Number, life_of, mounts_at, own_identity, random_bytes};
 use rustix::fs::{FileType, Mode};
 use serde::{Deserialize, Serialize};
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -23,6 +25,8 @@ const OWNER_ALONE: u32 = 0o700;
 /// Type of the file system in the table of mounts.
 pub(super) const FILE_SYSTEM: &str = "fuse.kurabe";
 const RECORD: &str = "state.json";
+/// Where the path of a folder elsewhere is noted that goes with the attachment.
+const PASSING: &str = "passing";
 const RECORD_BYTES: u64 = 4096;
 /// Version of the record.
 const RECORD_SCHEMA: u32 = 1;
@@ -62,9 +66,6 @@ pub fn attachments_folder() -> Result<PathBuf> {
             ))
     })
 }
-
-/// The socket beside that of the control by which a command tells its phases, where one is recorded.
-pub const MARKS: &str = "marks";
 
 /// All attachments of a user; one process at a time looks after them.
 #[derive(Debug)]
@@ -215,14 +216,41 @@ impl AttachmentFolder {
             .map(|mount| mount.number))
     }
 
+    /// Creates a folder among temporary files. Its path is noted before, and its name is one that no other user can foresee.
+    pub(super) fn make_passing(&self, name: &str) -> io::Result<PathBuf> {
+        let own = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let path = std::path::absolute(std::env::temp_dir())?.join(format!("{name}-{own}"));
+        std::fs::write(self.path.join(PASSING), path.as_os_str().as_bytes())?;
+        std::fs::create_dir(&path)?;
+        Ok(path)
+    }
+
+    /// Removes the folder that was noted, if it bears the name of this attachment and is a folder of this user's.
+    fn remove_passing(&self) -> io::Result<()> {
+        let Ok(noted) = std::fs::read(self.path.join(PASSING)) else { return Ok(()) };
+        let path = PathBuf::from(OsString::from_vec(noted));
+        let own = self.path.file_name().unwrap_or_default().to_string_lossy();
+        let is_named = path.is_absolute()
+            && path
+                .file_name()
+                .and_then(OsStr::to_str)
+                .is_some_and(|name| name.ends_with(&format!("-{own}")));
+        let is_ours = rustix::fs::lstat(&path).is_ok_and(|facts| {
+            FileType::from_raw_mode(facts.st_mode) == FileType::Directory
+                && facts.st_uid == rustix::process::geteuid().as_raw()
+        });
+        if is_named && is_ours { std::fs::remove_dir_all(path) } else { Ok(()) }
+    }
+
     /// Removes what was made here by name, and nothing else: a folder that holds more stays.
     pub(super) fn remove(&self) -> io::Result<()> {
         let gone = |removed: io::Result<()>| match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         };
+        self.remove_passing()?;
         gone(std::fs::remove_dir(self.point()))?;
-        for name in ["control", MARKS, "state.new", RECORD] {
+        for name in ["control", PASSING, "state.new", RECORD] {
             gone(std::fs::remove_file(self.path.join(name)))?;
         }
         gone(std::fs::remove_dir(&self.path))
