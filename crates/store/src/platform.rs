@@ -2,7 +2,11 @@
 //! leads to.
 
 use kurabe_core::{Text, text};
-use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, accessat, fchmod, linkat, mknodat, openat};
+use rustix::fs::{
+    Access, AtFlags, CWD, FileType, FlockOperation, Mode, OFlags, accessat, fchmod, fcntl_lock, linkat,
+    mknodat, openat,
+};
+use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -45,7 +49,7 @@ pub(crate) fn make_private(path: &Path) -> io::Result<()> {
     match mknodat(CWD, path, FileType::RegularFile, Mode::from_raw_mode(PRIVATE), 0) {
         // The mask of the process may have taken more away than it should.
         Ok(()) => std::fs::set_permissions(path, Permissions::from_mode(PRIVATE)),
-        Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -67,7 +71,7 @@ pub(crate) fn appear_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let nameless = format!("/proc/self/fd/{}", file.as_raw_fd());
     match linkat(CWD, nameless, CWD, path, AtFlags::SYMLINK_FOLLOW) {
         Ok(()) => File::open(directory)?.sync_all(),
-        Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(Errno::EXIST) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
@@ -83,7 +87,7 @@ pub(crate) fn followed(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(rustix::io::Errno::LOOP.into())
+    Err(Errno::LOOP.into())
 }
 
 /// The kind of what a path leads to, if it exists and is not a regular file. Nothing is opened: to open a FIFO may wait
@@ -108,6 +112,16 @@ pub(crate) fn other_than_file(path: &Path) -> Option<Text> {
 pub(crate) fn open_at_once(path: &Path, is_written: bool) -> io::Result<File> {
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     OpenOptions::new().read(!is_written).write(is_written).custom_flags(flags).open(path)
+}
+
+/// Locks a whole file for reading, in the way of SQLite, until it is closed. Returns whether no process that writes it holds
+/// a lock.
+pub(crate) fn lock_for_reading(file: &File) -> io::Result<bool> {
+    match fcntl_lock(file, FlockOperation::NonBlockingLockShared) {
+        Ok(()) => Ok(true),
+        Err(Errno::AGAIN | Errno::ACCESS) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Why this process may not write a file; nothing if it may.

@@ -1,74 +1,90 @@
 //! Reading a store that cannot be opened where it is: it belongs to another user, or lies on a read-only medium.
 //!
 //! The model: SQLite must see that no journal and no log holds a part of the file. It cannot where another user's journal
-//! is unreadable, or where the shared index of a log would have to be created in a folder that takes no file. Then the
-//! times of the files decide: a commit writes the journal before the file and ends in the journal, so that a file which is
-//! not newer than its journal is whole. Such a file is read into memory; a commit during the read shows in the times, and
-//! the read begins anew. The folded-in pages of a log are never needed: a log with pages is read by SQLite itself.
+//! is unreadable, or where the shared index of a log would have to be created in a folder that takes no file. Such a file
+//! is read into memory under a lock that no writer shares. What is left to exclude is a commit that was broken off: a
+//! commit writes the journal before the file and ends in the journal, so that a file which is not newer than its
+//! unreadable journal is whole. A log that has pages is read by SQLite, with an index in memory.
 
 use super::error::remedy_of_place;
-use super::open::{beside, prepare, readable};
+use super::open::{beside, cannot_open, prepare, readable};
+use super::waiting::patience;
 use crate::platform::{self, Trace};
-use kurabe_core::{Error, ErrorKind, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, OpenFlags};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// How often a read begins anew because the store was written, and the wait before.
-const ATTEMPTS: u32 = 50;
-const RETRY: Duration = Duration::from_millis(20);
-
 /// The bytes of the header that say whether the file has a log: 1 for no, 2 for yes.
 const LOG_BYTES: std::ops::Range<usize> = 18..20;
+
+/// Whether SQLite cannot see what the journal of a store holds.
+pub(super) fn is_needed(path: &Path) -> bool {
+    matches!(content(&beside(path, "-journal")), Content::Unknown)
+}
 
 /// A connection to what the file holds.
 ///
 /// # Errors
 /// When a change of it was broken off, or its journal or log has a part of it that cannot be read.
-pub(super) fn connect(path: &Path) -> Result<Connection, Error> {
+pub(super) fn connect(path: &Path) -> Result<Connection> {
+    match content(&beside(path, "-wal")) {
+        Content::Nothing => {}
+        Content::Something => return log_in_memory(path).map_err(|error| cannot_open(path, &error)),
+        Content::Unknown => return Err(part_elsewhere(path)),
+    }
+    let (mut bytes, journal) = whole(path)?;
+    if let Some(versions) = bytes.get_mut(LOG_BYTES) {
+        versions.fill(1);
+    }
+    in_memory(&bytes, path).map_err(|error| match journal {
+        Content::Unknown => part_elsewhere(path).because(error),
+        _ => cannot_open(path, &error),
+    })
+}
+
+/// The bytes of the file at a moment when no commit changes it, and what its journal holds then.
+fn whole(path: &Path) -> Result<(Vec<u8>, Content)> {
     let failed = |error: io::Error| {
         let shown = shown::path(path);
         let message = text!("cannot read the store {shown}", "保存先 {shown} を読めません");
         ErrorKind::Store.error(message).remedy(remedy_of_place(&error)).because(error)
     };
-    match content(&beside(path, "-wal")) {
-        Content::Nothing => {}
-        Content::Something => {
-            let connection = log_in_memory(path);
-            return connection.map_err(|error| super::open::cannot_open(path, &error));
+    let mut file = platform::open_at_once(path, false).map_err(failed)?;
+    let mut goes_on = patience(path);
+    let mut tries = 0;
+    while !platform::lock_for_reading(&file).map_err(failed)? {
+        // The journal is that of a transaction that goes on: SQLite need not see it.
+        if let Ok(bytes) = beside_a_writer(path) {
+            return Ok((bytes, Content::Nothing));
         }
-        Content::Unknown => return Err(part_elsewhere(path)),
-    }
-    for _ in 0..ATTEMPTS {
-        if let Some(mut bytes) = whole(path).map_err(failed)? {
-            if let Some(versions) = bytes.get_mut(LOG_BYTES) {
-                versions.fill(1);
-            }
-            return in_memory(&bytes, path).map_err(|error| super::open::cannot_open(path, &error));
+        if !goes_on(tries) {
+            return Err(failed(io::ErrorKind::ResourceBusy.into()));
         }
-        std::thread::sleep(RETRY);
+        tries += 1;
     }
-    Err(part_elsewhere(path))
-}
-
-/// The bytes of the file, if it was whole and not written during the read.
-fn whole(path: &Path) -> io::Result<Option<Vec<u8>>> {
     let journal = beside(path, "-journal");
-    let traces = || (Trace::of(path), Trace::of(&journal));
-    let before = traces();
-    let is_whole = match content(&journal) {
+    let (content, mut bytes) = (content(&journal), Vec::new());
+    let is_whole = match content {
         Content::Nothing => true,
         Content::Something => false,
-        Content::Unknown => !before.1.is_before(&before.0),
+        Content::Unknown => !Trace::of(&journal).is_before(&Trace::of(path)),
     };
     if !is_whole {
-        return Ok(None);
+        return Err(part_elsewhere(path));
     }
-    let mut bytes = Vec::new();
-    platform::open_at_once(path, false)?.read_to_end(&mut bytes)?;
-    Ok((traces() == before).then_some(bytes))
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok((bytes, content))
+}
+
+/// The bytes of the file while another process prepares a change of it, under a lock that keeps its commit waiting.
+fn beside_a_writer(path: &Path) -> rusqlite::Result<Vec<u8>> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    Ok(connection.serialize("main")?.to_vec())
 }
 
 /// What a journal or a log has that is not in the file.
@@ -95,7 +111,8 @@ fn content(path: &Path) -> Content {
 fn in_memory(bytes: &[u8], path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     connection.deserialize_read_exact("main", bytes, bytes.len(), true)?;
-    prepare(connection, path)
+    let connection = prepare(connection, path)?;
+    readable(&connection).map(|()| connection)
 }
 
 /// A connection to a file with a log. Its index is in the memory of this connection, which takes no lock: no process has
@@ -112,8 +129,8 @@ fn part_elsewhere(path: &Path) -> Error {
     let shown = shown::path(path);
     ErrorKind::Store
         .error(text!(
-            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which this user cannot use",
-            "保存先 {shown} を読めません。内容の一部が、このユーザーには扱えない {shown}-journal か {shown}-wal にあります"
+            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which cannot be used from here",
+            "保存先 {shown} を読めません。内容の一部が {shown}-journal か {shown}-wal にあり、ここからは扱えません"
         ))
         .remedy(text!(
             "have its owner list the runs once, or copy the store with these files to a folder of yours",

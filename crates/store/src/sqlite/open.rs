@@ -83,6 +83,9 @@ impl SqliteStore {
         if path.exists() && probe(&path)? == Owned::Other {
             return Err(schema::not_ours(&path));
         }
+        if path.exists() && platform::write_refusal(&path).is_some() {
+            return Err(cannot_be_written(&path));
+        }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
             .map_err(|error| cannot_open(&path, &error))?;
         Self::ready(connection, path)
@@ -105,10 +108,21 @@ impl SqliteStore {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(cannot_find(&path, &error)),
         }
-        match probe(&path)? {
+        let copy = match platform::write_refusal(&path) {
+            Some(_) if copied::is_needed(&path) => Some(copied::connect(&path)?),
+            _ => None,
+        };
+        let owned = match &copy {
+            Some(copy) => schema::owned(copy).map_err(|error| cannot_open(&path, &error))?,
+            None => probe(&path)?,
+        };
+        match owned {
             Owned::Empty => return Ok(None),
             Owned::Other => return Err(schema::not_ours(&path)),
             Owned::Kurabe => {}
+        }
+        if let Some(copy) = copy {
+            return Self::ready_to_read(copy, path).map(Some);
         }
         let connection = connect(&path, OpenFlags::SQLITE_OPEN_READ_WRITE)
             .and_then(|connection| readable(&connection).map(|()| connection));
@@ -284,8 +298,8 @@ fn check_kinds(path: &Path) -> Result<()> {
             let file = shown::path(&file);
             return Err(ErrorKind::Store
                 .error(text!(
-                    "{file} is {kind}, and a store is a regular file",
-                    "{file} は{kind}です。保存先にできるのは通常のファイルだけです";
+                    "{file} is {kind}; a store must be a regular file",
+                    "{file} は{kind}です。保存先には通常のファイルを指定してください";
                     kind
                 ))
                 .remedy(elsewhere()));

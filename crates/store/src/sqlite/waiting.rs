@@ -74,8 +74,14 @@ pub fn abandonable<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
 
 /// Has a connection wait for others that use the file.
 pub(super) fn be_patient(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(patience(path)))
+}
+
+/// Waits before the next attempt to lock a file, given how many attempts of the same kind there were. Returns whether there
+/// is to be one.
+pub(super) fn patience(path: &Path) -> impl FnMut(i32) -> bool + Send + 'static {
     let mut wait = Wait::of(path);
-    connection.busy_handler(Some(move |tries| {
+    move |tries| {
         if PATIENCE.get() != Patience::Endless && IS_ABANDONED.load(Ordering::Relaxed) {
             PATIENCE.set(Patience::Abandoned);
             return false;
@@ -88,7 +94,7 @@ pub(super) fn be_patient(connection: &mut Connection, path: &Path) -> rusqlite::
             std::thread::sleep(pause(tries, RandomState::new().build_hasher().finish()));
         }
         goes_on
-    }))
+    }
 }
 
 /// A wait for one lock.
