@@ -19,7 +19,7 @@ use crate::steps::copy_loop::is_passing;
 use kurabe_core::profile::{Task, Work};
 use kurabe_core::record::TargetRecord;
 use kurabe_core::workload::Direction;
-use kurabe_core::{Error, Result, Text, event::Event, quantity::MIB, text};
+use kurabe_core::{Error, Result, event::Event, quantity::MIB, text};
 use kurabe_host::write_pages;
 use kurabe_program::Stop;
 use rustix::io::Errno;
@@ -67,10 +67,10 @@ impl Context<'_> {
     ) -> Result<()> {
         let (sender, receiver) = channel();
         let stop = Arc::new(Stop::default());
-        let told = Arc::clone(&stop);
+        let thread_stop = Arc::clone(&stop);
         let storing = move || {
             // The receiver is gone if the user has stopped the run.
-            let _ = sender.send(work(&told));
+            let _ = sender.send(work(&thread_stop));
         };
         let thread = std::thread::Builder::new().name("kurabe-sync".to_owned()).spawn(storing);
         thread.map_err(|error| Error::no_thread(&error))?;
@@ -84,10 +84,18 @@ impl Context<'_> {
             let mut going_on = self.interrupt.check();
             if going_on.is_ok() && !is_shown {
                 is_shown = true;
-                going_on = self.emit(Event::Preparing { what: writing_back() });
+                going_on = self.show_writing_back();
             }
             going_on.inspect_err(|_| stop.ask())?;
         }
+    }
+
+    fn show_writing_back(&mut self) -> Result<()> {
+        let what = text!(
+            "writing back: waiting until what was written through the page cache is on the target",
+            "書き戻し中: ページキャッシュ経由で書き込んだデータが対象に届くのを待っています"
+        );
+        self.emit(Event::Preparing { what })
     }
 }
 
@@ -136,13 +144,6 @@ fn patiently(stop: &Stop, mut call: impl FnMut() -> io::Result<()>) -> io::Resul
 fn is_missing(error: &io::Error) -> bool {
     let missing = [Errno::NOSYS, Errno::OPNOTSUPP, Errno::INVAL, Errno::SPIPE].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|number| missing.contains(&number))
-}
-
-fn writing_back() -> Text {
-    text!(
-        "writing back: waiting until what was written through the page cache is on the target",
-        "書き戻し中: ページキャッシュ経由で書き込んだデータが対象に届くのを待っています"
-    )
 }
 
 fn not_stored(error: &io::Error) -> Error {
