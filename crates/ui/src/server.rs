@@ -18,6 +18,7 @@ use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown, text};
+use kurabe_host::find_program;
 use kurabe_lab::{Listener, StorePlace};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -253,7 +254,13 @@ impl Door {
         .ok()?;
         let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
         let null = Stdio::null;
-        Command::new(opener).arg(&door.0).stdin(null()).stdout(null()).stderr(null()).spawn().ok()?;
+        Command::new(find_program(opener)?)
+            .arg(&door.0)
+            .stdin(null())
+            .stdout(null())
+            .stderr(null())
+            .spawn()
+            .ok()?;
         Some(door)
     }
 }
