@@ -42,6 +42,7 @@ mod neighbours;
 mod nothing_lost;
 mod orphans;
 mod other_tools;
+mod outputs;
 mod page;
 mod pictures;
 mod pivots;
