@@ -176,9 +176,9 @@ mod tests {
         std::fs::set_permissions(&planted, std::fs::Permissions::from_mode(0o755)).expect("a mode");
         let path =
             std::env::join_paths([folder.path(), Path::new("."), Path::new("/usr/bin")]).expect("a path");
-        let found = |is_root| find_in(&directories(is_root, &path), "mount");
-        assert_eq!(found(false), Some(planted));
-        assert!(found(true).is_none_or(|file| SYSTEM_DIRECTORIES.iter().any(|own| file.starts_with(own))));
+        let program = |is_root| find_in(&directories(is_root, &path), "mount");
+        assert_eq!(program(false), Some(planted));
+        assert!(program(true).is_none_or(|file| SYSTEM_DIRECTORIES.iter().any(|own| file.starts_with(own))));
         assert!(!directories(false, &path).contains(&PathBuf::from(".")), "no relative directory");
     }
 

@@ -105,10 +105,10 @@ pub fn descendants(of: u32) -> Vec<Descendant> {
             parents.push((pid, parent, state));
         }
     }
-    let mut found = vec![of];
+    let mut family = vec![of];
     let mut next = 0;
-    while let Some(parent) = found.get(next).copied() {
-        found.extend(parents.iter().filter(|(_, of, _)| *of == parent).map(|(pid, ..)| *pid));
+    while let Some(parent) = family.get(next).copied() {
+        family.extend(parents.iter().filter(|(_, of, _)| *of == parent).map(|(pid, ..)| *pid));
         next += 1;
     }
     let lives = |pid: &u32| parents.iter().any(|(of, _, state)| of == pid && !matches!(state, 'Z' | 'X'));
@@ -117,7 +117,7 @@ pub fn descendants(of: u32) -> Vec<Descendant> {
         let own_pid = own_number(&status).unwrap_or(pid);
         Descendant { process: process(&roots, pid), own_pid }
     };
-    found.into_iter().skip(1).filter(lives).map(describe).collect()
+    family.into_iter().skip(1).filter(lives).map(describe).collect()
 }
 
 /// State and parent in /proc/PID/stat; the name before them may hold anything.

@@ -56,16 +56,16 @@ fn processes_that_a_command_leaves_are_named_and_killed() {
     ] {
         let ended = on(&lab, &format!("{line}\nexit 4"));
         assert_eq!(ended.code(), Some(4), "{what}: {ended:#?}");
-        let said: Vec<&str> = ended.err.lines().collect();
+        let lines: Vec<&str> = ended.err.lines().collect();
         assert!(
-            said.len() == 1 && said[0].contains(" left ") && said[0].contains("sleep ("),
+            lines.len() == 1 && lines[0].contains(" left ") && lines[0].contains("sleep ("),
             "{what}: {ended:#?}"
         );
         nothing_is_left(&lab);
     }
     let numbered = on(&lab, "sleep 1000 > /dev/null 2>&1 & echo $!");
-    let said = format!("left sleep ({}) behind", numbered.out.trim());
-    assert!(numbered.err.contains(&said), "by the number that the command knows: {numbered:#?}");
+    let notice = format!("left sleep ({}) behind", numbered.out.trim());
+    assert!(numbered.err.contains(&notice), "by the number that the command knows: {numbered:#?}");
     let alone = on(&lab, "sleep 0.1 & exit 0");
     assert!(alone.code() == Some(0) && alone.err.is_empty(), "one that ends soon is no news: {alone:#?}");
 }
