@@ -1,7 +1,6 @@
 //! Many writers at once, and stores that can only be read or are not files.
 
 use crate::common::owner;
-use kurabe_core::ErrorKind;
 use kurabe_core::record::RunStatus;
 use kurabe_store::{Runs, SqliteStore, Store};
 use kurabe_testkit::sample::{sample_cell, sample_header};
