@@ -25,8 +25,9 @@ enum Told {
 
 type Story = fn(&Path, &mut Vec<Told>) -> Result<()>;
 
-const STORIES: [(&str, Story); 5] = [
+const STORIES: [(&str, Story); 6] = [
     ("a store is made", make),
+    ("a store is made of an empty file", fill),
     ("a run", run),
     ("targets in turns", turns),
     ("an import", import),
@@ -35,6 +36,14 @@ const STORIES: [(&str, Story); 5] = [
 
 fn make(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     std::fs::remove_file(path).expect("the store of before");
+    let store = SqliteStore::open(path)?;
+    heard.push(Told::Begun(store.begin_run(&mut sample_header(), &owner())?));
+    Ok(())
+}
+
+/// As on a file system on which a store cannot appear whole.
+fn fill(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
+    std::fs::write(path, b"").expect("the store of before");
     let store = SqliteStore::open(path)?;
     heard.push(Told::Begun(store.begin_run(&mut sample_header(), &owner())?));
     Ok(())

@@ -1,9 +1,9 @@
 //! A store that is taken away, cut or overwritten while it is open: told at the next write, and the record goes elsewhere.
 
-use crate::common::{fresh_store, owner};
+use crate::common::{fresh_store, owner, record};
 use kurabe_core::ErrorKind;
-use kurabe_core::record::RunStatus;
-use kurabe_store::{Archive, SqliteStore, Store, parse_bundle};
+use kurabe_core::record::{RunRecord, RunStatus};
+use kurabe_store::{Archive, Runs, SqliteStore, Store, parse_bundle};
 use kurabe_testkit::sample::{sample_cell, sample_header, sample_record};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
@@ -59,6 +59,42 @@ fn a_store_that_is_gone_or_cut_or_overwritten_takes_nothing_more_and_says_so() {
         let error = store.put_cell(&id, &sample_cell(1)).expect_err("it must be told");
         assert_eq!(error.kind(), ErrorKind::Store, "{place}: {error}");
         assert!(error.what().en.contains(says), "{place}: {error}");
+    }
+}
+
+/// Overwrites a store so that a connection which has it open does not notice: the counter of changes, at byte 24 of the
+/// header, stays.
+fn overwrite_unnoticed(path: &Path) {
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    file.write_all_at(&[0x5a; 24], 0).unwrap();
+    file.write_all_at(&vec![0x5a; path.metadata().unwrap().len() as usize - 4096], 4096).unwrap();
+}
+
+#[test]
+fn a_run_is_read_back_from_the_file_and_not_from_memory() {
+    let damage_of_another = |path: &Path| {
+        let other = SqliteStore::open(path).unwrap();
+        let id = other.resolve("last").unwrap();
+        other.put_cell(&id, &sample_cell(7)).unwrap();
+    };
+    let accidents: [fn(&Path); 5] = [
+        overwrite_unnoticed,
+        |path| overwrite(path, &[0x5a; 100_000]),
+        |path| cut(path, 0),
+        |path| std::fs::remove_file(path).unwrap(),
+        damage_of_another,
+    ];
+    for (place, accident) in accidents.into_iter().enumerate() {
+        let (directory, store) = fresh_store();
+        let path = directory.path().join("kurabe.db");
+        let mut run = sample_record();
+        run.header.id = record(&store, &run).unwrap();
+        run = RunRecord { labels: Default::default(), ..store.load(&run.header.id).unwrap() };
+        store.label(&run.header.id, "changed", Some("meanwhile")).unwrap();
+        assert!(store.verify(&run).unwrap().labels.contains_key("changed"), "users may label it");
+        accident(&path);
+        let error = store.verify(&run).expect_err("it must be noticed");
+        assert_eq!(error.kind(), ErrorKind::Store, "{place}: {error}");
     }
 }
 

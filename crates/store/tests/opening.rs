@@ -189,12 +189,84 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
     }
 }
 
+/// What is not a regular file is refused without being opened, as the store and as one of the files next to it.
+#[test]
+fn only_regular_files_are_stores() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = |name: &str| directory.path().join(name);
+    rustix::fs::mknodat(rustix::fs::CWD, place("fifo"), rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(place("socket")).unwrap();
+    std::fs::create_dir(place("directory")).unwrap();
+    for (name, target) in [("to-fifo", "fifo"), ("to-link", "to-fifo"), ("to-device", "/dev/zero")] {
+        std::os::unix::fs::symlink(target, place(name)).unwrap();
+    }
+    let is_refused = |path: &Path, kind: &str| {
+        let opened = [SqliteStore::open(path).err(), SqliteStore::open_existing(path).err()];
+        for error in opened {
+            let error = error.expect("it must not be opened");
+            assert_eq!(error.kind(), ErrorKind::Store, "{error}");
+            assert!(error.what().en.contains(kind) && error.remedy_text().is_some(), "{kind}: {error}");
+        }
+    };
+    is_refused(&place("fifo"), "FIFO");
+    is_refused(&place("to-fifo"), "FIFO");
+    is_refused(&place("to-link"), "FIFO");
+    is_refused(&place("socket"), "socket");
+    is_refused(&place("directory"), "directory");
+    is_refused(&place("to-device"), "device");
+    is_refused(Path::new("/dev/null"), "device");
+    std::os::unix::fs::symlink("kurabe.db", place("to-store")).unwrap();
+    drop(SqliteStore::open(&place("to-store")).unwrap());
+    assert!(place("kurabe.db").is_file() && place("to-store").is_symlink());
+    for companion in ["kurabe.db-journal", "kurabe.db-wal"] {
+        let _ = std::fs::remove_file(place(companion));
+        std::fs::rename(place("fifo"), place(companion)).unwrap();
+        is_refused(&place("kurabe.db"), "FIFO");
+        is_refused(&place("to-store"), "FIFO");
+        std::fs::rename(place(companion), place("fifo")).unwrap();
+    }
+    assert!(SqliteStore::open_existing(&place("to-store")).unwrap().is_some());
+}
+
+/// Not a test by itself: a process that is killed while it creates stores.
+#[test]
+fn part_create_until_killed() {
+    let Some(path) = std::env::var_os("KURABE_TEST_CREATE") else { return };
+    for number in 0.. {
+        drop(SqliteStore::open(&Path::new(&path).join(format!("{number}.db"))).unwrap());
+    }
+}
+
+#[test]
+fn a_new_store_is_whole_when_it_appears_and_a_kill_leaves_nothing_else() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..5 {
+        let path = directory.path().join(round.to_string());
+        std::fs::create_dir(&path).unwrap();
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "opening::part_create_until_killed"])
+            .env("KURABE_TEST_CREATE", &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while !path.join(format!("{}.db", 3 + round)).exists() {
+            assert!(child.try_wait().unwrap().is_none(), "the process ended by itself");
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        for (name, bytes) in files(&path) {
+            assert!(name.ends_with(".db") && bytes.len() > 10_000, "{name}: {} bytes", bytes.len());
+            assert!(SqliteStore::open_existing(&path.join(name)).unwrap().is_some());
+        }
+    }
+}
+
 /// Not a test by itself: the part of the next test that runs as an ordinary user.
 #[test]
 fn part_read_only() {
     let Some(path) = std::env::var_os("KURABE_TEST_READ_ONLY") else { return };
     let path = Path::new(&path);
-    for name in ["closed.db", "rollback.db", "old.db"] {
+    for name in ["closed.db", "rollback.db", "old.db", "private-journal.db", "log.db"] {
         let path = path.join(name);
         let error = SqliteStore::open(&path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
@@ -229,6 +301,24 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
     let set_mode = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
+    let private = directory.path().join("private-journal.db");
+    std::fs::copy(&log, &private).unwrap();
+    std::fs::write(directory.path().join("private-journal.db-journal"), [0; 512]).unwrap();
+    set_mode(&directory.path().join("private-journal.db-journal"), 0);
+    set_mode(&private, 0o444);
+    // The log of a process that was killed, without the index that it shared.
+    let logged = directory.path().join("log.db");
+    std::fs::copy(&log, &logged).unwrap();
+    let connection = Connection::open(&logged).unwrap();
+    connection.query_row("PRAGMA journal_mode = wal", [], |row| row.get::<_, String>(0)).unwrap();
+    connection.execute_batch("UPDATE runs SET owner_pid = 1").unwrap();
+    let log_bytes = std::fs::read(directory.path().join("log.db-wal")).unwrap();
+    let bytes = std::fs::read(&logged).unwrap();
+    drop(connection);
+    std::fs::write(&logged, bytes).unwrap();
+    std::fs::write(directory.path().join("log.db-wal"), log_bytes).unwrap();
+    set_mode(&directory.path().join("log.db-wal"), 0o444);
+    set_mode(&logged, 0o444);
     set_mode(&log, 0o444);
     set_mode(&rollback, 0o444);
     set_mode(&old, 0o444);
