@@ -39,7 +39,7 @@ impl Served {
     pub(super) fn new(store: &Path) -> Result<Self> {
         let command = Vec::new();
         let page = Ui::bind(Options {
-            store: StorePlace(Some(store.to_owned())),
+            store: StorePlace::from(store.to_owned()),
             port: 0,
             listen: None,
             lang: Lang::En,

@@ -39,11 +39,12 @@ pub use versus::VersusArgs;
 pub use vm::VmArgs;
 
 use crate::lang::{below, t};
-use clap::{Args, Parser, Subcommand, ValueHint, builder::PossibleValuesParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueHint};
 use kurabe_core::output_path::OutputPath;
 use kurabe_lab::{StorePlace, parse_percent};
 use kurabe_report::Unaccepted;
-pub use paths::StorePath;
+use kurabe_store::StoreName;
 use paths::{InputPath, TargetPath};
 pub use shared::{ForceArgs, JudgedArgs};
 use shared::{unaccepted, worded};
@@ -72,12 +73,13 @@ pub struct Global {
     /// Where runs are stored.
     #[arg(
         long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath,
+        value_parser = OsStringValueParser::new().map(StoreName::from),
         help = t(
             "The store, or the address of a database to read (postgres://…) [default: $KURABE_DB, or kurabe.db in the user's data directory]",
             "保存先、または読み出すデータベースのアドレス(postgres://…) [既定: $KURABE_DB、なければユーザーデータディレクトリの kurabe.db]"
         )
     )]
-    pub db: Option<StorePath>,
+    pub db: Option<StoreName>,
     #[arg(long, global = true, help = t("JSON on standard output, for scripts", "標準出力に JSON を出す(スクリプト用)"))]
     pub json: bool,
     #[arg(long, short, global = true, help = t("No progress on standard error", "進行状況を表示しない"))]
@@ -92,7 +94,7 @@ pub struct Global {
 impl Global {
     /// Where runs are stored.
     pub fn store(&self) -> StorePlace {
-        StorePlace(self.db.as_ref().map(|path| path.0.clone()))
+        StorePlace(self.db.clone())
     }
 }
 
@@ -421,7 +423,7 @@ mod tests {
     fn every_path_argument_has_a_role() {
         use std::any::TypeId;
         let mut roles = paths::roles();
-        roles.push(TypeId::of::<OutputPath>());
+        roles.extend([TypeId::of::<OutputPath>(), TypeId::of::<StoreName>()]);
         for (command, argument) in arguments() {
             let kind = argument.get_value_parser().type_id();
             let is_bare = [TypeId::of::<std::path::PathBuf>(), TypeId::of::<std::ffi::OsString>()];

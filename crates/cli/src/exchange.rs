@@ -15,9 +15,10 @@ use kurabe_store::{Runs, SharedAccess};
 /// # Errors
 /// When there is no such run, the database cannot be used, or a run could not be sent.
 pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
+    let address = args.address.clone()?;
     let store = own_store(global)?;
     let runs = resolved(&*store, args)?;
-    let to = shared(&args.address, SharedAccess::Write)?;
+    let to = shared(&address, SharedAccess::Write)?;
     let mut share = Share::of(t("kurabe: sending runs", "kurabe: 測定を送っています"), global);
     let done = exchange(&*store, &*to, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
     drop(share);
@@ -31,8 +32,9 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
 /// # Errors
 /// When there is no such run, the database cannot be read, or a run could not be taken.
 pub fn pull(args: &ExchangeArgs, global: &Global) -> Result<()> {
+    let address = args.address.clone()?;
     let store = open_recovered(global)?;
-    let from = shared(&args.address, SharedAccess::Read)?;
+    let from = shared(&address, SharedAccess::Read)?;
     let runs = resolved(&*from, args)?;
     let mut share = Share::of(t("kurabe: taking runs", "kurabe: 測定を受け取っています"), global);
     let done = exchange(&*from, &*store, runs, &mut |done, all| share.tell(done as u64, all as u64))?;

@@ -40,7 +40,8 @@ use args::{Cli, Command, StudyAction};
 use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use kurabe_lab::Communicator;
-use kurabe_store::without_passwords;
+use kurabe_store::without_password;
+use std::borrow::Cow;
 use std::process::ExitCode;
 
 /// Does what the command line of this process says; with a communicator as one of several ranks, of which all but rank 0 are
@@ -48,6 +49,7 @@ use std::process::ExitCode;
 pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
     let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
+    output::cover_passwords(&command_line);
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
@@ -57,6 +59,9 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
+    // Runs record it.
+    let command_line: Vec<String> =
+        command_line.iter().map(|word| without_password(word).into_owned()).collect();
     match dispatch(&cli, &command_line, communicator) {
         Ok(()) => ExitCode::SUCCESS,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
@@ -138,14 +143,23 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     }
 }
 
-/// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are.
+/// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are. Where the mistake is another one
+/// without a password, none of the words is repeated.
 fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
-    let words: Vec<String> = command_line.iter().map(|word| shown::line(&without_passwords(word))).collect();
+    let covered: Vec<_> = command_line.iter().map(|word| without_password(word)).collect();
+    let words: Vec<String> = covered.iter().map(|word| shown::line(word)).collect();
     if words == command_line {
         return error;
     }
-    match Cli::try_parse_from(words) {
+    match Cli::try_parse_from(args::sorted_words(words.into_iter().map(Into::into).collect())) {
         Err(of_shown) if of_shown.kind() == error.kind() => of_shown,
+        _ if covered.iter().any(|word| matches!(word, Cow::Owned(_))) => clap::Error::raw(
+            error.kind(),
+            lang::t(
+                "the command line has an address with a password where none is expected\n",
+                "コマンドラインの、アドレスを書けない場所に、パスワードを含むアドレスがあります\n",
+            ),
+        ),
         _ => error,
     }
 }
@@ -178,6 +192,5 @@ fn tell(cli: &Cli, error: &Error) {
         // Standard output may be the very thing that failed.
         let _ = output::print_error(error);
     }
-    // What was typed at the wrong place may be an address.
-    output::say(&without_passwords(&error.render(lang::lang())));
+    output::say(&error.render(lang::lang()));
 }

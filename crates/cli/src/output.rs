@@ -5,9 +5,10 @@ use crate::lang::lang;
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown::Shown, text};
 use kurabe_lab::output::{Output, Outputs};
 use kurabe_report::{Mode, ScriptLine, Style};
-use kurabe_store::without_passwords;
+use kurabe_store::Secrets;
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Width where nothing tells it.
@@ -66,6 +67,21 @@ fn width() -> usize {
             .filter(|columns| *columns > 0)
     };
     asked.or_else(seen).unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST)
+}
+
+/// Passwords that were typed, whatever they were typed for.
+static SECRETS: OnceLock<Secrets> = OnceLock::new();
+
+/// From here on no message repeats a password of the command line, or of the variable that names the store.
+pub fn cover_passwords(command_line: &[String]) {
+    let variable = std::env::var("KURABE_DB").unwrap_or_default();
+    let words = command_line.iter().map(String::as_str).chain([variable.as_str()]);
+    SECRETS.get_or_init(|| Secrets::of(words));
+}
+
+/// A message without passwords.
+fn covered(words: &str) -> String {
+    SECRETS.get_or_init(Secrets::default).cover(words)
 }
 
 /// Whether the reader of standard output went away.
@@ -162,13 +178,13 @@ pub fn print_json(value: &impl Serialize) -> Result<()> {
     write(&Shown::json(&(json_line(value)? + "\n")))
 }
 
-/// An error for scripts, in which what was typed at the wrong place may be an address.
+/// An error for scripts.
 ///
 /// # Errors
 /// When standard output takes nothing more.
 pub fn print_error(error: &Error) -> Result<()> {
     let line = json_line(&ScriptLine::from(error))?;
-    write(&Shown::json(&format!("{}\n", without_passwords(&line))))
+    write(&Shown::json(&format!("{}\n", covered(&line))))
 }
 
 fn json_line(value: &impl Serialize) -> Result<String> {
@@ -187,7 +203,7 @@ pub fn print_record(record: &RunRecord) -> Result<()> {
 
 /// Says what clap has said, which may be coloured, on standard error.
 pub fn say_page(page: &str) {
-    let _ = error_style().page(page).write_to(&mut std::io::stderr().lock());
+    let _ = error_style().page(&covered(page)).write_to(&mut std::io::stderr().lock());
 }
 
 /// Says a line on standard error in place of the one that was said so before; an empty one takes it away.
@@ -199,7 +215,7 @@ pub fn say_over(words: &str) {
 /// Says something on standard error.
 pub fn say(words: &str) {
     // Standard error that takes nothing leaves no way to say so.
-    let _ = Shown::lines(&format!("{words}\n")).write_to(&mut std::io::stderr().lock());
+    let _ = Shown::lines(&covered(&format!("{words}\n"))).write_to(&mut std::io::stderr().lock());
 }
 
 /// Says what was done to a run, on standard output.

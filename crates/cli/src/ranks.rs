@@ -1,6 +1,6 @@
 //! `kurabe-mpi run`: a run by several processes at once. Rank 0 does what `kurabe run` does; the others are silent.
 
-use crate::args::{Global, RunArgs, StorePath};
+use crate::args::{Global, RunArgs};
 use crate::run::{measured_with, print_done, say_how_it_differs};
 use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -74,12 +74,7 @@ impl RankedRun<'_> {
 
     fn follow(&self, global: &Global) -> Result<()> {
         let place = global.store().of_rank(self.communicator.rank())?;
-        let own = Global {
-            db: place.0.clone().map(StorePath),
-            json: false,
-            quiet: true,
-            lang: global.lang.clone(),
-        };
+        let own = Global { db: place.0.clone(), json: false, quiet: true, lang: global.lang.clone() };
         let prepared = self.args.request().and_then(Prepared::new);
         let done = prepared.and_then(|prepared| self.measured(prepared, &own));
         let done = done.inspect_err(|error| self.party.decline(error));

@@ -12,6 +12,7 @@ use kurabe_core::record::{RankLayout, TargetKind};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::OthersFile;
 use kurabe_ranks::{Party, check_parts};
+use std::path::PathBuf;
 
 impl StorePlace {
     /// That of a rank other than 0, beside that of rank 0.
@@ -26,7 +27,7 @@ impl StorePlace {
         }
         let mut name = path.into_os_string();
         name.push(format!(".rank{rank}"));
-        Ok(Self(Some(name.into())))
+        Ok(PathBuf::from(name).into())
     }
 
     /// Removes the store of a rank, which holds no run.

@@ -8,13 +8,21 @@ use kurabe_core::process::ProcessIdentity;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_host::ObserveOptions;
-use kurabe_store::{Archive, Runs, SharedAccess, SqliteStore, Store, default_path, is_shared, open_shared};
+use kurabe_store::{
+    Archive, Runs, SharedAccess, SharedAddress, SqliteStore, Store, StoreName, default_store, open_shared,
+};
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// A store that was named, or the usual one of the user. It may be a database that machines share; that is only read.
 #[derive(Clone, Debug, Default)]
-pub struct StorePlace(pub Option<PathBuf>);
+pub struct StorePlace(pub Option<StoreName>);
+
+impl From<PathBuf> for StorePlace {
+    fn from(path: PathBuf) -> Self {
+        Self(Some(StoreName::File(path)))
+    }
+}
 
 /// What stands at a path that somebody asks about, as the runs of a store tell it; nothing if the word is no path.
 ///
@@ -34,8 +42,8 @@ impl StorePlace {
     /// # Errors
     /// When its folder is not there, no variable tells where the usual one is, or it is no file but shared.
     pub fn path(&self) -> Result<PathBuf> {
-        if self.shared()?.is_some() {
-            return Err(ErrorKind::Usage
+        match self.name()? {
+            StoreName::Shared(_) => Err(ErrorKind::Usage
                 .error(text!(
                     "a shared database is read, never measured into or changed",
                     "共有データベースは読み出し専用です(測定や変更はできません)"
@@ -43,18 +51,26 @@ impl StorePlace {
                 .remedy(text!(
                     "use the store of this machine, and bring its runs there afterwards: `{PUSH}`",
                     "このマシンの保存先を使い、あとから `{PUSH}` で送ってください"
-                )));
+                ))),
+            StoreName::File(path) if self.0.is_some() => check_folder(&path).map(|()| path),
+            StoreName::File(path) => Ok(path),
         }
-        match &self.0 {
-            Some(path) => check_folder(path).map(|()| path.clone()),
-            None => default_path(|name| std::env::var_os(name)),
+    }
+
+    /// The store that is meant, whose address can be read if it has one.
+    fn name(&self) -> Result<StoreName> {
+        match self.0.clone().map_or_else(|| default_store(|name| std::env::var_os(name)), Ok)? {
+            StoreName::Shared(Err(fault)) => Err(fault.into()),
+            name => Ok(name),
         }
     }
 
     /// The address, if it is a database that machines share.
-    fn shared(&self) -> Result<Option<String>> {
-        let named = self.0.clone().map_or_else(|| default_path(|name| std::env::var_os(name)), Ok)?;
-        Ok(named.to_str().filter(|words| is_shared(words)).map(str::to_owned))
+    fn shared(&self) -> Result<Option<SharedAddress>> {
+        match self.name()? {
+            StoreName::Shared(address) => Ok(address.ok()),
+            StoreName::File(_) => Ok(None),
+        }
     }
 
     /// The database that machines share, to be read, if this is one.
@@ -117,7 +133,7 @@ impl StorePlace {
 ///
 /// # Errors
 /// When it cannot be used.
-pub fn shared(address: &str, access: SharedAccess) -> Result<Box<dyn Archive>> {
+pub fn shared(address: &SharedAddress, access: SharedAccess) -> Result<Box<dyn Archive>> {
     open_shared(address, access, &|name| std::env::var_os(name))
 }
 

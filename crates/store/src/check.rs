@@ -3,9 +3,12 @@
 use crate::{id, identity, label};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
 use kurabe_core::profile::{MOST_RATE_IOPS, Profile, Rounds, Step};
+#[cfg(feature = "postgres")]
+use kurabe_core::record::RunSummary;
 use kurabe_core::record::{Cell, LatencyRecord, OpsRecord, Repetition, RunRecord, VersusRecord};
 use kurabe_core::workload::{BlockSize, OpKind, OpenLoop};
 use kurabe_core::{Text, text};
+use std::collections::BTreeMap;
 
 /// What does not hold, and where.
 #[derive(Debug)]
@@ -43,23 +46,9 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
     if let Some(ended_at) = &record.ended_at {
         check_time(ended_at, "ended_at")?;
     }
-    let counts = [
-        ("notices", record.notices.len(), MOST_NOTICES),
-        ("cells", record.cells.len(), MOST_CELLS),
-        ("labels", record.labels.len(), MOST_LABELS),
-    ];
-    for (field, count, most) in counts {
-        require(count <= most, field, || {
-            text!(
-                "{count} are more than the {most} that a run may have",
-                "{count} 件あります(上限は {most} 件)"
-            )
-        })?;
-    }
-    for key in record.labels.keys() {
-        label::check_label_key(key)
-            .map_err(|error| Fault { field: "labels".to_owned(), message: error.what().clone() })?;
-    }
+    check_count("notices", record.notices.len(), MOST_NOTICES)?;
+    check_count("cells", record.cells.len(), MOST_CELLS)?;
+    check_labels(&record.labels)?;
     if let Some(profile) = &header.profile {
         check_profile(profile)?;
     }
@@ -87,6 +76,28 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
         text!("each target has its variant, or none has one", "variants は全対象にあるか、1 つもないかです")
     })?;
     check_totals(&record.cells)
+}
+
+/// Checks a line of the list of runs.
+#[cfg(feature = "postgres")]
+pub(crate) fn check_summary(summary: &RunSummary) -> CheckResult {
+    check_time(&summary.started_at, "started_at")?;
+    check_count("cell_count", summary.cell_count as usize, MOST_CELLS)?;
+    check_labels(&summary.labels)
+}
+
+fn check_count(field: &str, count: usize, most: usize) -> CheckResult {
+    require(count <= most, field, || {
+        text!("{count} are more than the {most} that a run may have", "{count} 件あります(上限は {most} 件)")
+    })
+}
+
+fn check_labels(labels: &BTreeMap<String, String>) -> CheckResult {
+    check_count("labels", labels.len(), MOST_LABELS)?;
+    labels.keys().try_for_each(|key| {
+        label::check_label_key(key)
+            .map_err(|error| Fault { field: "labels".to_owned(), message: error.what().clone() })
+    })
 }
 
 fn check_profile(profile: &Profile) -> CheckResult {

@@ -1,23 +1,40 @@
-//! Where the store lies unless the user says otherwise.
+//! Where a store is: as the user names it, or the default.
 
+use crate::address::{AddressFault, SharedAddress};
 use kurabe_core::{ErrorKind, Result, mention::DB, text};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The path of the store: `$KURABE_DB`, else `$XDG_DATA_HOME/kurabe/kurabe.db`, else
+/// A store as the user names it. `Debug` shows no password.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreName {
+    /// A file of this machine.
+    File(PathBuf),
+    /// A database that machines share, or why its address cannot be one.
+    Shared(Result<SharedAddress, AddressFault>),
+}
+
+impl From<OsString> for StoreName {
+    fn from(word: OsString) -> Self {
+        SharedAddress::named(&word).map_or_else(|| Self::File(word.into()), Self::Shared)
+    }
+}
+
+/// The store that is used if none is named: `$KURABE_DB`, else `$XDG_DATA_HOME/kurabe/kurabe.db`, else
 /// `$HOME/.local/share/kurabe/kurabe.db`. An empty variable counts as unset; `XDG_DATA_HOME` must be absolute, as
 /// its specification says, or is passed over.
 ///
 /// # Errors
 /// When none of the variables is set.
-pub fn default_path(env: impl Fn(&str) -> Option<OsString>) -> Result<PathBuf> {
-    let path = |name: &str| env(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    if let Some(path) = path("KURABE_DB") {
-        return Ok(path);
+pub fn default_store(env: impl Fn(&str) -> Option<OsString>) -> Result<StoreName> {
+    let word = |name: &str| env(name).filter(|value| !value.is_empty());
+    if let Some(word) = word("KURABE_DB") {
+        return Ok(word.into());
     }
+    let path = |name: &str| word(name).map(PathBuf::from);
     let data = path("XDG_DATA_HOME").filter(|path| path.is_absolute());
     let data = data.or_else(|| path("HOME").map(|home| home.join(".local/share")));
-    data.map(|data| data.join("kurabe").join("kurabe.db")).ok_or_else(|| {
+    data.map(|data| StoreName::File(data.join("kurabe").join("kurabe.db"))).ok_or_else(|| {
         ErrorKind::Store
             .error(text!(
                 "cannot tell where the store is: KURABE_DB, XDG_DATA_HOME and HOME are all unset",
@@ -43,10 +60,28 @@ mod tests {
     use kurabe_core::ErrorKind;
     use std::path::Path;
 
-    fn path(variables: &[(&str, &str)]) -> Result<PathBuf> {
-        default_path(|name| {
+    fn named(variables: &[(&str, &str)]) -> Result<StoreName> {
+        default_store(|name| {
             variables.iter().find(|(variable, _)| *variable == name).map(|(_, value)| OsString::from(value))
         })
+    }
+
+    fn path(variables: &[(&str, &str)]) -> Result<PathBuf> {
+        match named(variables)? {
+            StoreName::File(path) => Ok(path),
+            StoreName::Shared(address) => panic!("{address:?}"),
+        }
+    }
+
+    #[test]
+    fn an_address_is_recognized_in_both_forms() {
+        for words in ["postgres://aki:s3cret@db/lab", "host=db user=aki password=s3cret dbname=lab"] {
+            let name = named(&[("KURABE_DB", words)]).unwrap();
+            assert!(matches!(name, StoreName::Shared(Ok(_))), "{name:?}");
+            assert!(!format!("{name:?}").contains("s3cret"), "{name:?}");
+        }
+        let name = named(&[("KURABE_DB", "host=db pasword=s3cret")]).unwrap();
+        assert!(matches!(name, StoreName::Shared(Err(_))), "{name:?}");
     }
 
     #[test]

@@ -3,109 +3,153 @@
 //! The model: a row per run, by its identity. Runs come in batches, each a transaction that holds one lock from its beginning
 //! to its end, so that those who bring runs wait for one another and a batch is there whole or not at all. A run that is there
 //! already costs the comparison of a hash. The record is JSON text as everywhere, without its id, which is this store's.
+//!
+//! Neither the server nor the contents of the tables are trusted: [`session`] limits time, [`guard`] the messages, [`fields`] checks each value.
 
 mod address;
+mod fields;
+mod guard;
 mod read;
 mod schema;
+mod session;
 mod tls;
 mod write;
 
 use crate::shared::SharedAccess;
 use crate::store::{Archive, BroughtRun, Runs, no_such_run};
-use crate::{Filter, RunHash};
+use crate::{Filter, RunHash, SharedAddress};
 use address::DatabaseAddress;
+use fields::{Fields, run_id, run_identity};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{RunRecord, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, text};
-use postgres::types::ToSql;
-use postgres::{Client, Error as DatabaseError, Row, error::SqlState};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
+use session::{Failure, Parameters, Session};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
+use tokio_postgres::Error as DatabaseError;
+use tokio_postgres::error::SqlState;
 
 /// The database, as long as it is connected to.
 pub(crate) struct PostgresStore {
-    client: RefCell<Client>,
-    /// The address as it is shown.
-    shown: String,
+    session: Session,
+    address: DatabaseAddress,
     /// Numbers of words that are in the database for certain.
     numbers: RefCell<HashMap<String, i32>>,
 }
 
-type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
-
 impl PostgresStore {
     pub(crate) fn open(
-        address: &str,
+        address: &SharedAddress,
         access: SharedAccess,
         env: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Self> {
-        let DatabaseAddress { config, tls, shown } = DatabaseAddress::read(address, env)?;
-        let failed = |error: &DatabaseError| failure(&shown, error);
-        let mut client = config.connect(tls).map_err(|error| failed(&error))?;
+        let address = DatabaseAddress::read(address, env)?;
+        let session = Session::open(&address).map_err(|failure| failed(&address, failure))?;
         match access {
             SharedAccess::Write => {
-                schema::migrate(&mut client, &shown, &failed)?;
+                schema::migrate(&session, &address)?;
                 // Some ten times as quick as the usual one; a server without it goes on with that.
-                let _ = client.batch_execute("SET default_toast_compression = lz4");
+                let _ = session.statements("SET default_toast_compression = lz4");
             }
             SharedAccess::Read => {
-                client
-                    .batch_execute(
+                session
+                    .statements(
                         "SET default_transaction_read_only = on; SET jit = off; SET work_mem = '64MB'",
                     )
-                    .map_err(|error| failed(&error))?;
-                schema::check(&mut client, &shown, &failed)?;
+                    .map_err(|failure| failed(&address, failure))?;
+                schema::check(&session, &address)?;
             }
         }
-        Ok(Self { client: RefCell::new(client), shown, numbers: RefCell::default() })
+        Ok(Self { session, address, numbers: RefCell::default() })
     }
 
-    fn failed(&self) -> impl Fn(DatabaseError) -> Error + '_ {
-        |error| failure(&self.shown, &error)
+    fn failed(&self) -> impl Fn(Failure) -> Error + '_ {
+        |failure| failed(&self.address, failure)
     }
 
-    fn rows(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>> {
-        self.client.borrow_mut().query(sql, parameters).map_err(self.failed())
+    /// The rows that a table has for a statement, each made into a value.
+    fn read<T>(
+        &self,
+        table: &'static str,
+        sql: &str,
+        parameters: Parameters<'_>,
+        made: impl FnMut(&Fields<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        fields::read(&self.session, table, sql, parameters, made).map_err(self.failed())
     }
 
-    fn words(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<String>> {
-        Ok(self.rows(sql, parameters)?.iter().map(|row| row.get(0)).collect())
+    /// Ids of runs.
+    fn ids_of(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<String>> {
+        self.read("runs", sql, parameters, run_id)
     }
 }
 
-/// What went wrong with the database at an address, with the remedy that it calls for.
-fn failure(shown: &str, cause: &DatabaseError) -> Error {
-    let error = ErrorKind::Store.error(text!("cannot use {shown}", "{shown} を使えません"));
-    let error = match (cause.as_db_error(), std::error::Error::source(cause)) {
-        (Some(answer), _) => error.because(answer.message()),
-        (None, Some(source)) => error.because(source),
-        (None, None) => error.because(cause),
+/// The error for a request that has no answer, with the remedy that it calls for.
+fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
+    let database = &address.shown;
+    let unusable = || ErrorKind::Store.error(text!("cannot use {database}", "{database} を使えません"));
+    match failure {
+        Failure::Value(error) => error,
+        Failure::Database(cause) => answered(address, unusable(), &cause),
+        Failure::Connection(cause) => unusable().because(cause).remedy(unreachable_server()),
+        Failure::Limit(reason) => ErrorKind::Store
+            .error(text!("cannot use {database}: {reason}", "{database} を使えません: {reason}"; reason))
+            .remedy(text!(
+                "see that this is the right server and what it is doing; nothing stored here is lost",
+                "サーバーが正しいか、何をしているかを確認してください。手元の測定はそのままです"
+            )),
+    }
+}
+
+fn unreachable_server() -> Text {
+    text!(
+        "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
+        "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
+    )
+}
+
+/// The error for what the server or the client's library says.
+fn answered(address: &DatabaseAddress, error: Error, cause: &DatabaseError) -> Error {
+    let reason = match (cause.as_db_error(), std::error::Error::source(cause)) {
+        (Some(answer), _) => answer.message().to_owned(),
+        (None, Some(source)) => source.to_string(),
+        (None, None) => cause.to_string(),
     };
+    let error = error.because(shown::line(&address.without_password(&reason)));
     match cause.code() {
-        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => error.remedy(text!(
-            "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
-            "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
-        )),
-        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => error.remedy(text!(
-            "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
-            "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
+            error.remedy(text!(
+                "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
+                "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
+            ))
+        }
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+            error.remedy(text!(
+                "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
+                "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
+            ))
+        }
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => error.remedy(text!(
+            "other machines are bringing runs: try again later; nothing stored here is lost",
+            "ほかのマシンが測定を送っています。あとでもう一度実行してください。手元の測定はそのままです"
         )),
         Some(_) => error,
-        None => error.remedy(text!(
-            "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
-            "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
-        )),
+        None => error.remedy(unreachable_server()),
     }
 }
 
 impl Runs for PostgresStore {
     fn salt(&self) -> Result<Vec<u8>> {
-        Ok(self.rows("SELECT salt FROM kurabe.meta", &[])?.first().map_or(Vec::new(), |row| row.get(0)))
+        const SALT_BYTES: usize = 16;
+        let salt =
+            |row: &Fields<'_>| row.checked("salt", |salt: &Vec<u8>| salt.len() == SALT_BYTES, "not 16 bytes");
+        let sql = "SELECT salt FROM kurabe.meta";
+        fields::read_one(&self.session, "meta", sql, &[], salt).map_err(self.failed())
     }
 
     fn identified(&self, identity: &str) -> Result<Option<String>> {
-        Ok(self.words("SELECT id FROM kurabe.runs WHERE identity = $1", &[&identity])?.pop())
+        Ok(self.ids_of("SELECT id FROM kurabe.runs WHERE identity = $1", &[&identity])?.pop())
     }
 
     fn list(&self) -> Result<Vec<RunSummary>> {
@@ -117,7 +161,7 @@ impl Runs for PostgresStore {
     }
 
     fn ids(&self, prefix: &str) -> Result<Vec<String>> {
-        self.words(
+        self.ids_of(
             "SELECT id FROM kurabe.runs WHERE id >= $1 AND id < $1 || '{' AND starts_with(id, $1)
              ORDER BY started_unix_s, arrival",
             &[&prefix],
@@ -126,12 +170,11 @@ impl Runs for PostgresStore {
 
     fn newest(&self) -> Result<Option<String>> {
         let sql = "SELECT id FROM kurabe.runs ORDER BY started_unix_s DESC, arrival DESC LIMIT 1";
-        Ok(self.words(sql, &[])?.pop())
+        Ok(self.ids_of(sql, &[])?.pop())
     }
 
     fn load(&self, id: &str) -> Result<RunRecord> {
-        let sql = "SELECT id, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
-        read::record(self.rows(sql, &[&id])?.first().ok_or_else(|| no_such_run(id))?)
+        read::record(&self.session, id).map_err(self.failed())?.ok_or_else(|| no_such_run(id))
     }
 
     fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
@@ -142,8 +185,9 @@ impl Runs for PostgresStore {
                 &[&words],
             ),
         };
-        let hash = |row: &Row| RunHash { id: row.get(0), identity: row.get(1), sha256: row.get(2) };
-        Ok(self.rows(sql, parameters)?.iter().map(hash).collect())
+        self.read("runs", sql, parameters, |row| {
+            Ok(RunHash { id: run_id(row)?, identity: run_identity(row)?, sha256: row.record_sha256()? })
+        })
     }
 
     fn digests(
@@ -192,7 +236,8 @@ impl Archive for PostgresStore {
             offered.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
         let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS offered (identity, sha256)
              ON runs.identity = offered.identity AND record_sha256 = sha256 WHERE digest_version = $3";
-        Ok(self.words(sql, &[&identities, &hashes, &(version as i32)])?.into_iter().collect())
+        let there = self.read("runs", sql, &[&identities, &hashes, &(version as i32)], run_identity)?;
+        Ok(there.into_iter().collect())
     }
 
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {

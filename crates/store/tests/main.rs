@@ -19,3 +19,4 @@ mod opening;
 mod postgres;
 mod roundtrip;
 mod tables;
+mod tampered;

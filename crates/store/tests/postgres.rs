@@ -2,7 +2,7 @@
 
 use crate::common::{digest, fresh_store};
 use kurabe_core::{ErrorKind, Result, record::RunRecord};
-use kurabe_store::{Archive, Runs, SharedAccess, Store, open_shared};
+use kurabe_store::{Archive, Runs, SharedAccess, SharedAddress, Store};
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 use kurabe_testkit::sample::{sample_foreign, sample_record};
 use std::path::Path;
@@ -14,8 +14,13 @@ pub fn server() -> Option<PostgresServer> {
     PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
 }
 
+/// Opens the database at an address.
+pub fn open_shared(address: &str, access: SharedAccess) -> Result<Box<dyn Archive>> {
+    kurabe_store::open_shared(&SharedAddress::parse(address)?, access, &|_| None)
+}
+
 pub fn opened(server: &PostgresServer, access: SharedAccess) -> Result<Box<dyn Archive>> {
-    open_shared(&server.address("owner", PASSWORD), access, &|_| None)
+    open_shared(&server.address("owner", PASSWORD), access)
 }
 
 /// Runs of their own.
@@ -145,8 +150,7 @@ fn a_role_does_what_its_rights_allow() {
             "GRANT USAGE ON SCHEMA kurabe TO reader; GRANT SELECT ON ALL TABLES IN SCHEMA kurabe TO reader",
         )
         .unwrap();
-    let open =
-        |role: &str, password: &str, access| open_shared(&server.address(role, password), access, &|_| None);
+    let open = |role: &str, password: &str, access| open_shared(&server.address(role, password), access);
     assert_eq!(open("reader", "r", SharedAccess::Read).unwrap().list().unwrap().len(), 2);
     // Without rights, without the right to write, with another's password.
     let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
@@ -171,7 +175,7 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
     let roots = server.authority().display().to_string();
     let is_encrypted = |host: &str, options: &str| {
         let address = format!("postgres://owner:{PASSWORD}@{host}:{}/lab?{options}", server.port());
-        let store = open_shared(&address, SharedAccess::Write, &|_| None)?;
+        let store = open_shared(&address, SharedAccess::Write)?;
         store.import(sample_foreign())?;
         let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kurabe'";
         Ok::<_, kurabe_core::Error>(server.sql("lab", sql).unwrap() == "t")
@@ -201,9 +205,7 @@ fn a_certificate_that_is_trusted_itself_needs_no_authority() {
         let (port, roots) = (server.port(), roots.display());
         let address =
             format!("postgres://owner:{PASSWORD}@{host}:{port}/lab?sslmode={mode}&sslrootcert={roots}");
-        open_shared(&address, SharedAccess::Write, &|_| None)
-            .map(|_| ())
-            .map_err(|error| format!("{error:?}"))
+        open_shared(&address, SharedAccess::Write).map(|_| ()).map_err(|error| format!("{error:?}"))
     };
     let kept = tempfile::tempdir().unwrap();
     let before = kept.path().join("before.crt");

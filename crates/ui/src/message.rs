@@ -5,6 +5,7 @@
 
 use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN, VARY};
 use kurabe_core::{Error, ErrorKind, Lang, Text, text};
+use kurabe_store::without_passwords;
 
 /// What somebody asked for makes no sense, and what would.
 pub(crate) fn usage(what: Text, remedy: Text) -> Error {
@@ -44,7 +45,10 @@ impl Message {
             true => text!("on the command line: {remedy}", "コマンドラインでは: {remedy}"; remedy),
             false => remedy,
         });
-        Self { what, cause: error.cause().map(Text::same), remedy, link: link.flatten().or(runs) }
+        // What was typed into a form for something else may be an address.
+        let [what, remedy, cause] = [Some(what), remedy, error.cause().map(Text::same)]
+            .map(|text| text.map(|text| text.map(|words| without_passwords(words).into_owned())));
+        Self { what: what.unwrap_or_default(), cause, remedy, link: link.flatten().or(runs) }
     }
 
     /// All of it in a line.

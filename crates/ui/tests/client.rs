@@ -44,7 +44,7 @@ impl Served {
     pub fn waiting(patience: Patience) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let options = Options {
-            store: StorePlace(Some(folder.path().join("store.db"))),
+            store: StorePlace::from(folder.path().join("store.db")),
             port: 0,
             listen: None,
             lang: Lang::En,

@@ -28,7 +28,7 @@ pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
         noted_in: Some(folder.join("run")),
     };
     let socket = folder.join("s.sock");
-    let store = StorePlace(Some(folder.join("store.db")));
+    let store = StorePlace::from(folder.join("store.db"));
     let prepared = PreparedServer::new(request, Address::Socket(socket.clone()), None, None, &store);
     (prepared.and_then(PreparedServer::start).expect("a server"), socket)
 }

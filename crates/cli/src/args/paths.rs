@@ -37,8 +37,6 @@ roles! {
     TargetPath
     /// A block device, named by its node.
     DevicePath
-    /// The store, or the address of a shared database.
-    StorePath
     /// A Unix socket.
     SocketPath
     /// A file that is only read.

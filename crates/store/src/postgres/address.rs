@@ -1,25 +1,36 @@
-//! Addresses: what stands in one, what libpq takes from elsewhere, and how an address is shown.
+//! What is needed to connect: an address, and what libpq takes from elsewhere.
 //!
-//! The model: what the client's own reader does not know (`sslmode=verify-full`, `sslrootcert`) is taken out before it reads.
-//! A password comes from the address, else from `PGPASSWORD`, else from the password file, by libpq's rules: the first line that
-//! fits, and no file that others may read. What is shown of an address is made of what was understood, so no password is in it.
+//! The model: the settings of an address become a configuration of the client's library; what that does not know (`sslmode=verify-full`,
+//! `sslrootcert`) or does not decide (hosts, TLS, time) is taken out before. A password comes from the address, else from
+//! `PGPASSWORD`, else from the password file, by libpq's rules: the first line that fits, and no file that others may read.
 
+use super::session::Place;
 use super::tls::{Checked, Tls};
+use crate::SharedAddress;
+use crate::passwords::without_passwords;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use postgres::config::{Config, Host, SslMode};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
+use tokio_postgres::config::{Config, SslMode};
 
-/// Nobody waits longer for a server that does not answer.
+/// Time for a connection, from the name of the host to the login, unless the address says otherwise.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// An address that was understood.
+/// What is needed to connect.
 pub(super) struct DatabaseAddress {
+    /// For the login.
     pub(super) config: Config,
-    pub(super) tls: Tls,
+    pub(super) places: Vec<Place>,
+    pub(super) tls: Option<Tls>,
+    pub(super) must_encrypt: bool,
+    /// Whether TLS begins without being asked for.
+    pub(super) is_tls_direct: bool,
+    /// Whether only a server that takes writes is meant.
+    pub(super) must_write: bool,
+    pub(super) patience: Duration,
     /// As it is shown.
     pub(super) shown: String,
 }
@@ -27,20 +38,10 @@ pub(super) struct DatabaseAddress {
 type Env<'e> = &'e dyn Fn(&str) -> Option<OsString>;
 
 impl DatabaseAddress {
-    pub(super) fn read(words: &str, env: Env<'_>) -> Result<Self> {
-        let (place, options) = words.split_once('?').unwrap_or((words, ""));
-        let (mut mode, mut roots, mut others) =
-            (word(env, "PGSSLMODE"), word(env, "PGSSLROOTCERT"), Vec::new());
-        for option in options.split('&').filter(|option| !option.is_empty()) {
-            match option.split_once('=') {
-                Some(("sslmode", value)) => mode = Some(value.to_owned()),
-                Some(("sslrootcert", value)) => roots = Some(decoded(value).ok_or_else(unreadable)?),
-                _ => others.push(option),
-            }
-        }
-        let rest = if others.is_empty() { place.to_owned() } else { format!("{place}?{}", others.join("&")) };
-        // Its reason may repeat what was typed.
-        let mut config: Config = rest.parse().map_err(|_| unreadable())?;
+    pub(super) fn read(address: &SharedAddress, env: Env<'_>) -> Result<Self> {
+        let of_env = |name: &str| word(env, name);
+        let mode = address.get("sslmode").map(str::to_owned).or_else(|| of_env("PGSSLMODE"));
+        let roots = address.get("sslrootcert").map(str::to_owned).or_else(|| of_env("PGSSLROOTCERT"));
         let roots = roots.map(PathBuf::from);
         let (mode, checked) = match mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, Checked::Nothing),
@@ -50,57 +51,129 @@ impl DatabaseAddress {
             "require" => (SslMode::Require, Checked::Nothing),
             "verify-ca" => (SslMode::Require, Checked::Issuer),
             "verify-full" => (SslMode::Require, Checked::IssuerAndName),
-            _ => return Err(unreadable()),
+            _ => return Err(wrong_setting("sslmode")),
         };
-        config.ssl_mode(mode);
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(PATIENCE);
-        }
-        if config.get_application_name().is_none() {
-            config.application_name("kurabe");
-        }
-        if let Some(user) =
-            config.get_user().is_none().then(|| word(env, "PGUSER").or_else(|| word(env, "USER")))
-        {
-            config.user(&user.ok_or_else(unreadable)?);
-        }
-        if config.get_password().is_none()
-            && let Some(password) =
-                word(env, "PGPASSWORD").map_or_else(|| of_file(&config, env), |word| Ok(Some(word)))?
-        {
+        let mut config = Config::new();
+        // The session encrypts the connection before the library sees it.
+        config.ssl_mode(SslMode::Disable).application_name("kurabe");
+        login(&mut config, address)?;
+        let user =
+            address.get("user").map(str::to_owned).or_else(|| of_env("PGUSER")).or_else(|| of_env("USER"));
+        let user = user.ok_or_else(|| wrong_setting("user"))?;
+        config.user(&user);
+        let places = places(address)?;
+        let password = match address.password().map(str::to_owned).or_else(|| of_env("PGPASSWORD")) {
+            Some(password) => Some(password),
+            None => of_file(address, &places, &user, env)?,
+        };
+        if let Some(password) = password {
             config.password(password);
         }
-        let tls = Tls::new(checked, roots.or_else(|| usual_roots(env)), mode != SslMode::Disable)?;
-        Ok(Self { shown: shown_as(&config), config, tls })
+        let is_tls_direct = match address.get("sslnegotiation") {
+            None | Some("postgres") => false,
+            // It leaves the server no way to say that it has no TLS.
+            Some("direct") if mode == SslMode::Require => true,
+            Some(_) => return Err(wrong_setting("sslnegotiation")),
+        };
+        let tls = (mode != SslMode::Disable).then(|| Tls::new(checked, roots.or_else(|| usual_roots(env))));
+        Ok(Self {
+            config,
+            places,
+            tls: tls.transpose()?,
+            must_encrypt: mode == SslMode::Require,
+            is_tls_direct,
+            must_write: match address.get("target_session_attrs") {
+                None | Some("any") => false,
+                Some("read-write" | "primary") => true,
+                Some(_) => return Err(wrong_setting("target_session_attrs")),
+            },
+            patience: patience(address)?,
+            shown: without_passwords(&address.shown_with(&user)).into_owned(),
+        })
     }
+
+    /// A text of the server, in which it may repeat the password, cut to what fits into a message.
+    pub(super) fn without_password(&self, text: &str) -> String {
+        const MOST_LETTERS: usize = 500;
+        let password = self.config.get_password().and_then(|password| std::str::from_utf8(password).ok());
+        let text = match password.filter(|password| !password.is_empty()) {
+            Some(password) => text.replace(password, "…"),
+            None => text.to_owned(),
+        };
+        match text.char_indices().nth(MOST_LETTERS) {
+            Some((end, _)) => format!("{}…", &text[..end]),
+            None => text,
+        }
+    }
+}
+
+/// Takes the settings that the library understands, but for those that the session decides.
+fn login(config: &mut Config, address: &SharedAddress) -> Result<()> {
+    for (setting, value) in address.settings() {
+        match setting {
+            "application_name" => config.application_name(value),
+            "dbname" => config.dbname(value),
+            "options" => config.options(value),
+            // Without the end point of TLS the login is not bound to it.
+            "channel_binding" if !["disable", "prefer"].contains(&value) => {
+                return Err(wrong_setting(setting));
+            }
+            _ => config,
+        };
+    }
+    Ok(())
+}
+
+fn patience(address: &SharedAddress) -> Result<Duration> {
+    match address.get("connect_timeout") {
+        None => Ok(PATIENCE),
+        Some(seconds) => match seconds.parse::<u32>() {
+            // As in libpq: no limit, of which here the usual one remains.
+            Ok(0) => Ok(PATIENCE),
+            Ok(seconds) if seconds <= MOST_PATIENCE_S => Ok(Duration::from_secs(seconds.into())),
+            _ => Err(wrong_setting("connect_timeout")),
+        },
+    }
+}
+
+/// The longest time for a connection that an address may ask for, in seconds.
+const MOST_PATIENCE_S: u32 = 600;
+
+/// The places that an address names, in their order.
+fn places(address: &SharedAddress) -> Result<Vec<Place>> {
+    let list =
+        |setting| address.get(setting).map(|words| words.split(',').collect::<Vec<_>>()).unwrap_or_default();
+    let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
+    let count = names.len().max(addresses.len());
+    let fits = |words: &[&str]| words.is_empty() || words.len() == count;
+    if !(fits(&names) && fits(&addresses) && (fits(&ports) || ports.len() == 1)) {
+        return Err(wrong_setting("host"));
+    }
+    let place = |at: usize| {
+        let name = names.get(at).copied().unwrap_or_default();
+        let host = addresses.get(at).copied().filter(|host| !host.is_empty()).unwrap_or(name);
+        let port = ports.get(at).or(ports.first()).copied().filter(|port| !port.is_empty()).unwrap_or("5432");
+        let (host, name) = (host.to_owned(), if name.is_empty() { host } else { name }.to_owned());
+        Some(Place { name, port: port.parse().ok()?, host }).filter(|place| !place.host.is_empty())
+    };
+    let places: Option<Vec<Place>> = (0..count).map(place).collect();
+    places.filter(|places| !places.is_empty()).ok_or_else(|| wrong_setting("host"))
 }
 
 fn word(env: Env<'_>, name: &str) -> Option<String> {
     env(name).and_then(|value| value.into_string().ok()).filter(|value| !value.is_empty())
 }
 
-fn unreadable() -> Error {
+fn wrong_setting(setting: &str) -> Error {
     ErrorKind::Usage
-        .error(text!("the address of the database cannot be read", "データベースのアドレスを読めません"))
-        .remedy(text!(
-            "as in postgres://USER@HOST:5432/DATABASE?sslmode=verify-full; the password is best in ~/.pgpass",
-            "例: postgres://USER@HOST:5432/DATABASE?sslmode=verify-full(パスワードは ~/.pgpass に書くのが安全です)"
+        .error(text!(
+            "the address of the database lacks `{setting}`, or has a value for it that kurabe does not support",
+            "データベースのアドレスに `{setting}` がないか、対応していない値です"
         ))
-}
-
-/// `%2F` as `/`.
-fn decoded(value: &str) -> Option<String> {
-    let mut bytes = Vec::new();
-    let mut parts = value.split('%');
-    bytes.extend(parts.next()?.as_bytes());
-    for part in parts {
-        bytes.push(u8::from_str_radix(part.get(..2)?, 16).ok()?);
-        bytes.extend(&part.as_bytes()[2..]);
-    }
-    String::from_utf8(bytes).ok()
+        .remedy(text!(
+            "write it as in postgres://USER@HOST:5432/DATABASE?sslmode=verify-full",
+            "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full のように書いてください"
+        ))
 }
 
 /// The root certificates that libpq takes unless one is named.
@@ -109,28 +182,11 @@ fn usual_roots(env: Env<'_>) -> Option<PathBuf> {
     path.exists().then_some(path)
 }
 
-fn host_word(host: &Host) -> String {
-    match host {
-        Host::Tcp(name) => name.clone(),
-        Host::Unix(path) => path.to_string_lossy().into_owned(),
-    }
-}
-
-fn shown_as(config: &Config) -> String {
-    let host = config.get_hosts().first().map(host_word).unwrap_or_default();
-    let user = config.get_user().unwrap_or_default();
-    let port = config.get_ports().first().map_or(String::new(), |port| format!(":{port}"));
-    let database = config.get_dbname().or(config.get_user()).unwrap_or_default();
-    shown::line(&match host.starts_with('/') {
-        true => format!("postgres://{user}@/{database}?host={host}"),
-        false => format!("postgres://{user}@{host}{port}/{database}"),
-    })
-}
-
 /// The password that a line of the password file has for this address.
-fn of_file(config: &Config, env: Env<'_>) -> Result<Option<String>> {
+fn of_file(address: &SharedAddress, places: &[Place], user: &str, env: Env<'_>) -> Result<Option<String>> {
     let usual = || Some(PathBuf::from(env("HOME")?).join(".pgpass"));
-    let Some(path) = env("PGPASSFILE").map(PathBuf::from).or_else(usual) else { return Ok(None) };
+    let named = address.get("passfile").map(PathBuf::from).or_else(|| env("PGPASSFILE").map(PathBuf::from));
+    let Some(path) = named.or_else(usual) else { return Ok(None) };
     let Ok(facts) = fs::metadata(&path) else { return Ok(None) };
     let name = shown::path(&path);
     if !facts.is_file() || facts.permissions().mode() & 0o077 != 0 {
@@ -145,11 +201,9 @@ fn of_file(config: &Config, env: Env<'_>) -> Result<Option<String>> {
     }
     let lines = fs::read_to_string(&path)
         .map_err(|error| refused(text!("cannot read {name}", "{name} を読めません")).because(error))?;
-    let host = config.get_hosts().first().map(host_word).unwrap_or_default();
-    let host = if host.starts_with('/') { "localhost".to_owned() } else { host };
-    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
-    let user = config.get_user().unwrap_or_default();
-    let own = [host.as_str(), &port, config.get_dbname().unwrap_or(user), user];
+    let place = places.first().ok_or_else(|| wrong_setting("host"))?;
+    let host = if place.host.starts_with('/') { "localhost" } else { place.name.as_str() };
+    let own = [host, &place.port.to_string(), address.get("dbname").unwrap_or(user), user];
     Ok(lines.lines().find_map(|line| password_of(line, own)))
 }
 
@@ -184,7 +238,7 @@ mod tests {
         let value = |name: &str| {
             variables.iter().find(|(own, _)| *own == name).map(|(_, value)| OsString::from(value))
         };
-        DatabaseAddress::read(words, &value)
+        DatabaseAddress::read(&SharedAddress::parse(words)?, &value)
     }
 
     fn password(address: &DatabaseAddress) -> &[u8] {
@@ -192,21 +246,50 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_shown_without_its_password() {
-        let address = read("postgres://aki:s3%2Fcret@db.example:6000/lab?sslmode=disable", &[]).unwrap();
-        assert_eq!(address.shown, "postgres://aki@db.example:6000/lab");
-        assert_eq!(password(&address), b"s3/cret");
-        let address = read("postgres://aki@/lab?host=/run/pg&password=s3cret", &[]).unwrap();
-        assert_eq!(address.shown, "postgres://aki@/lab?host=/run/pg");
-        for wrong in [
-            "postgres://aki:s3cret@db:x/lab",
-            "postgres://a:s3cret@db/l?sslmode=often",
-            "postgres://a:s3cret@db/l?b=c",
+    fn an_address_says_where_and_as_whom_to_log_in() {
+        let user = [("USER", "me")];
+        for words in [
+            "postgres://aki:s3%2Fcret@db.example:6000/lab?sslmode=disable",
+            "host=db.example port=6000 user=aki password=s3/cret dbname=lab sslmode=disable",
         ] {
-            let error = read(wrong, &[]).err().unwrap();
+            let address = read(words, &user).unwrap();
+            assert_eq!(address.shown, "postgres://aki@db.example:6000/lab");
+            assert_eq!((password(&address), address.config.get_dbname()), (&b"s3/cret"[..], Some("lab")));
+            assert!(address.tls.is_none() && !address.must_encrypt);
+        }
+        let address = read("postgres:///lab?host=/run/pg", &user).unwrap();
+        assert_eq!(address.shown, "postgres://me@/lab?host=/run/pg");
+        let address = read("host=a,b hostaddr=::1,10.0.0.2 port=,6000 sslmode=require", &user).unwrap();
+        let places: Vec<_> = address
+            .places
+            .iter()
+            .map(|place| (place.host.as_str(), place.name.as_str(), place.port))
+            .collect();
+        assert_eq!(places, [("::1", "a", 5432), ("10.0.0.2", "b", 6000)]);
+        assert!(address.tls.is_some() && address.must_encrypt);
+    }
+
+    #[test]
+    fn a_setting_that_is_not_supported_is_refused_without_its_value() {
+        for words in [
+            "postgres://a:s3cret@db/l?sslmode=often",
+            "postgres://a:s3cret@db/l?connect_timeout=s3cret",
+            "postgres://a:s3cret@db/l?sslnegotiation=direct",
+            "postgres://a:s3cret@db/l?channel_binding=require",
+            "postgres://a:s3cret@db,c:1,d:2/l?hostaddr=::1",
+            "dbname=lab password=s3cret",
+        ] {
+            let error = read(words, &[("USER", "me")]).err().unwrap();
             assert_eq!(error.kind(), ErrorKind::Usage);
             assert!(!format!("{error:?}").contains("s3cret"), "{error:?}");
         }
+    }
+
+    #[test]
+    fn a_text_of_the_server_is_shown_cut_and_without_the_password() {
+        let address = read("host=db user=aki password=s3cret", &[]).unwrap();
+        let shown = address.without_password(&"no s3cret here ".repeat(1000));
+        assert!(shown.starts_with("no … here") && shown.chars().count() == 501, "{shown}");
     }
 
     #[test]

@@ -1,45 +1,57 @@
 //! Reading: the list, a run whole, digests.
 
 use super::PostgresStore;
+use super::fields::{Fields, contradiction, fault, read, run_id, run_identity};
+use super::session::{Answer, Parameters, Session};
+use crate::check::{check, check_summary};
 use crate::sqlite::digest::{MOST_WORDS, complete, parse};
 use crate::store::Runs;
 use crate::{Filter, json};
-use kurabe_core::digest::{Digests, RunDigest, Summary};
+use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, text};
-use postgres::Row;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::ToSql;
+use kurabe_core::{ErrorKind, Result, text};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use tokio_postgres::types::ToSql;
 
-fn unreadable(id: &str) -> Error {
-    ErrorKind::Store.error(text!("the run `{id}` cannot be read", "測定 `{id}` を読めません"))
+/// The run with this id, if there is one.
+pub(super) fn record(session: &Session, id: &str) -> Answer<Option<RunRecord>> {
+    let sql = "SELECT id, identity, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
+    let mut records = read(session, "runs", sql, &[&id], |row| record_of(row, id))?;
+    Ok(records.pop())
 }
 
-/// A run of a row of `id, schema, record, record_sha256`.
-pub(super) fn record(row: &Row) -> Result<RunRecord> {
-    let (id, schema, text): (String, i32, &str) = (row.get(0), row.get(1), row.get(2));
+fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
+    let id = row.checked("id", |id: &String| id == asked, "not the id that was asked for")?;
+    let schema: i32 = row.checked("schema", |schema| *schema > 0, "not a version")?;
     if schema > RECORD_SCHEMA as i32 {
-        return Err(unreadable(&id).remedy(text!(
-            "a newer kurabe recorded it: update this one",
-            "新しい kurabe の記録です。kurabe を更新してください"
-        )));
+        return Err(ErrorKind::Store
+            .error(text!("the run `{id}` cannot be read", "測定 `{id}` を読めません"))
+            .remedy(text!(
+                "a newer kurabe recorded it: update this one",
+                "新しい kurabe の記録です。kurabe を更新してください"
+            )));
     }
-    if Sha256::digest(text).as_slice() != row.get::<_, &[u8]>(3) {
-        return Err(unreadable(&id).because("record_sha256"));
+    let text: &str = row.get("record")?;
+    if Sha256::digest(text).as_slice() != row.record_sha256()? {
+        return Err(row.fault("record_sha256", format!("{id}: not the hash of its record")));
     }
-    let mut run: RunRecord =
-        json::from_slice(text.as_bytes()).map_err(|misfit| unreadable(&id).because(misfit.reason))?;
+    let mut run: RunRecord = json::from_slice(text.as_bytes())
+        .map_err(|misfit| row.fault("record", format!("{id}: {}: {}", misfit.field, misfit.reason)))?;
+    if run.header.identity != run_identity(row)? {
+        return Err(row.fault("identity", format!("{id}: not the identity in its record")));
+    }
     (run.header.id, run.header.schema) = (id, RECORD_SCHEMA);
+    check(&run).map_err(|found| contradiction(asked, "record", found))?;
     Ok(run)
 }
 
 /// A line of the list of a row of `id, summary`.
-fn summary(row: &Row) -> Result<RunSummary> {
-    let (id, summary): (String, &str) = (row.get(0), row.get(1));
-    let run =
-        json::from_slice(summary.as_bytes()).map_err(|misfit| unreadable(&id).because(misfit.reason))?;
+fn summary(row: &Fields<'_>) -> Result<RunSummary> {
+    let id = run_id(row)?;
+    let run: RunSummary = json::from_slice(row.get::<&str>("summary")?.as_bytes())
+        .map_err(|misfit| row.fault("summary", format!("{id}: {}: {}", misfit.field, misfit.reason)))?;
+    check_summary(&run).map_err(|found| contradiction(&id, "summary", found))?;
     Ok(RunSummary { id, ..run })
 }
 
@@ -61,13 +73,7 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
         Some(word) => vec![&most, word],
         None => vec![&most],
     };
-    let mut client = store.client.borrow_mut();
-    let rows = client.query_raw(sql, parameters).map_err(store.failed())?;
-    let mut runs = Vec::new();
-    let mut rows = rows.map_err(store.failed());
-    while let Some(row) = rows.next()? {
-        runs.push(summary(&row)?);
-    }
+    let mut runs = store.read("runs", sql, &parameters, summary)?;
     runs.reverse();
     Ok(filter.apply(runs))
 }
@@ -81,30 +87,30 @@ pub(super) fn digests(
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Digests> {
     let version = version as i32;
-    let mut digests = Digests::default();
-    let mut missing: Vec<String> = Vec::new();
     let sql = match ids {
         Some(_) => {
-            "SELECT id, CASE digest_version WHEN $1 THEN digest END FROM kurabe.runs WHERE id = ANY ($2)"
+            "SELECT id, CASE digest_version WHEN $1 THEN digest END AS digest FROM kurabe.runs WHERE id = ANY ($2)"
         }
-        None => "SELECT id, CASE digest_version WHEN $1 THEN digest END FROM kurabe.runs",
+        None => "SELECT id, CASE digest_version WHEN $1 THEN digest END AS digest FROM kurabe.runs",
     };
     let parameters: Vec<&(dyn ToSql + Sync)> = match &ids {
         Some(ids) => vec![&version, ids],
         None => vec![&version],
     };
-    {
-        let mut client = store.client.borrow_mut();
-        let mut rows = client.query_raw(sql, parameters).map_err(store.failed())?.map_err(store.failed());
-        while let Some(row) = rows.next()? {
-            let (id, digest): (&str, Option<&str>) = (row.get(0), row.get(1));
-            match digest.and_then(|digest| parse(id, digest.as_bytes())) {
-                Some(run) => digests.runs.push(run),
-                None => missing.push(id.to_owned()),
-            }
+    let kept = store.read("runs", sql, &parameters, |row| {
+        let id = run_id(row)?;
+        let digest: Option<&str> = row.get("digest")?;
+        Ok(digest.and_then(|digest| parse(&id, digest.as_bytes())).ok_or(id))
+    })?;
+    let (runs, mut missing) = (kept.iter().flatten(), Vec::new());
+    let mut digests = Digests { words: words(store, runs)?, ..Digests::default() };
+    // One that is not understood counts as missing: the record has all that it should have.
+    for run in kept {
+        match run {
+            Ok(run) if is_sound(&run, &digests.words) => digests.runs.push(run),
+            Ok(DigestedRun { id, .. }) | Err(id) => missing.push(id),
         }
     }
-    digests.words = words(store, &digests)?;
     complete(&mut digests, &missing, |done, id| {
         progress(done, missing.len());
         Ok(make(&store.load(id)?))
@@ -112,60 +118,124 @@ pub(super) fn digests(
     Ok(digests)
 }
 
+/// Whether a digest names words that are there, and has figures that can be.
+fn is_sound(run: &DigestedRun, words: &[String]) -> bool {
+    let is_word = |number: &u32| words.get(*number as usize).is_some_and(|word| !word.is_empty());
+    run.facts.iter().all(is_word)
+        && run.figures.iter().all(|(number, summary)| is_word(number) && is_possible(summary))
+}
+
+/// Whether figures can be added up: their squares and counts must fit their types.
+fn is_possible(summary: &Summary) -> bool {
+    const MOST: f64 = 1e30;
+    const MOST_COUNT: u32 = 1 << 24;
+    let Summary { mean, deviation, count } = summary;
+    mean.abs() <= MOST && (0.0..=MOST).contains(deviation) && *count <= MOST_COUNT
+}
+
+/// The most cells of a digest that the server adds up: columns of an answer.
+const MOST_CELLS: i32 = 1000;
+
 /// Runs that are alike as one of them with what all came to, in the order of the newest of each; none where a digest is of
-/// another version. `day_chars`: so much of the day of measuring must be the same, too.
+/// another version, or what is kept for adding up does not fit the digests. `day_chars`: so much of the day of measuring must be
+/// the same, too.
 pub(super) fn pooled(
     store: &PostgresStore,
     day_chars: usize,
     version: u32,
 ) -> Result<Option<(Vec<RunSummary>, Digests)>> {
-    let versions = store.rows("SELECT min(digest_version), max(digest_version) FROM kurabe.runs", &[])?;
-    let is_current =
-        |place| versions.iter().all(|row| row.get::<_, Option<i32>>(place) == Some(version as i32));
-    if !(is_current(0) && is_current(1)) {
+    let sql = "SELECT min(digest_version) AS digest_version, max(digest_version) AS newest FROM kurabe.runs";
+    let versions = store.read("runs", sql, &[], |row| {
+        Ok([row.get::<Option<i32>>("digest_version")?, row.get::<Option<i32>>("newest")?])
+    })?;
+    if versions != [[Some(version as i32); 2]] {
         return Ok(None);
     }
+    let Some(mut pools) = pools(store, day_chars)? else { return Ok(None) };
+    pools.sort_by(|one, other| {
+        one.start_unix_s.total_cmp(&other.start_unix_s).then(one.arrival.cmp(&other.arrival))
+    });
+    let places: HashMap<i64, usize> =
+        pools.iter().enumerate().map(|(place, pool)| (pool.arrival, place)).collect();
+    let arrivals: Vec<i64> = pools.iter().map(|pool| pool.arrival).collect();
+    let sql = "SELECT id, summary, digest, arrival FROM kurabe.runs WHERE arrival = ANY ($1)";
+    let rows = store.read("runs", sql, &[&arrivals], |row| {
+        let run = summary(row)?;
+        let digest = parse(&run.id, row.get::<&str>("digest")?.as_bytes());
+        Ok((row.get::<i64>("arrival")?, run, digest))
+    })?;
+    let mut runs: Vec<Option<(RunSummary, DigestedRun)>> = vec![None; pools.len()];
+    for (arrival, run, digest) in rows {
+        let (Some(mut digest), Some(place)) = (digest, places.get(&arrival)) else { return Ok(None) };
+        let Pool { among, count, .. } = &pools[*place];
+        if *count > 1 {
+            if among.len() != digest.figures.len() {
+                return Ok(None);
+            }
+            digest.among.clone_from(among);
+        }
+        runs[*place] = Some((run, digest));
+    }
+    let Some(runs) = runs.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+    let (runs, digested): (Vec<_>, Vec<_>) = runs.into_iter().unzip();
+    let words = words(store, digested.iter())?;
+    let is_sound = digested.iter().all(|run| is_sound(run, &words));
+    Ok(is_sound.then(|| (runs, Digests { words, runs: digested, ..Digests::default() })))
+}
+
+/// Runs that are alike.
+struct Pool {
+    /// The newest start of them.
+    start_unix_s: f64,
+    /// One of them.
+    arrival: i64,
+    count: u32,
+    /// What each cell came to in all of them.
+    among: Vec<Summary>,
+}
+
+/// All runs in pools of those that are alike; none where a figure is missing or cannot be.
+fn pools(store: &PostgresStore, day_chars: usize) -> Result<Option<Vec<Pool>>> {
     let mut pools: Vec<Pool> = Vec::new();
-    for row in store.rows("SELECT DISTINCT cardinality(means) FROM kurabe.figures", &[])? {
-        let width: i32 = row.get(0);
+    let sql = "SELECT DISTINCT cardinality(means) AS means FROM kurabe.figures";
+    for width in store.read("figures", sql, &[], |row| row.get::<Option<i32>>("means"))? {
+        let Some(width) = width.filter(|width| *width <= MOST_CELLS) else { return Ok(None) };
         let of_cell = |cell| format!(", avg(means[{cell}]), coalesce(stddev_samp(means[{cell}]), 0)");
         let sums: String = (1..=width).map(of_cell).collect();
         let sql = format!(
-            "SELECT max(started_unix_s), max(arrival), ARRAY[count(*){sums}]::float8[] FROM kurabe.figures
-             WHERE cardinality(means) = {width} GROUP BY alike, left(measured_on, {day_chars})"
+            "SELECT max(started_unix_s) AS started_unix_s, max(arrival) AS arrival, ARRAY[count(*){sums}]::float8[] AS means
+             FROM kurabe.figures WHERE cardinality(means) = {width} GROUP BY alike, left(measured_on, {day_chars})"
         );
-        pools.extend(store.rows(&sql, &[])?.iter().map(|row| Pool(row.get(0), row.get(1), row.get(2))));
+        let of_width = store.read("figures", &sql, &[], |row| {
+            let sums: Vec<Option<f64>> = row.get("means")?;
+            Ok(Pool::of(row.get("started_unix_s")?, row.get("arrival")?, &sums))
+        })?;
+        let Some(of_width) = of_width.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
+        pools.extend(of_width);
     }
-    pools.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
-    let places: HashMap<i64, usize> = pools.iter().enumerate().map(|(place, pool)| (pool.1, place)).collect();
-    let arrivals: Vec<i64> = pools.iter().map(|pool| pool.1).collect();
-    let sql = "SELECT id, summary, digest, arrival FROM kurabe.runs WHERE arrival = ANY ($1)";
-    let mut runs = vec![RunSummary::default(); pools.len()];
-    let mut digests = Digests::default();
-    for row in store.rows(sql, &[&arrivals])? {
-        let run = summary(&row)?;
-        let Some(mut digest) = parse(&run.id, row.get::<_, &str>(2).as_bytes()) else { return Ok(None) };
-        let place = places[&row.get::<_, i64>(3)];
-        let (count, sums) = (pools[place].2[0] as u32, pools[place].2[1..].chunks_exact(2));
-        if count > 1 {
-            digest.among = sums.map(|sum| Summary { mean: sum[0], deviation: sum[1], count }).collect();
-        }
-        digests.runs.push(digest);
-        runs[place] = run;
-    }
-    digests.words = words(store, &digests)?;
-    Ok(Some((runs, digests)))
+    Ok(Some(pools))
 }
 
-/// The newest start of runs that are alike, one of them by its arrival, and how many they are with mean and deviation of each cell.
-struct Pool(f64, i64, Vec<f64>);
+impl Pool {
+    fn of(start_unix_s: f64, arrival: i64, sums: &[Option<f64>]) -> Option<Self> {
+        let sums = sums.iter().copied().collect::<Option<Vec<f64>>>()?;
+        let (count, cells) = sums.split_first()?;
+        let count = *count as u32;
+        let among = cells.chunks_exact(2).map(|sum| Summary { mean: sum[0], deviation: sum[1], count });
+        let among: Vec<Summary> = among.collect();
+        (count > 0 && among.iter().all(is_possible)).then_some(Self { start_unix_s, arrival, count, among })
+    }
+}
 
-/// The words that digests name, each at the place of its number.
-fn words(store: &PostgresStore, digests: &Digests) -> Result<Vec<String>> {
+/// The words that digests name, each at the place of its number; empty where there is none.
+fn words<'d>(store: &PostgresStore, runs: impl Iterator<Item = &'d DigestedRun>) -> Result<Vec<String>> {
     let mut is_used: Vec<bool> = Vec::new();
-    for run in &digests.runs {
+    for run in runs {
         for number in run.facts.iter().chain(run.figures.iter().map(|(word, _)| word)) {
-            let number = (*number as usize).min(MOST_WORDS);
+            let number = *number as usize;
+            if number > MOST_WORDS {
+                continue;
+            }
             if is_used.len() <= number {
                 is_used.resize(number + 1, false);
             }
@@ -175,8 +245,29 @@ fn words(store: &PostgresStore, digests: &Digests) -> Result<Vec<String>> {
     let numbers: Vec<i32> =
         (0..).zip(&is_used).filter(|(_, is_used)| **is_used).map(|(number, _)| number).collect();
     let mut words = vec![String::new(); is_used.len()];
-    for row in store.rows("SELECT word_id, word FROM kurabe.words WHERE word_id = ANY ($1)", &[&numbers])? {
-        words[row.get::<_, i32>(0) as usize] = row.get(1);
+    for (number, word) in
+        numbered_words(&store.session, "word_id = ANY ($1)", &[&numbers]).map_err(store.failed())?
+    {
+        let place = usize::try_from(number).ok().and_then(|number| words.get_mut(number));
+        *place.ok_or_else(|| fault("words", "word_id", "not a number that was asked for"))? = word;
     }
     Ok(words)
+}
+
+/// Words with their numbers, but for those that are not what was written: a word is stored with its hash.
+pub(super) fn numbered_words(
+    session: &Session,
+    condition: &str,
+    parameters: Parameters<'_>,
+) -> Answer<Vec<(i32, String)>> {
+    let sql = format!("SELECT word_id, word, hash FROM kurabe.words WHERE {condition}");
+    let words = read(session, "words", &sql, parameters, numbered_word)?;
+    Ok(words.into_iter().flatten().collect())
+}
+
+/// A word of a row of `word_id, word, hash`.
+pub(super) fn numbered_word(row: &Fields<'_>) -> Result<Option<(i32, String)>> {
+    let (number, word): (i32, String) = (row.get("word_id")?, row.get("word")?);
+    let is_whole = Sha256::digest(&word).as_slice() == row.get::<&[u8]>("hash")?;
+    Ok(is_whole.then_some((number, word)))
 }

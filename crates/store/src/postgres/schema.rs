@@ -3,8 +3,14 @@
 //! The model: as in a file of SQLite, the version says which of the steps the tables have seen. Who brings runs makes the steps
 //! that are missing, if its role may; who reads is told.
 
-use kurabe_core::{Error, ErrorKind, Result, mention::PUSH, text};
-use postgres::{Error as DatabaseError, GenericClient};
+use super::address::DatabaseAddress;
+use super::failed;
+use super::fields::{Fields, read_one};
+use super::session::{Answer, Failure, Session};
+use kurabe_core::{ErrorKind, Result, mention::PUSH, text};
+use std::cell::Cell;
+use std::time::Duration;
+use tokio_postgres::error::SqlState;
 
 /// Whoever changes something holds this lock of the database until its transaction ends: "kurabe" in ASCII.
 const LOCK: i64 = 0x6b75_7261_6265;
@@ -71,30 +77,49 @@ BEGIN
 END $$;
 "];
 
-/// Waits until nobody else brings runs.
-pub(super) fn lock(client: &mut impl GenericClient) -> std::result::Result<(), DatabaseError> {
-    client.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).map(|_| ())
+/// How often the lock is tried for, each time as long as the server allows ([`LOCK_WAIT`]).
+const LOCK_TRIES: u32 = 30;
+/// Less than the time for a request.
+const LOCK_WAIT: &str = "SET lock_timeout = '10s'";
+
+/// Time for a step, which rewrites what all runs have.
+const STEP_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Does work in a transaction while no other process brings runs.
+pub(super) fn locked<T>(session: &Session, mut work: impl FnMut() -> Answer<T>) -> Answer<T> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let is_locked = Cell::new(false);
+        let done = session.transaction(|| {
+            session.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])?;
+            is_locked.set(true);
+            work()
+        });
+        match done {
+            Err(Failure::Database(error))
+                if !is_locked.get()
+                    && tries < LOCK_TRIES
+                    && error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {}
+            done => return done,
+        }
+    }
 }
 
 /// The version of the tables; 0 if there are none.
-fn version(client: &mut impl GenericClient) -> std::result::Result<i32, DatabaseError> {
-    let is_there = client.query_one(
-        "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta')",
-        &[],
-    )?;
-    if !is_there.get::<_, bool>(0) {
+fn version(session: &Session) -> Answer<i32> {
+    let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta') AS meta";
+    if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
         return Ok(0);
     }
-    Ok(client.query_one("SELECT version FROM kurabe.meta", &[])?.get(0))
+    let version = |row: &Fields<'_>| row.checked("version", |version: &i32| *version >= 0, "negative");
+    read_one(session, "meta", "SELECT version FROM kurabe.meta", &[], version)
 }
 
 /// Looks whether the tables are those of this kurabe.
-pub(super) fn check(
-    client: &mut impl GenericClient,
-    database: &str,
-    failed: &dyn Fn(&DatabaseError) -> Error,
-) -> Result<()> {
-    let version = version(client).map_err(|error| failed(&error))?;
+pub(super) fn check(session: &Session, address: &DatabaseAddress) -> Result<()> {
+    let version = version(session).map_err(|failure| failed(address, failure))?;
+    let database = &address.shown;
     if version == 0 {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no run was brought to {database} yet", "{database} にはまだ測定がありません"))
@@ -127,33 +152,35 @@ fn refuse_newer(version: i32, database: &str) -> Result<()> {
 }
 
 /// Makes what is missing of the tables.
-pub(super) fn migrate(
-    client: &mut postgres::Client,
-    database: &str,
-    failed: &dyn Fn(&DatabaseError) -> Error,
-) -> Result<()> {
+pub(super) fn migrate(session: &Session, address: &DatabaseAddress) -> Result<()> {
     let steps = || {
-        if version(client)? == VERSION {
+        session.statements(LOCK_WAIT)?;
+        if version(session)? == VERSION {
             return Ok(VERSION);
         }
-        let mut transaction = client.transaction()?;
-        lock(&mut transaction)?;
-        // Somebody else may have made them meanwhile.
-        let version = version(&mut transaction)?;
-        if version == 0 {
-            let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'kurabe')";
-            if !transaction.query_one(is_there, &[])?.get::<_, bool>(0) {
-                transaction.batch_execute("CREATE SCHEMA kurabe")?;
-            }
-        }
-        for step in STEPS.iter().skip(version.max(0) as usize) {
-            transaction.batch_execute(step)?;
-        }
-        if version < VERSION {
-            transaction.execute("UPDATE kurabe.meta SET version = $1", &[&VERSION])?;
-        }
-        transaction.commit().map(|()| version)
+        locked(session, || steps(session))
     };
-    let mut steps = steps;
-    refuse_newer(steps().map_err(|error| failed(&error))?, database)
+    let made = steps().map_err(|failure| failed(address, failure))?;
+    refuse_newer(made, &address.shown)
+}
+
+/// Makes the steps that the tables have not seen; returns the version that they had.
+fn steps(session: &Session) -> Answer<i32> {
+    // Another process may have made them since.
+    let version = version(session)?;
+    if version == 0 {
+        let is_there =
+            "SELECT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = 'kurabe') AS there";
+        if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("there"))? {
+            session.statements("CREATE SCHEMA kurabe")?;
+        }
+    }
+    session.set_patience(Some(STEP_PATIENCE));
+    let made = STEPS.iter().skip(version as usize).try_for_each(|step| session.statements(step));
+    session.set_patience(None);
+    made?;
+    if version < VERSION {
+        session.execute("UPDATE kurabe.meta SET version = $1", &[&VERSION])?;
+    }
+    Ok(version)
 }

@@ -1,10 +1,10 @@
 //! TLS for the client of PostgreSQL, by rustls with ring.
 //!
-//! The model: how far the server's certificate is asked is decided before the first byte ([`Checked`]); the client's own code
+//! The model: how far the server's certificate is asked is decided before the first byte ([`Checked`]); the session
 //! decides whether there is TLS at all. Signatures of the handshake are always checked; nobody can take a certificate without its key.
 
+use super::guard::Wire;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -14,10 +14,7 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 
 /// What of the server's certificate is checked.
@@ -33,14 +30,10 @@ const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
 
 /// Makes connections with TLS.
-#[derive(Clone)]
-pub(super) struct Tls(Option<Arc<ClientConfig>>);
+pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
-    pub(super) fn new(checked: Checked, roots: Option<PathBuf>, used: bool) -> Result<Self> {
-        if !used {
-            return Ok(Self(None));
-        }
+    pub(super) fn new(checked: Checked, roots: Option<PathBuf>) -> Result<Self> {
         let provider = Arc::new(ring::default_provider());
         let issuer = match (checked, roots) {
             (Checked::Nothing, _) => None,
@@ -63,7 +56,13 @@ impl Tls {
             .dangerous()
             .with_custom_certificate_verifier(verifier)
             .with_no_client_auth();
-        Ok(Self(Some(Arc::new(config))))
+        Ok(Self(Arc::new(config)))
+    }
+
+    /// A connection through TLS to the server of this name.
+    pub(super) async fn encrypted(&self, name: &str, wire: Box<dyn Wire>) -> io::Result<Box<dyn Wire>> {
+        let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
+        Ok(Box::new(TlsConnector::from(self.0.clone()).connect(name, wire).await?))
     }
 }
 
@@ -200,82 +199,5 @@ impl ServerCertVerifier for Verifier {
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
         self.provider.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// A connection on its way.
-pub(super) struct Handshake {
-    config: Option<Arc<ClientConfig>>,
-    name: ServerName<'static>,
-}
-
-impl<S> MakeTlsConnect<S> for Tls
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    type Stream = Encrypted<S>;
-    type TlsConnect = Handshake;
-    type Error = rustls::pki_types::InvalidDnsNameError;
-
-    fn make_tls_connect(&mut self, name: &str) -> std::result::Result<Handshake, Self::Error> {
-        // A socket of this machine has no name and is asked for none.
-        let name = if name.is_empty() { "localhost" } else { name };
-        Ok(Handshake { config: self.0.clone(), name: ServerName::try_from(name.to_owned())? })
-    }
-}
-
-impl<S> TlsConnect<S> for Handshake
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    type Stream = Encrypted<S>;
-    type Error = io::Error;
-    type Future = Pin<Box<dyn Future<Output = io::Result<Encrypted<S>>> + Send>>;
-
-    fn connect(self, stream: S) -> Self::Future {
-        Box::pin(async move {
-            let config = self.config.ok_or(io::ErrorKind::Unsupported)?;
-            TlsConnector::from(config)
-                .connect(self.name, stream)
-                .await
-                .map(|stream| Encrypted(Box::new(stream)))
-        })
-    }
-}
-
-/// A stream through TLS.
-pub(super) struct Encrypted<S>(Box<tokio_rustls::client::TlsStream<S>>);
-
-impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for Encrypted<S> {
-    fn channel_binding(&self) -> ChannelBinding {
-        ChannelBinding::none()
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Encrypted<S> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_read(context, into)
-    }
-}
-
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Encrypted<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut *self.0).poll_write(context, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.0).poll_shutdown(context)
     }
 }

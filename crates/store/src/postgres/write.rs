@@ -1,16 +1,19 @@
 //! Bringing runs: a batch of them in one transaction.
 
-use super::{PostgresStore, read};
+use super::PostgresStore;
+use super::fields::{fault, read, read_one, run_id, run_identity};
+use super::read::{numbered_word, numbered_words, record as stored_record};
+use super::schema::locked;
+use super::session::{Answer, Failure, Session};
 use crate::export::as_read_back;
 use crate::filter::names;
-use crate::sqlite::digest::DigestRow;
-use crate::store::{BroughtRun, record_text, supersedes};
+use crate::sqlite::digest::{DigestRow, MOST_WORDS};
+use crate::store::{BroughtRun, no_such_run, record_text, supersedes};
 use crate::{id, json};
 use jiff::Timestamp;
 use kurabe_core::digest::RunDigest;
 use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
 use kurabe_core::{Error, Result, text};
-use postgres::{Error as DatabaseError, Transaction};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
 use std::panic::resume_unwind;
@@ -32,26 +35,24 @@ pub(super) fn take(
     make: &dyn Fn(&RunRecord) -> RunDigest,
 ) -> Result<Vec<Result<BroughtRun>>> {
     let mut offered = entering_all(records);
-    let mut client = store.client.borrow_mut();
+    let session = &store.session;
     let mut numbers = store.numbers.borrow().clone();
-    let mut bring = || -> std::result::Result<_, DatabaseError> {
-        let mut transaction = client.transaction()?;
-        super::schema::lock(&mut transaction)?;
+    let bring = || {
         let identified = offered.iter().flatten().map(|(record, _)| record);
-        let mut batch = Batch::read(&mut transaction, identified, version)?;
+        let mut batch = Batch::read(session, identified, version)?;
         let mut rows = BatchRows { version: version as i32, ..BatchRows::default() };
         let mut fates = Vec::new();
         for (record, text) in offered.iter_mut().flatten() {
-            let fate = batch.fate(&mut transaction, record, text)?;
+            let fate = batch.fate(session, record, text)?;
             if matches!(fate, Fate::Written(_)) {
                 rows.add(record, std::mem::take(text), make(record));
             }
             fates.push(fate);
         }
-        rows.write(&mut transaction, &mut numbers)?;
-        transaction.commit().map(|()| fates)
+        rows.write(session, &mut numbers)?;
+        Ok(fates)
     };
-    let mut fates = bring().map_err(store.failed())?.into_iter();
+    let mut fates = locked(session, bring).map_err(store.failed())?.into_iter();
     *store.numbers.borrow_mut() = numbers;
     let arrival = |entered: Result<OfferedRun>| {
         entered?;
@@ -110,19 +111,20 @@ struct Batch {
 
 impl Batch {
     fn read<'r>(
-        transaction: &mut Transaction<'_>,
+        session: &Session,
         records: impl Iterator<Item = &'r RunRecord>,
         version: u32,
-    ) -> std::result::Result<Self, DatabaseError> {
+    ) -> Answer<Self> {
         let (identities, ids): (Vec<&str>, Vec<&str>) =
             records.map(|run| (run.header.identity.as_str(), run.header.id.as_str())).unzip();
-        let rows = transaction.query(
-            "SELECT identity, id, record_sha256, digest_version FROM kurabe.runs WHERE identity = ANY ($1)",
-            &[&identities],
-        )?;
-        let stored = rows.iter().map(|row| (row.get(0), (row.get(1), row.get(2), row.get(3)))).collect();
-        let taken = transaction.query("SELECT id FROM kurabe.runs WHERE id = ANY ($1)", &[&ids])?;
-        let taken = taken.iter().map(|row| row.get(0)).collect();
+        let sql =
+            "SELECT identity, id, record_sha256, digest_version FROM kurabe.runs WHERE identity = ANY ($1)";
+        let stored = read(session, "runs", sql, &[&identities], |row| {
+            Ok((run_identity(row)?, (run_id(row)?, row.record_sha256()?, row.get("digest_version")?)))
+        })?;
+        let stored = stored.into_iter().collect();
+        let sql = "SELECT id FROM kurabe.runs WHERE id = ANY ($1)";
+        let taken = read(session, "runs", sql, &[&ids], run_id)?.into_iter().collect();
         let mut first = HashSet::new();
         let repeated = identities.iter().filter(|identity| !first.insert(**identity));
         let repeated = repeated.map(|identity| (*identity).to_owned()).collect();
@@ -130,12 +132,7 @@ impl Batch {
     }
 
     /// Decides about a run, which gets the id and the labels that it has here; `text` is its record.
-    fn fate(
-        &mut self,
-        transaction: &mut Transaction<'_>,
-        record: &mut RunRecord,
-        text: &mut String,
-    ) -> std::result::Result<Fate, DatabaseError> {
+    fn fate(&mut self, session: &Session, record: &mut RunRecord, text: &mut String) -> Answer<Fate> {
         if let Some(before) = self.seen.get(&record.header.identity) {
             let arrival = BroughtRun { id: before.header.id.clone(), is_new: false };
             return Ok(supersedes(record, before).map_or_else(Fate::Refused, |_| Fate::Kept(arrival)));
@@ -143,7 +140,7 @@ impl Batch {
         let stored = self.stored.remove(&record.header.identity);
         let fate = match stored {
             None => {
-                record.header.id = self.draw(transaction, &record.header.id)?;
+                record.header.id = self.draw(session, &record.header.id)?;
                 Fate::Written(BroughtRun { id: record.header.id.clone(), is_new: true })
             }
             Some((id, hash, version)) if hash == sha256(text) => {
@@ -156,7 +153,7 @@ impl Batch {
                 }
             }
             Some((id, ..)) => {
-                let fate = merged(transaction, record, id)?;
+                let fate = merged(session, record, id)?;
                 *text = record_text(record);
                 fate
             }
@@ -168,22 +165,25 @@ impl Batch {
     }
 
     /// The id that a new run has here: its own if that is free.
-    fn draw(
-        &mut self,
-        transaction: &mut Transaction<'_>,
-        own: &str,
-    ) -> std::result::Result<String, DatabaseError> {
+    fn draw(&mut self, session: &Session, own: &str) -> Answer<String> {
         let mut id = own.to_owned();
         if self.taken.contains(own) {
-            let client = std::cell::RefCell::new(transaction);
             let random = |count| {
-                let row =
-                    client.borrow_mut().query_one("SELECT sha256(uuid_send(gen_random_uuid()))", &[])?;
-                Ok(row.get::<_, Vec<u8>>(0)[..count].to_vec())
+                let sql = "SELECT sha256(uuid_send(gen_random_uuid())) AS id";
+                let bytes = read_one(session, "runs", sql, &[], |row| {
+                    row.checked("id", |bytes: &Vec<u8>| bytes.len() >= count, "too few random bytes")
+                })?;
+                Ok(bytes[..count].to_vec())
             };
+            let mut tries = 0;
             let is_taken = |id: &str| {
-                let sql = "SELECT EXISTS (SELECT FROM kurabe.runs WHERE id = $1)";
-                Ok(self.taken.contains(id) || client.borrow_mut().query_one(sql, &[&id])?.get(0))
+                tries += 1;
+                if tries > MOST_DRAWS {
+                    return Err(Failure::Value(fault("runs", "id", "every id is taken")));
+                }
+                let sql = "SELECT EXISTS (SELECT FROM kurabe.runs WHERE id = $1) AS id";
+                let is_stored = read_one(session, "runs", sql, &[&id], |row| row.get::<bool>("id"))?;
+                Ok(self.taken.contains(id) || is_stored)
             };
             id = id::draw(random, is_taken)?;
         }
@@ -192,14 +192,16 @@ impl Batch {
     }
 }
 
+/// Draws of an id, of which one in four is free at least once ids have become longer.
+const MOST_DRAWS: u32 = 200;
+
 /// What becomes of a run that differs from the stored one with its identity.
-fn merged(
-    transaction: &mut Transaction<'_>,
-    record: &mut RunRecord,
-    id: String,
-) -> std::result::Result<Fate, DatabaseError> {
-    let sql = "SELECT id, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
-    let stored = read::record(&transaction.query_one(sql, &[&id])?);
+fn merged(session: &Session, record: &mut RunRecord, id: String) -> Answer<Fate> {
+    let stored = match stored_record(session, &id) {
+        Ok(stored) => stored.ok_or_else(|| no_such_run(&id)),
+        Err(Failure::Value(error)) => Err(error),
+        Err(failure) => return Err(failure),
+    };
     let grown = stored.and_then(|stored| Ok((supersedes(record, &stored)?, stored)));
     let (is_grown, mut stored) = match grown {
         Ok(grown) => grown,
@@ -265,15 +267,11 @@ impl BatchRows {
         self.digests.push(digest);
     }
 
-    fn write(
-        &self,
-        transaction: &mut Transaction<'_>,
-        numbers: &mut HashMap<String, i32>,
-    ) -> std::result::Result<(), DatabaseError> {
+    fn write(&self, session: &Session, numbers: &mut HashMap<String, i32>) -> Answer<()> {
         let words = self.digests.iter().flat_map(|digest| {
             digest.facts.iter().chain(digest.figures.iter().map(|(word, _)| word)).map(|word| plain(word))
         });
-        number(transaction, words.chain(self.names.iter().cloned()), numbers)?;
+        number(session, words.chain(self.names.iter().cloned()), numbers)?;
         let place = |word: &String| numbers[&plain(word)];
         let digest = |digest: &RunDigest| -> DigestRow {
             let figures = digest.figures.iter();
@@ -292,31 +290,29 @@ impl BatchRows {
         };
         let means: Vec<String> = digests.iter().map(means).collect();
         let digests: Vec<String> = digests.iter().map(json::to_text).collect();
-        transaction.execute(
+        session.execute(
             "INSERT INTO kurabe.names SELECT word_id, word FROM kurabe.words WHERE word_id = ANY ($1)
              ON CONFLICT DO NOTHING",
             &[&names],
         )?;
-        transaction
-            .execute(
-                BRING,
-                &[
-                    &self.identities,
-                    &self.ids,
-                    &self.starts_unix_s,
-                    &self.summaries,
-                    &names,
-                    &self.records,
-                    &self.hashes,
-                    &digests,
-                    &(RECORD_SCHEMA as i32),
-                    &self.version,
-                    &self.days,
-                    &alike,
-                    &means,
-                ],
-            )
-            .map(|_| ())
+        session.execute(
+            BRING,
+            &[
+                &self.identities,
+                &self.ids,
+                &self.starts_unix_s,
+                &self.summaries,
+                &names,
+                &self.records,
+                &self.hashes,
+                &digests,
+                &(RECORD_SCHEMA as i32),
+                &self.version,
+                &self.days,
+                &alike,
+                &means,
+            ],
+        )
     }
 }
 
@@ -347,22 +343,26 @@ fn alike((facts, figures): &DigestRow, kind: &str) -> String {
 
 /// Sees to it that words have their numbers.
 fn number(
-    transaction: &mut Transaction<'_>,
+    session: &Session,
     words: impl Iterator<Item = String>,
     numbers: &mut HashMap<String, i32>,
-) -> std::result::Result<(), DatabaseError> {
+) -> Answer<()> {
     let mut fresh: Vec<String> = words.filter(|word| !numbers.contains_key(word)).collect();
     fresh.sort_unstable();
     fresh.dedup();
-    let kept = "SELECT word_id, word FROM kurabe.words WHERE hash = ANY ($1)";
     let hashes = |words: &[String]| words.iter().map(|word| sha256(word)).collect::<Vec<_>>();
-    for row in transaction.query(kept, &[&hashes(&fresh)])? {
-        numbers.insert(row.get(1), row.get(0));
-    }
+    let learn = |found: Vec<(i32, String)>, numbers: &mut HashMap<String, i32>| {
+        numbers.extend(found.into_iter().map(|(number, word)| (word, number)));
+    };
+    learn(numbered_words(session, "hash = ANY ($1)", &[&hashes(&fresh)])?, numbers);
     fresh.retain(|word| !numbers.contains_key(word));
-    let new = "INSERT INTO kurabe.words (hash, word) SELECT * FROM unnest($1::bytea[], $2::text[]) RETURNING word_id, word";
-    for row in transaction.query(new, &[&hashes(&fresh), &fresh])? {
-        numbers.insert(row.get(1), row.get(0));
+    let new = "INSERT INTO kurabe.words (hash, word) SELECT * FROM unnest($1::bytea[], $2::text[])
+         RETURNING word_id, word, hash";
+    let made = read(session, "words", new, &[&hashes(&fresh), &fresh], numbered_word)?;
+    learn(made.into_iter().flatten().collect(), numbers);
+    let is_number = |number: &i32| usize::try_from(*number).is_ok_and(|number| number <= MOST_WORDS);
+    match fresh.iter().all(|word| numbers.contains_key(word)) && numbers.values().all(is_number) {
+        true => Ok(()),
+        false => Err(fault("words", "word_id", "a word that was just written has no number").into()),
     }
-    Ok(())
 }

@@ -1,0 +1,254 @@
+//! Passwords in words that were typed, whatever they were typed for.
+//!
+//! The model: an address where one is expected is a [`SharedAddress`](crate::SharedAddress), which shows none. This is for the edge, where an
+//! address may have been typed as something else: a run, a file, a command. Of a single argument, everything between the first
+//! `:` and the last `@` may be a password, and everything after `password=`. [`Secrets`] knows the arguments, so that what was typed is
+//! covered exactly, with any letters in it.
+
+use crate::SharedAddress;
+use crate::address::percent_decoded;
+use kurabe_core::shown;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// What appears instead of a password.
+const COVER: &str = "…";
+
+/// Names of the settings that hold a password, in small letters.
+const KEYS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
+
+/// Shorter passwords are covered only together with the argument that they are part of.
+const LEAST_BYTES: usize = 4;
+
+/// Whether a word is clearly a path of a file.
+pub(crate) fn is_path(word: &str) -> bool {
+    ["/", "./", "../", "~"].iter().any(|start| word.starts_with(start))
+}
+
+/// Whether a setting that holds a password appears in the words.
+pub(crate) fn has_key(words: &str) -> bool {
+    next_value(words, 0).is_some()
+}
+
+/// The start of the first value of a password at or after a place.
+fn next_value(words: &str, from: usize) -> Option<usize> {
+    // ASCII letters only: all places stay the same.
+    let small = words.to_ascii_lowercase();
+    let values = KEYS.iter().filter_map(|key| {
+        small[from..].match_indices(key).find_map(|(at, _)| {
+            let after = &small[from + at + key.len()..];
+            let value = after.trim_start().strip_prefix('=').or_else(|| after.strip_prefix("%3d"))?;
+            Some(words.len() - value.trim_start().len())
+        })
+    });
+    values.min()
+}
+
+/// The places of what may be a password in a single argument.
+pub(crate) fn hidden(word: &str) -> Vec<Range<usize>> {
+    let key = next_value(word, 0).map(|start| start..word.len());
+    let account = account(word);
+    let mut ranges: Vec<Range<usize>> =
+        account.into_iter().chain(key).filter(|range| !range.is_empty()).collect();
+    if let [account, key] = ranges.as_slice()
+        && key.start < account.end
+    {
+        let start = account.start.min(key.start);
+        ranges = std::iter::once(start..word.len()).collect();
+    }
+    ranges
+}
+
+/// The place of the password in `USER:PASSWORD@HOST`, with or without a scheme before it.
+fn account(word: &str) -> Option<Range<usize>> {
+    let small = word.to_ascii_lowercase();
+    let scheme = small.find("://").map(|at| at + "://".len());
+    let short = || {
+        let at = small.find(':').filter(|at| small[..*at].starts_with("postgre"))?;
+        Some(at + 1 + small[at + 1..].bytes().take_while(|byte| *byte == b'/').count())
+    };
+    let start = match scheme.or_else(short) {
+        Some(start) => start,
+        None if is_path(word) => return None,
+        None => 0,
+    };
+    let end = start + small[start..].rfind('@').max(small[start..].rfind("%40"))?;
+    let before = &small[start..end];
+    let colons = [(before.find(':'), 1), (before.find("%3a"), 3)];
+    let colon = colons.iter().filter_map(|(at, length)| at.map(|at| at + length)).min()?;
+    Some(start + colon..end)
+}
+
+/// An argument with every password in it covered.
+pub fn without_password(word: &str) -> Cow<'_, str> {
+    cover(word, &hidden(word))
+}
+
+fn cover<'w>(words: &'w str, ranges: &[Range<usize>]) -> Cow<'w, str> {
+    if ranges.is_empty() {
+        return Cow::Borrowed(words);
+    }
+    let mut out = String::new();
+    let mut from = 0;
+    for range in ranges {
+        out += &words[from..range.start];
+        out += COVER;
+        from = range.end;
+    }
+    Cow::Owned(out + &words[from..])
+}
+
+/// A text in which addresses may appear, with every password in them covered.
+pub fn without_passwords(text: &str) -> Cow<'_, str> {
+    let mut ranges: Vec<Range<usize>> = Vec::new();
+    let mut from = 0;
+    while let Some(start) = next_value(text, from) {
+        let value = &text[start..];
+        let quoted = value.strip_prefix('\'').map(|inside| {
+            let end = inside.find(['\'', '\n']).unwrap_or(inside.len());
+            start + 1..start + 1 + end
+        });
+        let plain = || start..start + value.find(is_end).unwrap_or(value.len());
+        let range = quoted.unwrap_or_else(plain);
+        from = range.end;
+        ranges.push(range);
+    }
+    let mut start = 0;
+    while let Some(at) = text[start..].find("://").map(|at| start + at) {
+        let begin = text[..at].rfind(is_end).map_or(0, |space| space + 1);
+        let begin = (begin..=at).find(|begin| text.is_char_boundary(*begin)).unwrap_or(at);
+        let end = at + text[at..].find(is_end).unwrap_or(text.len() - at);
+        ranges.extend(account(&text[begin..end]).map(|range| begin + range.start..begin + range.end));
+        start = end;
+    }
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|next, range| {
+        let overlaps = next.start <= range.end;
+        if overlaps {
+            range.end = range.end.max(next.end);
+        }
+        overlaps
+    });
+    cover(text, &ranges)
+}
+
+/// What ends an address in a text.
+fn is_end(letter: char) -> bool {
+    letter.is_whitespace() || "\"'`".contains(letter)
+}
+
+/// The passwords of a command line, which no message may repeat.
+#[derive(Default)]
+pub struct Secrets {
+    /// What is replaced, the longest first, and by what.
+    covers: Vec<(String, String)>,
+}
+
+impl Secrets {
+    /// Those of arguments, and of variables that hold an address.
+    pub fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
+        let mut secrets = Self::default();
+        for word in words {
+            let value =
+                word.strip_prefix("--").and_then(|option| option.split_once('=')).map(|(_, value)| value);
+            [Some(word), value].into_iter().flatten().for_each(|word| secrets.learn(word));
+        }
+        secrets.covers.sort_by_key(|(secret, _)| std::cmp::Reverse(secret.len()));
+        secrets.covers.dedup();
+        secrets
+    }
+
+    fn learn(&mut self, word: &str) {
+        let ranges = hidden(word);
+        if ranges.is_empty() {
+            return;
+        }
+        self.add(word, &cover(word, &ranges));
+        let parsed = SharedAddress::named(word.as_ref()).and_then(Result::ok);
+        let pieces: Vec<&str> = ranges.into_iter().map(|range| &word[range]).collect();
+        let decoded: Vec<String> = pieces.iter().filter_map(|piece| percent_decoded(piece)).collect();
+        let password = parsed.as_ref().and_then(SharedAddress::password);
+        for secret in pieces.into_iter().chain(decoded.iter().map(String::as_str)).chain(password) {
+            if secret.len() >= LEAST_BYTES {
+                self.add(secret, COVER);
+            }
+        }
+    }
+
+    /// Covers a secret in each of the ways in which words are shown.
+    fn add(&mut self, secret: &str, cover: &str) {
+        let line = shown::line(secret);
+        let json = serde_json::Value::from(secret).to_string();
+        let json_of_line = serde_json::Value::from(line.as_str()).to_string();
+        let inside = |json: &str| json[1..json.len() - 1].to_owned();
+        for one in [secret.to_owned(), inside(&json), inside(&json_of_line), line] {
+            if !one.is_empty() && one != cover {
+                self.covers.push((one, cover.to_owned()));
+            }
+        }
+    }
+
+    /// A text without these passwords, and without those of addresses from elsewhere.
+    pub fn cover(&self, text: &str) -> String {
+        let text = self.covers.iter().fold(Cow::Borrowed(text), |text, (secret, cover)| {
+            if text.contains(secret) { Cow::Owned(text.replace(secret, cover)) } else { text }
+        });
+        without_passwords(&text).into_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_covered_wherever_an_address_stands() {
+        for (typed, shown) in [
+            ("no `postgres://aki:s3cret@db/lab` here", "no `postgres://aki:…@db/lab` here"),
+            ("postgresql://aki:s3/c@ret?@db:1/lab", "postgresql://aki:…@db:1/lab"),
+            ("postgres://db/lab?user=aki&password=s3cret&a=b", "postgres://db/lab?user=aki&password=…"),
+            ("postgres://aki@db/lab and postgres://b:s3cret@c", "postgres://aki@db/lab and postgres://b:…@c"),
+            ("postgre://aki:s3cret@db", "postgre://aki:…@db"),
+            ("no `host=db password='s3 cret' dbname=lab`", "no `host=db password='…' dbname=lab`"),
+            ("host=db PASSWORD = s3cret dbname=lab", "host=db PASSWORD = … dbname=lab"),
+            ("/mnt/a:b@c", "/mnt/a:b@c"),
+            ("the password file", "the password file"),
+        ] {
+            assert_eq!(without_passwords(typed), shown);
+        }
+    }
+
+    #[test]
+    fn of_an_argument_all_that_may_be_a_password_is_covered() {
+        for (typed, shown) in [
+            ("aki:s3 c@ret@db/lab", "aki:…@db/lab"),
+            ("postgres://aki%3As3cret%40db", "postgres://aki%3A…%40db"),
+            ("postgresql:/aki:s3cret@db", "postgresql:/aki:…@db"),
+            ("host=db password=s3 cret' dbname=lab", "host=db password=…"),
+            ("postgres://aki:s3?password=c@ret", "postgres://aki:…"),
+            ("/mnt/a:b@c", "/mnt/a:b@c"),
+            ("a=b:c", "a=b:c"),
+        ] {
+            assert_eq!(without_password(typed), shown);
+        }
+    }
+
+    #[test]
+    fn what_was_typed_is_covered_exactly() {
+        let typed =
+            ["--db=postgres://aki:s3 \"c\u{1b}r@et@db/lab", "host=db password='t0p s3cret'", "x:ab@c"];
+        let secrets = Secrets::of(typed);
+        for text in [
+            "no run `postgres://aki:s3 \"c\u{1b}r@et@db/lab`",
+            "no run `postgres://aki:s3 \\\"c\\u001br@et@db/lab`",
+            "no run `s3 \"c\\x1br@et`",
+            "no file t0p s3cret",
+            "no `x:ab@c`",
+        ] {
+            let shown = secrets.cover(text);
+            assert!(shown.contains(COVER), "{shown}");
+            assert!(!["s3", "et@", "ab@"].iter().any(|part| shown.contains(part)), "{shown}");
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! Values of the tables, checked as those of a file are: whoever may write to the database may have written anything.
+
+use super::session::{Failure, Session};
+use crate::check::Fault;
+use crate::{id, identity};
+use kurabe_core::mention::PUSH;
+use kurabe_core::{Error, ErrorKind, Result, shown, text};
+use std::fmt::Display;
+use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
+
+/// Bytes of a SHA-256.
+const HASH_BYTES: usize = 32;
+
+/// A row that was asked of a table. Columns are known by their names.
+pub(super) struct Fields<'r> {
+    table: &'static str,
+    row: &'r Row,
+}
+
+impl<'r> Fields<'r> {
+    pub(super) fn new(table: &'static str, row: &'r Row) -> Self {
+        Self { table, row }
+    }
+
+    /// The value of a column.
+    pub(super) fn get<T: FromSql<'r>>(&self, column: &str) -> Result<T> {
+        self.row.try_get(column).map_err(|error| {
+            let reason =
+                std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string);
+            self.fault(column, reason)
+        })
+    }
+
+    /// The error for a value that does not fit.
+    pub(super) fn fault(&self, column: &str, reason: impl Display) -> Error {
+        fault(self.table, column, reason)
+    }
+
+    /// A value that must hold.
+    pub(super) fn checked<T: FromSql<'r>>(
+        &self,
+        column: &str,
+        holds: impl FnOnce(&T) -> bool,
+        what: &str,
+    ) -> Result<T> {
+        let value = self.get(column)?;
+        if holds(&value) { Ok(value) } else { Err(self.fault(column, what)) }
+    }
+
+    /// The hash of a record.
+    pub(super) fn record_sha256(&self) -> Result<Vec<u8>> {
+        self.checked("record_sha256", |hash: &Vec<u8>| hash.len() == HASH_BYTES, "not a SHA-256")
+    }
+}
+
+/// The id of a run.
+pub(super) fn run_id(row: &Fields<'_>) -> Result<String> {
+    row.checked("id", |id: &String| id::is_well_formed(id), "not the id of a run")
+}
+
+/// The identity of a run.
+pub(super) fn run_identity(row: &Fields<'_>) -> Result<String> {
+    row.checked("identity", |word: &String| identity::is_well_formed(word), "not a UUID")
+}
+
+/// The error for a value of a table that does not fit.
+pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
+    ErrorKind::Store
+        .error(text!(
+            "the database has a value in `kurabe.{table}.{column}` that does not fit",
+            "データベースの `kurabe.{table}.{column}` に正しくない値があります"
+        ))
+        .because(shown::line(&reason.to_string()))
+        .remedy(text!(
+            "the tables were changed: their owner restores them from a backup, or drops the schema kurabe, after which `{PUSH}` brings the runs again",
+            "表が書き換えられています。所有者がバックアップから戻すか、スキーマ kurabe を削除して `{PUSH}` で送り直してください"
+        ))
+}
+
+/// The error for a record or a summary that contradicts itself.
+pub(super) fn contradiction(id: &str, column: &str, found: Fault) -> Error {
+    let Fault { field, message } = found;
+    fault("runs", column, format!("{id}: {field}: {}", message.en))
+}
+
+/// The rows that a table has for a statement, each made into a value.
+pub(super) fn read<T>(
+    session: &Session,
+    table: &'static str,
+    sql: &str,
+    parameters: super::Parameters<'_>,
+    mut made: impl FnMut(&Fields<'_>) -> Result<T>,
+) -> std::result::Result<Vec<T>, Failure> {
+    let mut values = Vec::new();
+    session.each(sql, parameters, |row| {
+        values.push(made(&Fields::new(table, &row))?);
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+/// The only row that a table has for a statement.
+pub(super) fn read_one<T>(
+    session: &Session,
+    table: &'static str,
+    sql: &str,
+    parameters: super::Parameters<'_>,
+    made: impl FnMut(&Fields<'_>) -> Result<T>,
+) -> std::result::Result<T, Failure> {
+    let mut values = read(session, table, sql, parameters, made)?;
+    match (values.pop(), values.is_empty()) {
+        (Some(only), true) => Ok(only),
+        _ => Err(fault(table, "*", "not one row").into()),
+    }
+}
