@@ -182,6 +182,19 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it does I/O to storage that may stop answering.
+    pub fn waits_for_devices(&self) -> bool {
+        match self {
+            Self::Run(_) | Self::Fio(_) | Self::Sweep(_) | Self::Versus(_) | Self::Fit(_) => true,
+            Self::Doctor(_) | Self::Ui(_) => true,
+            Self::Why(args) => args.probe.is_some(),
+            Self::Study(args) => matches!(args.action, StudyAction::Run(_)),
+            _ => false,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     #[arg(default_value = "last", value_name = "RUN", help = t("A run's id, a unique beginning of it, or a label that no other run has", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可)"))]

@@ -59,6 +59,16 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
+    if communicator.is_none() && cli.command.waits_for_devices() {
+        match signals::supervise() {
+            Ok(None) => {}
+            Ok(Some(code)) => return code,
+            Err(error) => {
+                tell(&cli, &error);
+                return ExitCode::from(error.kind().exit_code());
+            }
+        }
+    }
     // Runs record it.
     let command_line: Vec<String> =
         command_line.iter().map(|word| without_password(word).into_owned()).collect();

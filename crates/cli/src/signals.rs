@@ -4,13 +4,22 @@
 //! terminal. It counts them: those that come together are one wish. At the second wish other threads take away programs and
 //! test files; the process does not wait for them longer than [`FAREWELL`], because storage that hangs is why people press
 //! twice. What they did not remove, the store still names, and the next start removes it.
+//!
+//! A process with a thread that waits for a device in the kernel cannot end: whoever waits for it, waits for the device. So the
+//! process that the user started only supervises a second one that measures ([`supervise`]). It passes signals on, ends with
+//! the same exit code, and at the second wish after [`SUPERVISORS_FAREWELL`], whatever became of the other.
 
 use crate::lang::{lang, t};
 use crate::output::say;
 use kurabe_core::{Error, Result, text};
 use kurabe_lab::RunHandle;
+use kurabe_program::{Forked, fork_worker};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::{iterator::Signals, low_level::exit};
+use std::fs::OpenOptions;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::Builder;
@@ -23,6 +32,61 @@ const ONE_WISH: Duration = Duration::from_secs(1);
 /// How long the second wish waits for test files to go: removing one takes milliseconds where storage answers, and
 /// longer than a second seems to hang to who pressed the keys.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long the supervising process waits for the other one after the second wish. Longer than [`FAREWELL`], so that the other
+/// one's exit code is the one that is passed on where it can end.
+const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
+
+/// Has a second process do the rest of the work. It returns an exit code in the process that the user started, and `None` in the
+/// one that works. To be called while there is one thread.
+///
+/// # Errors
+/// When the operating system does not let the process listen for signals.
+pub fn supervise() -> Result<Option<ExitCode>> {
+    let Forked::Parent(worker) = fork_worker() else { return Ok(None) };
+    let mut is_ending = false;
+    let heard = hear(move |signal| {
+        // A terminal has sent it to both; the worker counts the two as one.
+        if let Some(signal) = Signal::from_named_raw(signal) {
+            let _ = kill_process(worker, signal);
+        }
+        if std::mem::replace(&mut is_ending, true) {
+            std::thread::sleep(SUPERVISORS_FAREWELL);
+            exit(128 + signal);
+        }
+    });
+    if let Err(error) = heard {
+        let _ = kill_process(worker, Signal::KILL);
+        return Err(error);
+    }
+    loop {
+        match waitpid(Some(worker), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(Some(ExitCode::from(code_of(worker, status)))),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(error) => {
+                return Err(Error::os(
+                    text!("cannot wait for the process that measures", "測定プロセスの終了を待てません"),
+                    &error.into(),
+                ));
+            }
+        }
+    }
+}
+
+/// The exit code of a process that ended; of one that a signal ended as a shell has it, and said.
+fn code_of(worker: Pid, status: WaitStatus) -> u8 {
+    if let Some(code) = status.exit_status() {
+        return code as u8;
+    }
+    let signal = status.terminating_signal().unwrap_or_default();
+    let process = worker.as_raw_nonzero();
+    say(text!(
+        "kurabe: process {process}, which measured, was ended by signal {signal}",
+        "kurabe: 測定していたプロセス {process} はシグナル {signal} で終了しました"
+    )
+    .get(lang()));
+    (128 + signal) as u8
+}
 
 /// Has a file that becomes too large (`ulimit -f`) fail with an error that can be told, instead of ending kurabe on the
 /// spot. A handler that does nothing, because being ignored would be passed on to the programs of a profile.
@@ -121,6 +185,11 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
     for _ in 0..2 {
         // Where no thread could be started, this returns at once.
         let _ = is_done.recv_timeout(until.saturating_duration_since(Instant::now()));
+    }
+    // A process that cannot end keeps its descriptors, and who reads the other ends of pipes would wait for it.
+    if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&nowhere);
+        let _ = rustix::stdio::dup2_stderr(&nowhere);
     }
     exit(128 + signal)
 }

@@ -24,7 +24,7 @@ mod worker;
 pub use enclosure::Enclosure;
 pub use folder::{FileIdentity, Folder};
 pub use foreground::{Foreground, ForegroundEnd};
-pub use platform::die_with_starter;
+pub use platform::{Forked, die_with_starter, fork_worker};
 pub use programs::{Coming, Listed, Programs, Tell, Workplace};
 pub use run::Ran;
 pub use stop::{Stop, interrupted};

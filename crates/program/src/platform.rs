@@ -1,6 +1,7 @@
 //! What depends on the operating system, for programs and their folders.
 
-// `pre_exec` is unsafe: the new process is a copy with one thread, in which locks may be held by threads that are gone.
+// `fork` and `pre_exec` are unsafe: the new process is a copy with one thread, in which locks may be held by threads that are
+// gone.
 #![allow(unsafe_code)]
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
@@ -66,6 +67,37 @@ pub fn die_with_starter(command: &mut Command) {
     };
     // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(bind) };
+}
+
+/// One of the two processes after [`fork_worker`].
+pub enum Forked {
+    /// The process that was started by the user, with its child.
+    Parent(Pid),
+    /// The child, or the only process where a second one cannot be had.
+    Worker,
+}
+
+/// Forks this process while it has one thread. The child is killed when the parent ends, however that comes.
+///
+/// Where the process has several threads, or the system refuses a second process, it goes on as the worker.
+/// Source: fork(2); prctl(2), PR_SET_PDEATHSIG.
+pub fn fork_worker() -> Forked {
+    let parent = rustix::process::getpid();
+    if !std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1) {
+        return Forked::Worker;
+    }
+    // SAFETY: with one thread, no other one can hold a lock that the child would wait for.
+    match unsafe { libc::fork() } {
+        0 => {
+            let bound = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+            // The parent may have ended before the line above.
+            if bound.is_err() || rustix::process::getppid() != Some(parent) {
+                std::process::exit(1);
+            }
+            Forked::Worker
+        }
+        child => Pid::from_raw(child).filter(|_| child > 0).map_or(Forked::Worker, Forked::Parent),
+    }
 }
 
 /// Creates a PID namespace for the programs that the calling thread starts from now on. The first of them is its init.

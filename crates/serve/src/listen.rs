@@ -85,7 +85,7 @@ impl Doorway {
             ))
         };
         if path.symlink_metadata().is_ok() {
-            return Err(exists_already(path));
+            return Err(already_exists(path));
         }
         let listen = || -> io::Result<(OwnedFd, Stat)> {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
@@ -139,7 +139,7 @@ pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<
     let has_control = control.is_some_and(|path| taken.contains(&path));
     let is_left = |path: &Path| has_control && facts(path).is_some_and(|facts| is_dead(path, &facts));
     if let Some(path) = taken.iter().find(|path| !is_left(path)) {
-        return Err(exists_already(path));
+        return Err(already_exists(path));
     }
     taken.into_iter().try_for_each(|path| {
         rustix::fs::unlink(path).map_err(|error| {
@@ -149,9 +149,9 @@ pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<
     })
 }
 
-fn exists_already(path: &Path) -> Error {
+fn already_exists(path: &Path) -> Error {
     let shown = shown::path(path);
-    ErrorKind::Refused.error(text!("{shown} exists already", "{shown} はすでにあります")).remedy(text!(
+    ErrorKind::Refused.error(text!("{shown} already exists", "{shown} はすでにあります")).remedy(text!(
         "choose another name; the socket of a kurabe that was killed is taken over by itself",
         "別の名前を指定してください。強制終了した kurabe のソケットであれば自動で引き継ぎます"
     ))

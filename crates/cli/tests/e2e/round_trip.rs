@@ -22,7 +22,7 @@ fn goes_round(lab: &Lab, target: &Path, cells: u32) {
     lab.kurabe(&["export", id, "--output", text(&file)]).ok();
     let exported = std::fs::read_to_string(&file).expect("an exported run");
     assert_eq!(lab.kurabe(&["export"]).ok().out, exported, "`last` is the run");
-    lab.kurabe(&["export", id, "-o", text(&file)]).is_refusal(6, &["nothing is overwritten"]);
+    lab.kurabe(&["export", id, "-o", text(&file)]).is_refusal(6, &["already exists"]);
 
     lab.kurabe(&["rm", id]).ok();
     assert!(lab.list().is_empty());
