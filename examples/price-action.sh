@@ -3,8 +3,10 @@
 set -euo pipefail
 
 kurabe=${KURABE:-kurabe}
-bill=${RUNNER_TEMP:-/tmp}/kurabe-bill.json
-table=${RUNNER_TEMP:-/tmp}/kurabe-bill.md
+# A new directory for each step, because kurabe overwrites nothing. It stays: the bill is the output of the step.
+results=$(mktemp -d "${RUNNER_TEMP:-/tmp}/kurabe-price.XXXXXX")
+bill=$results/bill.json
+table=$results/bill.md
 words=(price --panel "${KURABE_PANEL:-everyday}" --save "$bill" --markdown "$table")
 [ -z "${KURABE_BUDGET:-}" ] || words+=(--budget "$KURABE_BUDGET")
 # On the base branch itself there is no bill before.

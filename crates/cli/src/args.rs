@@ -183,14 +183,15 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it does I/O to storage that may stop answering.
-    pub fn waits_for_devices(&self) -> bool {
+    /// Whether it measures storage, or removes what a killed measurement has left on it: storage that may not answer.
+    pub fn may_wait_for_storage(&self) -> bool {
         match self {
-            Self::Run(_) | Self::Fio(_) | Self::Sweep(_) | Self::Versus(_) | Self::Fit(_) => true,
-            Self::Doctor(_) | Self::Ui(_) => true,
-            Self::Why(args) => args.probe.is_some(),
             Self::Study(args) => matches!(args.action, StudyAction::Run(_)),
-            _ => false,
+            Self::Record(_) | Self::Price(_) | Self::On(_) | Self::Mark(_) => false,
+            Self::Serve(_) | Self::Attach(_) | Self::Detach(_) | Self::Control(_) | Self::Vm(_) => false,
+            Self::Catalogue(_) | Self::Profiles(_) | Self::Models(_) => false,
+            Self::Completions { .. } | Self::Man { .. } => false,
+            _ => true,
         }
     }
 }

@@ -41,6 +41,7 @@ use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use kurabe_lab::Communicator;
 use kurabe_store::without_password;
+use signals::Role;
 use std::borrow::Cow;
 use std::process::ExitCode;
 
@@ -59,21 +60,27 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
-    if communicator.is_none() && cli.command.waits_for_devices() {
-        match signals::supervise() {
-            Ok(None) => {}
-            Ok(Some(code)) => return code,
-            Err(error) => {
-                tell(&cli, &error);
-                return ExitCode::from(error.kind().exit_code());
-            }
+    if communicator.is_some() || !cli.command.may_wait_for_storage() {
+        return ExitCode::from(worked(&cli, &command_line, communicator));
+    }
+    match signals::supervise() {
+        Ok(Role::Supervised(code)) => code,
+        Ok(Role::Works(None)) => ExitCode::from(worked(&cli, &command_line, None)),
+        Ok(Role::Works(Some(supervisor))) => supervisor.ends_with(worked(&cli, &command_line, None)),
+        Err(error) => {
+            tell(&cli, &error);
+            ExitCode::from(error.kind().exit_code())
         }
     }
+}
+
+/// Does what the command line says, and says what keeps it from that. The exit code.
+fn worked(cli: &Cli, command_line: &[String], communicator: Option<&dyn Communicator>) -> u8 {
     // Runs record it.
     let command_line: Vec<String> =
         command_line.iter().map(|word| without_password(word).into_owned()).collect();
-    match dispatch(&cli, &command_line, communicator) {
-        Ok(()) => ExitCode::SUCCESS,
+    match dispatch(cli, &command_line, communicator) {
+        Ok(()) => 0,
         // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
         Err(_)
             if output::reader_is_gone()
@@ -86,13 +93,13 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
                         | Command::Fit(_)
                 ) =>
         {
-            ExitCode::SUCCESS
+            0
         }
         // Rank 0 tells what became of the others; where it does not, somebody must.
-        Err(error) if is_silent(communicator) && error.kind() != ErrorKind::RankLost => ExitCode::SUCCESS,
+        Err(error) if is_silent(communicator) && error.kind() != ErrorKind::RankLost => 0,
         Err(error) => {
-            tell(&cli, &error);
-            ExitCode::from(error.kind().exit_code())
+            tell(cli, &error);
+            error.kind().exit_code()
         }
     }
 }

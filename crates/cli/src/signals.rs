@@ -6,8 +6,8 @@
 //! twice. What they did not remove, the store still names, and the next start removes it.
 //!
 //! A process with a thread that waits for a device in the kernel cannot end: whoever waits for it, waits for the device. So the
-//! process that the user started only supervises a second one that measures ([`supervise`]). It passes signals on, ends with
-//! the same exit code, and at the second wish after [`SUPERVISORS_FAREWELL`], whatever became of the other.
+//! process that the user started only supervises a second one that does the work ([`supervise`]). It passes signals on and ends
+//! with the same exit code, also where the other one has told its code and cannot end.
 
 use crate::lang::{lang, t};
 use crate::output::say;
@@ -17,8 +17,10 @@ use kurabe_program::{Forked, fork_worker};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::{iterator::Signals, low_level::exit};
+use signal_hook::iterator::Signals;
+use signal_hook::low_level::{emulate_default_handler, exit};
 use std::fs::OpenOptions;
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -33,19 +35,57 @@ const ONE_WISH: Duration = Duration::from_secs(1);
 /// longer than a second seems to hang to who pressed the keys.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long the supervising process waits for the other one after the second wish. Longer than [`FAREWELL`], so that the other
-/// one's exit code is the one that is passed on where it can end.
+/// How long the supervising process waits for the other one to end, after that has said that it does and after the second wish.
+/// Longer than [`FAREWELL`].
 const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
 
-/// Has a second process do the rest of the work. It returns an exit code in the process that the user started, and `None` in the
-/// one that works. To be called while there is one thread.
+/// What the process that works tells the one that supervises it.
+pub struct Supervisor(PipeWriter);
+
+impl Supervisor {
+    /// Tells the exit code, as the last thing that this process does.
+    pub fn ends_with(mut self, code: u8) -> ExitCode {
+        let _ = std::io::stdout().flush();
+        leave_streams();
+        // A supervisor that is gone waits for nothing.
+        let _ = self.0.write_all(&[code]);
+        ExitCode::from(code)
+    }
+}
+
+/// A process that supervises, or the one that works.
+pub enum Role {
+    /// The process that the user started, which waited for the other one, and its exit code.
+    Supervised(ExitCode),
+    /// The process that works.
+    Works(Option<Supervisor>),
+}
+
+/// Has a second process do the rest of the work, and waits for it in the one that the user started. To be called while there is
+/// one thread.
 ///
 /// # Errors
-/// When the operating system does not let the process listen for signals.
-pub fn supervise() -> Result<Option<ExitCode>> {
-    let Forked::Parent(worker) = fork_worker() else { return Ok(None) };
+/// When the operating system gives no pipe or does not let the process listen for signals.
+pub fn supervise() -> Result<Role> {
+    let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
+    let (told, tells) = std::io::pipe().map_err(no_pipe)?;
+    let worker = match fork_worker() {
+        Forked::Parent(worker) => worker,
+        Forked::Worker => return Ok(Role::Works(Some(Supervisor(tells)))),
+        Forked::Alone => return Ok(Role::Works(None)),
+    };
+    drop(tells);
+    let followed = follow(worker, told);
+    if followed.is_err() {
+        let _ = kill_process(worker, Signal::KILL);
+    }
+    followed.map(|code| Role::Supervised(ExitCode::from(code)))
+}
+
+/// Passes signals on to the process that works, and waits until it has ended or cannot end.
+fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
     let mut is_ending = false;
-    let heard = hear(move |signal| {
+    hear(move |signal| {
         // A terminal has sent it to both; the worker counts the two as one.
         if let Some(signal) = Signal::from_named_raw(signal) {
             let _ = kill_process(worker, signal);
@@ -54,37 +94,54 @@ pub fn supervise() -> Result<Option<ExitCode>> {
             std::thread::sleep(SUPERVISORS_FAREWELL);
             exit(128 + signal);
         }
-    });
-    if let Err(error) = heard {
-        let _ = kill_process(worker, Signal::KILL);
-        return Err(error);
-    }
+    })?;
+    let mut code = [0];
+    // Without a byte it has been ended by a signal, or is about to be.
+    let is_told = told.read_exact(&mut code).is_ok();
+    let until = Instant::now() + SUPERVISORS_FAREWELL;
     loop {
-        match waitpid(Some(worker), WaitOptions::empty()) {
-            Ok(Some((_, status))) => return Ok(Some(ExitCode::from(code_of(worker, status)))),
-            Ok(None) | Err(Errno::INTR) => {}
+        let options = if is_told { WaitOptions::NOHANG } else { WaitOptions::empty() };
+        match waitpid(Some(worker), options) {
+            Ok(Some((_, status))) => return Ok(code_of(worker, status)),
+            Ok(None) if Instant::now() > until => {
+                say_stays(worker);
+                return Ok(code[0]);
+            }
+            Ok(None) => std::thread::sleep(Duration::from_micros(200)),
+            Err(Errno::INTR) => {}
             Err(error) => {
-                return Err(Error::os(
-                    text!("cannot wait for the process that measures", "測定プロセスの終了を待てません"),
-                    &error.into(),
-                ));
+                let text =
+                    text!("cannot wait for the process that works", "処理を行うプロセスの終了を待てません");
+                return Err(Error::os(text, &error.into()));
             }
         }
     }
 }
 
-/// The exit code of a process that ended; of one that a signal ended as a shell has it, and said.
+fn say_stays(worker: Pid) {
+    let process = worker.as_raw_nonzero();
+    let words = text!(
+        "kurabe: storage does not answer; the system keeps process {process} until it does",
+        "kurabe: ストレージが応答しません。応答があるまでプロセス {process} は残ります"
+    );
+    say(words.get(lang()));
+}
+
+/// The exit code of a process that ended. Where a signal has ended it, this process ends in the same way, or as a shell has it.
 fn code_of(worker: Pid, status: WaitStatus) -> u8 {
     if let Some(code) = status.exit_status() {
         return code as u8;
     }
     let signal = status.terminating_signal().unwrap_or_default();
+    if SIGNALS.contains(&signal) {
+        let _ = emulate_default_handler(signal);
+    }
     let process = worker.as_raw_nonzero();
-    say(text!(
-        "kurabe: process {process}, which measured, was ended by signal {signal}",
-        "kurabe: 測定していたプロセス {process} はシグナル {signal} で終了しました"
-    )
-    .get(lang()));
+    let words = text!(
+        "kurabe: process {process}, which did the work, was ended by signal {signal}",
+        "kurabe: 処理を行っていたプロセス {process} はシグナル {signal} で終了しました"
+    );
+    say(words.get(lang()));
     (128 + signal) as u8
 }
 
@@ -186,12 +243,17 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
         // Where no thread could be started, this returns at once.
         let _ = is_done.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
-    // A process that cannot end keeps its descriptors, and who reads the other ends of pipes would wait for it.
+    leave_streams();
+    exit(128 + signal)
+}
+
+/// Closes standard output and error: a process that cannot end keeps its descriptors, and who reads the other end of a pipe would
+/// wait for it.
+fn leave_streams() {
     if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&nowhere);
         let _ = rustix::stdio::dup2_stderr(&nowhere);
     }
-    exit(128 + signal)
 }
 
 /// Does what may hang in a thread of its own. Where the system gives none, it is left undone.

@@ -73,18 +73,18 @@ pub fn die_with_starter(command: &mut Command) {
 pub enum Forked {
     /// The process that was started by the user, with its child.
     Parent(Pid),
-    /// The child, or the only process where a second one cannot be had.
+    /// The child.
     Worker,
+    /// The process that was started by the user, without a child: it has several threads, or the system refuses a second process.
+    Alone,
 }
 
 /// Forks this process while it has one thread. The child is killed when the parent ends, however that comes.
-///
-/// Where the process has several threads, or the system refuses a second process, it goes on as the worker.
 /// Source: fork(2); prctl(2), PR_SET_PDEATHSIG.
 pub fn fork_worker() -> Forked {
     let parent = rustix::process::getpid();
     if !std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1) {
-        return Forked::Worker;
+        return Forked::Alone;
     }
     // SAFETY: with one thread, no other one can hold a lock that the child would wait for.
     match unsafe { libc::fork() } {
@@ -96,7 +96,7 @@ pub fn fork_worker() -> Forked {
             }
             Forked::Worker
         }
-        child => Pid::from_raw(child).filter(|_| child > 0).map_or(Forked::Worker, Forked::Parent),
+        child => Pid::from_raw(child).filter(|_| child > 0).map_or(Forked::Alone, Forked::Parent),
     }
 }
 

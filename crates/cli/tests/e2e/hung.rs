@@ -1,8 +1,8 @@
 //! A file system that stops answering, so that who asks hangs in the kernel; and what kurabe does then.
 //!
 //! The model: a FUSE file system served by a thread of the test. It holds files in its root folder, whose bytes go nowhere
-//! and come back as zeros. Once it hangs, nothing reads the kernel's requests any more; they end when this goes. Form of
-//! the requests: linux/fuse.h, version 7.31.
+//! and come back as zeros. Once it hangs, the kernel's requests are read and not answered, so that who asked cannot be killed;
+//! they end when this goes. Form of the requests: linux/fuse.h, version 7.31.
 
 use crate::lab::{ANOTHER_WISH, Lab, Live, names, text};
 use crate::system::system;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Largest request: a write of 1 MiB with its header.
 const REQUEST_BYTES: usize = (1 << 20) + 4096;
@@ -57,8 +57,13 @@ impl Hung {
         let most = Arc::clone(&most_written_bytes);
         let server = std::thread::spawn(move || {
             serve(&device, &stopped, &most);
+            let (hung, mut request) = (Instant::now(), vec![0; REQUEST_BYTES]);
+            while !over.load(Ordering::SeqCst) && hung.elapsed() < PATIENCE {
+                // Nothing may have been asked.
+                let _ = rustix::io::read(&device, &mut request);
+                std::thread::park_timeout(Duration::from_millis(1));
+            }
             // With the device, the requests end.
-            std::thread::park_timeout(PATIENCE);
             over.store(true, Ordering::SeqCst);
         });
         Some(Self { point: point.to_owned(), hangs, most_written_bytes, let_go, server: Some(server) })
@@ -84,8 +89,8 @@ impl Hung {
 impl Drop for Hung {
     fn drop(&mut self) {
         self.hang();
+        self.let_go.store(true, Ordering::SeqCst);
         if let Some(server) = self.server.take() {
-            server.thread().unpark();
             server.join().expect("the server ends");
         }
         system("umount", &["-l", text(&self.point)]);
@@ -228,7 +233,7 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let words = ["--rw", "randread", "--engine", engine, "--iodepth", "4", "--size", "4m", "--time", "50s"];
     let mut live = lab.start(&lab.target(), &words);
     live.wait_for_out("\"event\":\"progress\"");
-    let pid = live.pid().as_raw_nonzero();
+    let pid = live.worker_pid().as_raw_nonzero();
     storage.hang();
     live.signal(signals[0]);
     live.wait_for_err("once more ends at once");
@@ -236,6 +241,7 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     live.signal(signals[1]);
     let ended = live.end();
     storage.still_hangs();
+    assert!(PathBuf::from(format!("/proc/{pid}")).exists(), "nothing hung");
     let process = format!("the system keeps process {pid}");
     assert!(ended.err.contains(&process), "{ended:#?}");
     assert_eq!(ended.code(), Some(code), "{ended:#?}");

@@ -274,6 +274,14 @@ impl Live {
         rustix::process::Pid::from_child(&self.child)
     }
 
+    /// The process that works, where a second one does; the process itself otherwise.
+    pub fn worker_pid(&self) -> rustix::process::Pid {
+        let pid = self.pid().as_raw_nonzero();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("a list");
+        let first = children.split_whitespace().next().and_then(|child| child.parse().ok());
+        first.and_then(rustix::process::Pid::from_raw).unwrap_or_else(|| self.pid())
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(self.pid(), signal).expect("a signal is sent");

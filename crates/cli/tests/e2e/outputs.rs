@@ -13,7 +13,7 @@ type Named = Box<dyn Fn(&str) -> Vec<String>>;
 
 /// Every command that writes an output, with the path in its place.
 fn commands(run: &str, lab: &Lab) -> Vec<(&'static str, Named)> {
-    let budget = lab.write("budget.toml", "[everyday]\n");
+    let budget = lab.write("budget.toml", "schema = 1\n[counts]\nflushes = 1\n");
     let line = |line: String| -> Named {
         Box::new(move |path: &str| {
             line.split(' ')
@@ -35,16 +35,16 @@ fn commands(run: &str, lab: &Lab) -> Vec<(&'static str, Named)> {
         named("price --junit", format!("price --runs 1 --budget {} --junit PATH -- true", budget.display())),
         named("record", "record -o PATH . -- true".into()),
         named("serve --record", "serve model:ideal-ram-disk --port 0 --record PATH".into()),
-        (
-            "fio --output",
-            Box::new(|path: &str| {
-                let words = ["fio", "--on", "model:ideal-ram-disk", "--name=a", "--size=1m"];
-                let mut words = words.map(str::to_owned).to_vec();
-                words.push(format!("--output={path}"));
-                words
-            }),
-        ),
+        ("fio --output", of_fio("--output=")),
     ]
+}
+
+/// The path behind an option of fio's.
+fn of_fio(option: &'static str) -> Named {
+    Box::new(move |path: &str| {
+        let words = ["fio", "--on", "model:ideal-ram-disk", "--name=a", "--size=1m"].map(str::to_owned);
+        [&words[..], &[format!("{option}{path}")]].concat()
+    })
 }
 
 fn refused(lab: &Lab, name: &str, words: &[String], force: bool) {
@@ -96,14 +96,49 @@ fn a_device_is_never_written_whatever_names_it() {
     let before = contents(device.node());
     let link = lab.beside("link.png");
     symlink(device.node(), &link).expect("a link");
-    for (name, words) in commands(&run, &lab) {
-        for path in [device.node(), &link] {
-            for force in [false, true] {
-                refused(&lab, name, &words(text(path)), force);
+    let refuse_all = || {
+        for (name, words) in commands(&run, &lab) {
+            for path in [device.node(), &link] {
+                for force in [false, true] {
+                    refused(&lab, name, &words(text(path)), force);
+                }
             }
         }
-    }
+    };
+    refuse_all();
     assert!(contents(device.node()) == before, "the device has changed");
+    let Some(mount) = device.mount_ext4() else { return };
+    std::fs::write(mount.point().join("file"), [PRECIOUS; 4096]).expect("a file");
+    rustix::fs::sync();
+    let before = contents(device.node());
+    refuse_all();
+    assert!(contents(device.node()) == before, "the mounted device has changed");
+}
+
+/// fio adds to the name of a log, so a device is reached by a link of that name.
+#[test]
+fn fios_logs_overwrite_nothing() {
+    let lab = Lab::new();
+    let logged = lab.beside("logged");
+    for option in ["bw", "iops", "lat"] {
+        let words = of_fio(match option {
+            "bw" => "--write_bw_log=",
+            "iops" => "--write_iops_log=",
+            _ => "--write_lat_log=",
+        })(text(&logged));
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let file = lab.beside(&format!("logged_{option}.1.log"));
+        lab.kurabe(&words).ok();
+        assert!(file.exists(), "{option}: {:?}", names(file.parent().expect("a folder")));
+        let precious = [PRECIOUS; 64];
+        std::fs::write(&file, precious).expect("a file");
+        refused(&lab, option, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), false);
+        assert_eq!(std::fs::read(&file).expect("the file"), precious);
+        std::fs::remove_file(&file).expect("removed");
+        symlink("/dev/full", &file).expect("a link");
+        refused(&lab, option, &words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>(), true);
+        std::fs::remove_file(&file).expect("removed");
+    }
 }
 
 #[test]

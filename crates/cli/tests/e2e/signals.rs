@@ -203,7 +203,8 @@ fn a_run_under_way_is_neither_recovered_nor_removed() {
     let runs = lab.list();
     assert_eq!(runs[0]["status"], "running");
     let id = runs[0]["id"].as_str().expect("an id");
-    lab.kurabe(&["rm", id]).is_refusal(6, &["being measured", &live.pid().as_raw_nonzero().to_string()]);
+    lab.kurabe(&["rm", id])
+        .is_refusal(6, &["being measured", &live.worker_pid().as_raw_nonzero().to_string()]);
     assert_eq!(names(&lab.target()).len(), 1, "its test file stays");
     live.signal(Signal::INT);
     assert_eq!(live.end().code(), Some(130));

@@ -17,6 +17,15 @@ pub enum FioOptionKind {
     Refused,
 }
 
+/// What a path in the value of an option is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FioPathRole {
+    /// I/O goes to it.
+    Target,
+    /// A result is written to it: a [`kurabe_core::output_path::OutputPath`].
+    Output,
+}
+
 /// Options that have the same fate.
 #[derive(Clone, Debug)]
 pub struct FioOptions {
@@ -26,6 +35,8 @@ pub struct FioOptions {
     pub of_line: bool,
     /// Their names.
     pub names: Vec<String>,
+    /// What their values name, where they are paths.
+    pub path: Option<FioPathRole>,
     /// Why; none of what is done.
     pub why: Option<Text>,
 }
@@ -107,7 +118,7 @@ fn read(file: &str, source: &str) -> Result<Vec<FioOptions>> {
     let data = DataFile::parse(file, source)?;
     let root = data.root(&["group"])?;
     root.each("group", |group| {
-        let table = group.table(&["kind", "options", "on", "why"])?;
+        let table = group.table(&["kind", "options", "on", "path", "why"])?;
         let kind = table.require("kind")?.choice(&[
             ("done", FioOptionKind::Done),
             ("idle", FioOptionKind::Idle),
@@ -117,6 +128,9 @@ fn read(file: &str, source: &str) -> Result<Vec<FioOptions>> {
             kind,
             of_line: table.get("on").is_some(),
             names: table.words("options")?.split(' ').map(str::to_owned).collect(),
+            path: table.read("path", |value| {
+                value.choice(&[("target", FioPathRole::Target), ("output", FioPathRole::Output)])
+            })?,
             why: table.read("why", kurabe_core::Value::text)?,
         })
     })
@@ -151,6 +165,24 @@ mod tests {
         assert!(table.iter().all(|group| (group.kind == FioOptionKind::Done) == group.why.is_none()));
         for name in BARE.iter().chain(&BARE_WORDS) {
             assert!(group_of(name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_path_of_an_option_that_is_done_has_a_role() {
+        const NO_PATHS: [&str; 5] =
+            ["filesize", "nrfiles", "per_job_logs", "output-format", "sync_file_range"];
+        let sounds_like_a_path = |name: &str| {
+            ["file", "dir", "log", "output", "path", "state", "trace", "dump", "trigger"]
+                .iter()
+                .any(|part| name.contains(part))
+        };
+        for group in fio_options().iter().filter(|group| group.kind == FioOptionKind::Done) {
+            for name in group.names.iter().map(String::as_str) {
+                let is_path =
+                    sounds_like_a_path(name) && !NO_PATHS.contains(&name) && !name.starts_with("steadystate");
+                assert_eq!(group.path.is_some(), is_path, "{name}: whose role is not known");
+            }
         }
     }
 
