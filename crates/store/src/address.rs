@@ -265,7 +265,7 @@ impl fmt::Debug for SharedAddress {
 }
 
 /// Whether a word can be the host of an address: a name, an IP address, or the folder of a socket.
-fn is_host(host: &str) -> bool {
+pub(crate) fn is_host(host: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || "-._:%".contains(letter);
     let is_folder =
         host.starts_with('/') && !host.contains(|letter: char| letter.is_control() || letter == '@');

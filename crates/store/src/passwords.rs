@@ -6,7 +6,7 @@
 //! covered exactly, with any letters in it.
 
 use crate::SharedAddress;
-use crate::address::percent_decoded;
+use crate::address::{is_host, percent_decoded};
 use kurabe_core::shown;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -73,10 +73,18 @@ fn account(word: &str) -> Option<Range<usize>> {
         None => 0,
     };
     let end = start + small[start..].rfind('@').max(small[start..].rfind("%40"))?;
+    if start == 0 && !begins_with_host(small[end..].trim_start_matches("%40").trim_start_matches('@')) {
+        return None;
+    }
     let before = &small[start..end];
     let colons = [(before.find(':'), 1), (before.find("%3a"), 3)];
     let colon = colons.iter().filter_map(|(at, length)| at.map(|at| at + length)).min()?;
     Some(start + colon..end)
+}
+
+/// Whether a host can stand at the beginning, as it does behind an account.
+fn begins_with_host(words: &str) -> bool {
+    is_host(words.split(['/', ':', '?']).next().unwrap_or_default())
 }
 
 /// An argument with every password in it covered.
@@ -228,6 +236,7 @@ mod tests {
             ("host=db password=s3 cret' dbname=lab", "host=db password=…"),
             ("postgres://aki:s3?password=c@ret", "postgres://aki:…"),
             ("/mnt/a:b@c", "/mnt/a:b@c"),
+            ("error:read@1MiB+64KiB", "error:read@1MiB+64KiB"),
             ("a=b:c", "a=b:c"),
         ] {
             assert_eq!(without_password(typed), shown);
