@@ -74,9 +74,10 @@ fn perf_count(stderr: &str) -> Option<f64> {
     stderr.lines().find(|line| line.contains("instructions:u"))?.split(',').next()?.parse().ok()
 }
 
-/// `==1== Collected : 1234`.
+/// `==1== Collected : 1234`, of each process: one supervises and one works.
 fn callgrind_count(stderr: &str) -> Option<f64> {
-    stderr.lines().find_map(|line| line.split_once("Collected : "))?.1.trim().parse().ok()
+    let counts = stderr.lines().filter_map(|line| line.split_once("Collected : "));
+    counts.map(|(_, count)| count.trim().parse().ok()).reduce(|one, other| Some(one? + other?))?
 }
 
 #[cfg(test)]
@@ -88,5 +89,7 @@ mod tests {
         assert_eq!(perf_count("noise\n1234,,instructions:u,100,100.00,,\n"), Some(1234.0));
         assert_eq!(perf_count("<not supported>,,instructions:u,0,100.00,,\n"), None);
         assert_eq!(callgrind_count("==7== Events    : Ir\n==7== Collected : 99\n"), Some(99.0));
+        assert_eq!(callgrind_count("==8== Collected : 98\n==7== Collected : 1\n"), Some(99.0));
+        assert_eq!(callgrind_count("nothing"), None);
     }
 }

@@ -14,13 +14,15 @@ use crate::output::say;
 use kurabe_core::{Error, Result, text};
 use kurabe_lab::RunHandle;
 use kurabe_program::{Forked, fork_worker};
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, kill_process, waitpid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level::{emulate_default_handler, exit};
 use std::fs::OpenOptions;
-use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -45,7 +47,7 @@ pub struct Supervisor(PipeWriter);
 impl Supervisor {
     /// Tells the exit code, as the last thing that this process does.
     pub fn ends_with(mut self, code: u8) -> ExitCode {
-        let _ = std::io::stdout().flush();
+        let _ = io::stdout().flush();
         leave_streams();
         // A supervisor that is gone waits for nothing.
         let _ = self.0.write_all(&[code]);
@@ -68,7 +70,7 @@ pub enum Role {
 /// When the operating system gives no pipe or does not let the process listen for signals.
 pub fn supervise() -> Result<Role> {
     let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
-    let (told, tells) = std::io::pipe().map_err(no_pipe)?;
+    let (told, tells) = io::pipe().map_err(no_pipe)?;
     let worker = match fork_worker() {
         Forked::Parent(worker) => worker,
         Forked::Worker => return Ok(Role::Works(Some(Supervisor(tells)))),
@@ -84,38 +86,85 @@ pub fn supervise() -> Result<Role> {
 
 /// Passes signals on to the process that works, and waits until it has ended or cannot end.
 fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
-    let mut is_ending = false;
-    hear(move |signal| {
-        // A terminal has sent it to both; the worker counts the two as one.
-        if let Some(signal) = Signal::from_named_raw(signal) {
-            let _ = kill_process(worker, signal);
-        }
-        if std::mem::replace(&mut is_ending, true) {
-            std::thread::sleep(SUPERVISORS_FAREWELL);
-            exit(128 + signal);
-        }
-    })?;
-    let mut code = [0];
-    // Without a byte it has been ended by a signal, or is about to be.
-    let is_told = told.read_exact(&mut code).is_ok();
-    let until = Instant::now() + SUPERVISORS_FAREWELL;
+    let heard = SIGNALS.map(|signal| -> io::Result<(i32, UnixStream)> {
+        let (hears, tells) = UnixStream::pair()?;
+        signal_hook::low_level::pipe::register(signal, tells)?;
+        Ok((signal, hears))
+    });
+    let mut heard =
+        heard.into_iter().collect::<io::Result<Vec<_>>>().map_err(|error| cannot_listen(&error))?;
+    let mut wishes = Wishes::default();
+    let mut ending: Option<Ending> = None;
     loop {
-        let options = if is_told { WaitOptions::NOHANG } else { WaitOptions::empty() };
-        match waitpid(Some(worker), options) {
-            Ok(Some((_, status))) => return Ok(code_of(worker, status)),
-            Ok(None) if Instant::now() > until => {
-                say_stays(worker);
-                return Ok(code[0]);
+        let timeout = ending.as_ref().map(|ending| ending.until.saturating_duration_since(Instant::now()));
+        if timeout.is_some_and(|timeout| timeout.is_zero()) {
+            break;
+        }
+        let mut ready = vec![PollFd::new(&told, PollFlags::IN)];
+        ready.extend(heard.iter().map(|(_, hears)| PollFd::new(hears, PollFlags::IN)));
+        let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
+        match poll(&mut ready, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(cannot_follow(error)),
+        }
+        let ready: Vec<bool> = ready.iter().map(|one| !one.revents().is_empty()).collect();
+        if ready[0] {
+            let mut code = [0];
+            match told.read(&mut code) {
+                Ok(1) => ending = Some(Ending::now(code[0], true)),
+                // All its descriptors are closed.
+                _ => return ended(worker),
             }
-            Ok(None) => std::thread::sleep(Duration::from_micros(200)),
-            Err(Errno::INTR) => {}
-            Err(error) => {
-                let text =
-                    text!("cannot wait for the process that works", "処理を行うプロセスの終了を待てません");
-                return Err(Error::os(text, &error.into()));
+        }
+        for ((signal, hears), _) in heard.iter_mut().zip(&ready[1..]).filter(|(_, is_ready)| **is_ready) {
+            let _ = hears.read(&mut [0; 64]);
+            if !wishes.is_new() {
+                continue;
+            }
+            // A terminal has sent it to both processes; the worker counts the two as one.
+            if let Some(signal) = Signal::from_named_raw(*signal) {
+                let _ = kill_process(worker, signal);
+            }
+            if wishes.count >= 2 && ending.is_none() {
+                ending = Some(Ending::now((128 + *signal) as u8, false));
             }
         }
     }
+    let Some(ending) = ending else { return ended(worker) };
+    if ending.is_told {
+        say_stays(worker);
+    }
+    Ok(ending.code)
+}
+
+/// What ends the supervising process at a time, whatever becomes of the other one.
+struct Ending {
+    code: u8,
+    until: Instant,
+    /// Whether the other process has told its exit code. Else it says itself that it may stay.
+    is_told: bool,
+}
+
+impl Ending {
+    fn now(code: u8, is_told: bool) -> Self {
+        Self { code, until: Instant::now() + SUPERVISORS_FAREWELL, is_told }
+    }
+}
+
+/// Waits for a process that is about to end.
+fn ended(worker: Pid) -> Result<u8> {
+    loop {
+        match waitpid(Some(worker), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(code_of(worker, status)),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(error) => return Err(cannot_follow(error)),
+        }
+    }
+}
+
+fn cannot_follow(error: Errno) -> Error {
+    let text = text!("cannot wait for the process that works", "処理を行うプロセスの終了を待てません");
+    Error::os(text, &error.into())
 }
 
 fn say_stays(worker: Pid) {
@@ -204,14 +253,32 @@ pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
     })
 }
 
+/// Counts signals, of which those that come together are one wish.
+#[derive(Default)]
+struct Wishes {
+    last: Option<Instant>,
+    count: u32,
+}
+
+impl Wishes {
+    /// Whether a signal that has just come is a wish of its own.
+    fn is_new(&mut self) -> bool {
+        let is_new = self.last.is_none_or(|last| last.elapsed() >= ONE_WISH);
+        if is_new {
+            self.last = Some(Instant::now());
+            self.count += 1;
+        }
+        is_new
+    }
+}
+
 /// Tells each wish from now on, with the signal that it came by.
 fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
     let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
     let listening = Builder::new().spawn(move || {
-        let mut last: Option<Instant> = None;
+        let mut wishes = Wishes::default();
         for signal in incoming.forever() {
-            if last.is_none_or(|last| last.elapsed() >= ONE_WISH) {
-                last = Some(Instant::now());
+            if wishes.is_new() {
                 wish(signal);
             }
         }
@@ -261,6 +328,6 @@ fn aside(work: impl FnOnce() + Send + 'static) {
     let _ = Builder::new().spawn(work);
 }
 
-fn cannot_listen(error: &std::io::Error) -> Error {
+fn cannot_listen(error: &io::Error) -> Error {
     Error::os(text!("cannot listen for signals", "シグナルを待ち受けられません"), error)
 }

@@ -219,8 +219,9 @@ impl ServedFolder {
     /// # Errors
     /// When a file cannot be written.
     pub fn settle(&self) -> Result<Vec<SettledFile>> {
-        // A pool whose device failed would be waited for without end.
-        if !self.is_mounted || self.pool.is_some() && self.has_faults() {
+        // A pool whose device failed would be waited for without end, and one that was killed has nothing in memory.
+        let is_lost = |pool: &Arc<ZfsPool>| pool.is_killed() || self.has_faults();
+        if !self.is_mounted || self.pool.as_ref().is_some_and(is_lost) {
             return Ok(Vec::new());
         }
         self.visit(|| {

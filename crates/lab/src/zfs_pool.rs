@@ -118,7 +118,7 @@ impl ZfsPool {
     /// # Errors
     /// When somebody uses it.
     pub(crate) fn export(&self) -> Result<()> {
-        if self.is_killed.load(Ordering::Acquire) {
+        if self.is_killed() {
             return unmount(POINT, UnmountFlags::DETACH).map_err(|error| cannot_unmount(&error.into()));
         }
         program("zpool", &["export", &self.name], PACKAGE).or_else(|_| {
@@ -139,6 +139,11 @@ impl ZfsPool {
         }
         let _ = unmount(POINT, UnmountFlags::DETACH);
         self.start()
+    }
+
+    /// Whether its zfs-fuse was ended, and with it what was in memory.
+    pub(crate) fn is_killed(&self) -> bool {
+        self.is_killed.load(Ordering::Acquire)
     }
 
     /// Ends zfs-fuse at once, if that is what it is: whoever waits for it gets an error.

@@ -96,7 +96,8 @@ pub fn fork_worker() -> Forked {
             }
             Forked::Worker
         }
-        child => Pid::from_raw(child).filter(|_| child > 0).map_or(Forked::Alone, Forked::Parent),
+        child @ 1.. => Pid::from_raw(child).map_or(Forked::Alone, Forked::Parent),
+        _ => Forked::Alone,
     }
 }
 

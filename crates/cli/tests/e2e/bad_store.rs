@@ -1,8 +1,8 @@
 //! A store that cannot be one: exit code 9, and the file stays as it is.
 
-use crate::lab::{Lab, ONE_CELL, names, text};
-use crate::system::system;
-use std::os::unix::fs::FileExt;
+use crate::lab::{Lab, Live, ONE_CELL, names, text};
+use crate::system::{AS_NOBODY, can_be_nobody, system};
+use std::os::unix::fs::{FileExt, PermissionsExt};
 
 /// Neither reading nor recording works, and nothing in the store's directory changes.
 fn is_refused(lab: &Lab, says: &[&str]) {
@@ -56,6 +56,36 @@ fn a_directory_is_no_store() {
     let ended = lab.kurabe(&["list", "--db", text(&directory)]);
     assert_eq!(ended.code(), Some(9), "{ended:#?}");
     assert!(names(&directory).is_empty());
+}
+
+#[test]
+fn a_pipe_or_a_device_is_no_store_and_is_not_waited_for() {
+    let lab = Lab::new();
+    let pipe = lab.beside("pipe");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).expect("a pipe");
+    for path in [text(&pipe), "/dev/null", "/dev/zero"] {
+        lab.kurabe(&["list", "--db", path]).is_refusal(9, &[path]);
+        let words = ["run", text(&lab.target()), "--db", path];
+        lab.kurabe(&[&words[..], &ONE_CELL].concat()).is_refusal(9, &[path]);
+    }
+}
+
+#[test]
+fn a_store_that_may_only_be_read_is_listed() {
+    let lab = Lab::new();
+    lab.run(&lab.target(), &ONE_CELL).ok();
+    if !can_be_nobody(&lab) {
+        return;
+    }
+    let directory = lab.store().parent().expect("a directory").to_owned();
+    for (path, mode) in [(&directory, 0o755), (&lab.store(), 0o644)] {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
+    }
+    let ended = Live::start(lab.wrapped(&AS_NOBODY, &["list", "--db", text(&lab.store())])).end().ok();
+    assert!(ended.out.lines().count() >= 2, "{ended:#?}");
+    let words = ["run", "model:ideal-ram-disk", "--runs", "1", "--db", text(&lab.store())];
+    let ended = Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
+    assert_eq!(ended.code(), Some(9), "{ended:#?}");
 }
 
 #[test]

@@ -100,8 +100,8 @@ fn copies_and_programs_without_threads_are_errors() {
     let lab = Lab::new();
     let target = lab.target();
     let copy = ["run", text(&target), "--profile", "delay-ratio", "--size", "16m", "--runs", "1"];
-    // One thread besides the first, which listens for signals.
-    let Some(ended) = limited(&lab, 2, "--nproc=2", &copy) else { return };
+    // The process that supervises, and one thread of the other besides the first, which listens for signals.
+    let Some(ended) = limited(&lab, 2, "--nproc=3", &copy) else { return };
     ended.is_refusal(10, &["cannot start a thread", "ulimit -u"]);
     assert_eq!(names(&target), [] as [&str; 0]);
     let profile = lab.write(
@@ -109,7 +109,7 @@ fn copies_and_programs_without_threads_are_errors() {
         "schema = 1\nname = \"c\"\ntitle = { en = \"c\", ja = \"c\" }\nstatistic = \"mean\"\n[rules]\n\
          size = \"1 MiB\"\nruns = 1\ntime = \"1 s\"\n[[step]]\nkind = \"command\"\ncommand = [\"true\"]\n",
     );
-    for limit in 2..6 {
+    for limit in 2..7 {
         let words = ["run", text(&target), "--profile", text(&profile)];
         let ended = limited(&lab, 2, &format!("--nproc={limit}"), &words).expect("not skipped");
         ended.is_refusal(10, &["ulimit -u"]);
@@ -121,7 +121,7 @@ fn copies_and_programs_without_threads_are_errors() {
 fn a_study_is_computed_by_the_threads_there_are_and_says_so() {
     let lab = Lab::new();
     let words = ["study", "run", "raid-strip", "--part", "strip-100mb", "--threads", "8", "--json"];
-    let Some(ended) = limited(&lab, 3, "--nproc=3", &words) else { return };
+    let Some(ended) = limited(&lab, 3, "--nproc=4", &words) else { return };
     let few = ended.ok();
     assert!(few.err.contains("computed by 2 of 8 threads"), "{few:#?}");
     let many = lab.kurabe(&words).ok();

@@ -1,6 +1,6 @@
 //! A database that machines share: runs are sent there, asked for there, and taken home.
 
-use crate::lab::{Ended, Lab, SHORT, list_of};
+use crate::lab::{Ended, Lab, Live, SHORT, list_of, names};
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 
 /// A server, if there can be one.
@@ -138,4 +138,72 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     server.stop("immediate");
     kurabe(&lab, &["push", &address]).is_refusal(9, &["nothing stored here is lost"]);
     assert_eq!(lab.list().len(), 2);
+}
+
+/// Commands with an address in the place of ADDRESS; no server listens.
+const WITH_ADDRESS: [&str; 35] = [
+    "list --db ADDRESS",
+    "list --db=ADDRESS",
+    "--json list --db ADDRESS",
+    "list ADDRESS",
+    "show ADDRESS",
+    "show --db ADDRESS",
+    "why ADDRESS",
+    "why --db ADDRESS",
+    "compare ADDRESS last",
+    "compare --by model --db ADDRESS",
+    "history --db ADDRESS",
+    "recommend --for desktop ADDRESS",
+    "report ADDRESS",
+    "report --db ADDRESS",
+    "card ADDRESS",
+    "card --db ADDRESS",
+    "export ADDRESS",
+    "export -o ADDRESS",
+    "import ADDRESS",
+    "import --db ADDRESS -",
+    "check ADDRESS",
+    "check --db ADDRESS",
+    "rm ADDRESS",
+    "label ADDRESS a=b",
+    "push ADDRESS",
+    "push --json ADDRESS",
+    "pull ADDRESS",
+    "run ADDRESS",
+    "run --db ADDRESS .",
+    "fio --name=a --filename=ADDRESS",
+    "versus ADDRESS .",
+    "sweep ADDRESS",
+    "serve ADDRESS --db ADDRESS",
+    "pusch ADDRESS",
+    "ADDRESS",
+];
+
+#[test]
+fn no_command_repeats_a_password_wherever_the_address_was_typed() {
+    let lab = Lab::new();
+    let addresses = [
+        "postgres://aki:s3cret@127.0.0.1:1/lab",
+        "postgres://aki:s3c@s3cret@127.0.0.1:1/lab",
+        "postgres://aki:s3/c?s3cret#@127.0.0.1:1/lab",
+        "postgres://aki@127.0.0.1:1/lab?password=s3cret",
+        "postgresql://aki:%73s3cret@127.0.0.1:x/lab",
+        "host=127.0.0.1 port=1 user=aki password=s3cret dbname=lab",
+        "host=127.0.0.1 port=1 password='s 3cret s3cret",
+        "aki:s3cret@127.0.0.1/lab",
+    ];
+    let below = lab.beside("below");
+    std::fs::create_dir(&below).expect("a directory");
+    for words in WITH_ADDRESS {
+        for address in addresses {
+            let words: Vec<String> = words.split(' ').map(|word| word.replace("ADDRESS", address)).collect();
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let mut command = lab.command(&words);
+            command.current_dir(&below);
+            let ended = Live::start(command).end();
+            assert_ne!(ended.code(), Some(0), "{words:?}: {ended:#?}");
+            assert!(!format!("{}{}", ended.out, ended.err).contains("s3cret"), "{words:?}: {ended:#?}");
+            assert_eq!(names(&below), [""; 0], "{words:?} makes a file");
+        }
+    }
 }
