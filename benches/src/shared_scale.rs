@@ -35,13 +35,15 @@ INSERT INTO kurabe.names
 SELECT own.word_id, own.word FROM kurabe.names, generate_series(1, COPIES) copy, kurabe.words own
 WHERE own.hash = sha256(convert_to(names || copy, 'UTF8'));
 CREATE TABLE kurabe.copies AS
-SELECT arrival, copy, nextval('kurabe.runs_arrival_seq') AS own_arrival, own.word_id AS own_names
+SELECT arrival, copy, nextval('kurabe.runs_arrival_seq') AS own_arrival, own.word_id AS own_names,
+    gen_random_uuid() AS own_identity
 FROM kurabe.runs JOIN kurabe.names USING (names_id), generate_series(1, COPIES) copy, kurabe.words own
 WHERE own.hash = sha256(convert_to(names || copy, 'UTF8'));
 INSERT INTO kurabe.runs (identity, id, arrival, started_unix_s, summary, names_id, schema, record, record_sha256, digest_version, digest)
-SELECT gen_random_uuid(), id || 'z' || copy, own_arrival, started_unix_s + copy, replace(summary, '\"disk-', '\"disk-' || copy || '-'),
-    own_names, schema, CASE WHEN copy IN (1, COPIES) THEN record ELSE '' END, record_sha256, digest_version, digest
-FROM kurabe.copies JOIN kurabe.runs USING (arrival);
+SELECT own_identity, id || 'z' || copy, own_arrival, started_unix_s + copy, replace(summary, '\"disk-', '\"disk-' || copy || '-'),
+    own_names, schema, own_record, sha256(convert_to(own_record, 'UTF8')), digest_version, digest
+FROM kurabe.copies JOIN kurabe.runs USING (arrival),
+    LATERAL (SELECT CASE WHEN copy IN (1, COPIES) THEN replace(record, identity::text, own_identity::text) ELSE '' END AS own_record) own;
 INSERT INTO kurabe.figures SELECT own_arrival, started_unix_s + copy, measured_on, alike, means
 FROM kurabe.copies JOIN kurabe.figures USING (arrival);
 DROP TABLE kurabe.copies;";

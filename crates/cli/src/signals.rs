@@ -51,6 +51,8 @@ impl Supervisor {
         leave_streams();
         // A supervisor that is gone waits for nothing.
         let _ = self.0.write_all(&[code]);
+        // The system closes it when this process has ended, which the supervisor sees.
+        std::mem::forget(self);
         ExitCode::from(code)
     }
 }

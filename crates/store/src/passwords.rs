@@ -178,8 +178,10 @@ impl Secrets {
         let decoded: Vec<String> = pieces.iter().filter_map(|piece| percent_decoded(piece)).collect();
         let password = parsed.as_ref().and_then(SharedAddress::password);
         for secret in pieces.into_iter().chain(decoded.iter().map(String::as_str)).chain(password) {
-            if secret.len() >= LEAST_BYTES {
-                self.add(secret, COVER);
+            // A message may repeat a part, such as what stands before the `#` of a comment.
+            let parts = secret.split(|letter: char| !letter.is_alphanumeric());
+            for part in parts.chain([secret]).filter(|part| part.len() >= LEAST_BYTES) {
+                self.add(part, COVER);
             }
         }
     }

@@ -61,11 +61,11 @@ fn a_directory_is_no_store() {
 #[test]
 fn a_pipe_or_a_device_is_no_store_and_is_not_waited_for() {
     let lab = Lab::new();
-    let pipe = lab.beside("pipe");
+    let (pipe, target) = (lab.beside("pipe"), lab.target());
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).expect("a pipe");
     for path in [text(&pipe), "/dev/null", "/dev/zero"] {
         lab.kurabe(&["list", "--db", path]).is_refusal(9, &[path]);
-        let words = ["run", text(&lab.target()), "--db", path];
+        let words = ["run", text(&target), "--db", path];
         lab.kurabe(&[&words[..], &ONE_CELL].concat()).is_refusal(9, &[path]);
     }
 }
@@ -77,13 +77,14 @@ fn a_store_that_may_only_be_read_is_listed() {
     if !can_be_nobody(&lab) {
         return;
     }
-    let directory = lab.store().parent().expect("a directory").to_owned();
-    for (path, mode) in [(&directory, 0o755), (&lab.store(), 0o644)] {
+    let store = lab.store();
+    let directory = store.parent().expect("a directory").to_owned();
+    for (path, mode) in [(&directory, 0o755), (&store, 0o644)] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("permissions");
     }
-    let ended = Live::start(lab.wrapped(&AS_NOBODY, &["list", "--db", text(&lab.store())])).end().ok();
+    let ended = Live::start(lab.wrapped(&AS_NOBODY, &["list", "--db", text(&store)])).end().ok();
     assert!(ended.out.lines().count() >= 2, "{ended:#?}");
-    let words = ["run", "model:ideal-ram-disk", "--runs", "1", "--db", text(&lab.store())];
+    let words = ["run", "model:ideal-ram-disk", "--runs", "1", "--db", text(&store)];
     let ended = Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
     assert_eq!(ended.code(), Some(9), "{ended:#?}");
 }

@@ -171,7 +171,7 @@ const WITH_ADDRESS: [&str; 35] = [
     "pull ADDRESS",
     "run ADDRESS",
     "run --db ADDRESS .",
-    "fio --name=a --filename=ADDRESS",
+    "fio ADDRESS",
     "versus ADDRESS .",
     "sweep ADDRESS",
     "serve ADDRESS --db ADDRESS",

@@ -173,7 +173,7 @@ mod tests {
         const NO_PATHS: [&str; 5] =
             ["filesize", "nrfiles", "per_job_logs", "output-format", "sync_file_range"];
         let sounds_like_a_path = |name: &str| {
-            ["file", "dir", "log", "output", "path", "state", "trace", "dump", "trigger"]
+            ["file", "directory", "log", "output", "path", "state", "trace", "dump", "trigger"]
                 .iter()
                 .any(|part| name.contains(part))
         };
