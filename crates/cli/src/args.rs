@@ -424,13 +424,13 @@ mod tests {
 
     /// Every argument of every command, with the command's name.
     fn arguments() -> Vec<(String, clap::Arg)> {
-        let (mut commands, mut found) = (vec![Cli::command()], Vec::new());
+        let (mut commands, mut arguments) = (vec![Cli::command()], Vec::new());
         while let Some(command) = commands.pop() {
             let name = command.get_name().to_owned();
-            found.extend(command.get_arguments().map(|argument| (name.clone(), argument.clone())));
+            arguments.extend(command.get_arguments().map(|argument| (name.clone(), argument.clone())));
             commands.extend(command.get_subcommands().cloned());
         }
-        found
+        arguments
     }
 
     #[test]

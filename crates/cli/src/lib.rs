@@ -41,7 +41,7 @@ use clap::Parser;
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use kurabe_lab::Communicator;
 use kurabe_store::without_password;
-use signals::Role;
+use signals::ProcessRole;
 use std::borrow::Cow;
 use std::process::ExitCode;
 
@@ -64,9 +64,9 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
         return ExitCode::from(worked(&cli, &command_line, communicator));
     }
     match signals::supervise() {
-        Ok(Role::Supervised(code)) => code,
-        Ok(Role::Works(None)) => ExitCode::from(worked(&cli, &command_line, None)),
-        Ok(Role::Works(Some(supervisor))) => supervisor.ends_with(worked(&cli, &command_line, None)),
+        Ok(ProcessRole::Supervised(code)) => code,
+        Ok(ProcessRole::Works(None)) => ExitCode::from(worked(&cli, &command_line, None)),
+        Ok(ProcessRole::Works(Some(supervisor))) => supervisor.ends_with(worked(&cli, &command_line, None)),
         Err(error) => {
             tell(&cli, &error);
             ExitCode::from(error.kind().exit_code())

@@ -58,7 +58,7 @@ impl Supervisor {
 }
 
 /// A process that supervises, or the one that works.
-pub enum Role {
+pub enum ProcessRole {
     /// The process that the user started, which waited for the other one, and its exit code.
     Supervised(ExitCode),
     /// The process that works.
@@ -70,24 +70,24 @@ pub enum Role {
 ///
 /// # Errors
 /// When the operating system gives no pipe or does not let the process listen for signals.
-pub fn supervise() -> Result<Role> {
+pub fn supervise() -> Result<ProcessRole> {
     let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
-    let (told, tells) = io::pipe().map_err(no_pipe)?;
+    let (reports, tells) = io::pipe().map_err(no_pipe)?;
     let worker = match fork_worker() {
         Forked::Parent(worker) => worker,
-        Forked::Worker => return Ok(Role::Works(Some(Supervisor(tells)))),
-        Forked::Alone => return Ok(Role::Works(None)),
+        Forked::Worker => return Ok(ProcessRole::Works(Some(Supervisor(tells)))),
+        Forked::Alone => return Ok(ProcessRole::Works(None)),
     };
     drop(tells);
-    let followed = follow(worker, told);
+    let followed = follow(worker, reports);
     if followed.is_err() {
         let _ = kill_process(worker, Signal::KILL);
     }
-    followed.map(|code| Role::Supervised(ExitCode::from(code)))
+    followed.map(|code| ProcessRole::Supervised(ExitCode::from(code)))
 }
 
 /// Passes signals on to the process that works, and waits until it has ended or cannot end.
-fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
+fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
     let heard = SIGNALS.map(|signal| -> io::Result<(i32, UnixStream)> {
         let (hears, tells) = UnixStream::pair()?;
         signal_hook::low_level::pipe::register(signal, tells)?;
@@ -96,13 +96,13 @@ fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
     let mut heard =
         heard.into_iter().collect::<io::Result<Vec<_>>>().map_err(|error| cannot_listen(&error))?;
     let mut wishes = Wishes::default();
-    let mut ending: Option<Ending> = None;
+    let mut ending: Option<LastCode> = None;
     loop {
         let timeout = ending.as_ref().map(|ending| ending.until.saturating_duration_since(Instant::now()));
         if timeout.is_some_and(|timeout| timeout.is_zero()) {
             break;
         }
-        let mut ready = vec![PollFd::new(&told, PollFlags::IN)];
+        let mut ready = vec![PollFd::new(&reports, PollFlags::IN)];
         ready.extend(heard.iter().map(|(_, hears)| PollFd::new(hears, PollFlags::IN)));
         let timeout = timeout.and_then(|timeout| timeout.try_into().ok());
         match poll(&mut ready, timeout.as_ref()) {
@@ -112,8 +112,8 @@ fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
         let ready: Vec<bool> = ready.iter().map(|one| !one.revents().is_empty()).collect();
         if ready[0] {
             let mut code = [0];
-            match told.read(&mut code) {
-                Ok(1) => ending = Some(Ending::now(code[0], true)),
+            match reports.read(&mut code) {
+                Ok(1) => ending = Some(LastCode::now(code[0], true)),
                 // All its descriptors are closed.
                 _ => return ended(worker),
             }
@@ -128,7 +128,7 @@ fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
                 let _ = kill_process(worker, signal);
             }
             if wishes.count >= 2 && ending.is_none() {
-                ending = Some(Ending::now((128 + *signal) as u8, false));
+                ending = Some(LastCode::now((128 + *signal) as u8, false));
             }
         }
     }
@@ -140,14 +140,14 @@ fn follow(worker: Pid, mut told: PipeReader) -> Result<u8> {
 }
 
 /// What ends the supervising process at a time, whatever becomes of the other one.
-struct Ending {
+struct LastCode {
     code: u8,
     until: Instant,
     /// Whether the other process has told its exit code. Else it says itself that it may stay.
     is_told: bool,
 }
 
-impl Ending {
+impl LastCode {
     fn now(code: u8, is_told: bool) -> Self {
         Self { code, until: Instant::now() + SUPERVISORS_FAREWELL, is_told }
     }

@@ -72,8 +72,8 @@ impl Outputs {
     /// When it must not or cannot be written; nothing has changed then.
     pub fn claim(&mut self, path: &OutputPath) -> Result<Output> {
         let (place, identity) = match path {
-            OutputPath::Stdout => (Place::Stdout, Some(Identity::Stdout)),
-            OutputPath::Stderr => (Place::Stderr, None),
+            OutputPath::Stdout => (OutputPlace::Stdout, Some(Identity::Stdout)),
+            OutputPath::Stderr => (OutputPlace::Stderr, None),
             OutputPath::File(path) => self.claim_path(path)?,
         };
         if let Some(identity) = identity {
@@ -106,7 +106,7 @@ impl Outputs {
     }
 
     /// Looks at the file that has the name, through links.
-    fn claim_path(&self, path: &Path) -> Result<(Place, Option<Identity>)> {
+    fn claim_path(&self, path: &Path) -> Result<(OutputPlace, Option<Identity>)> {
         let shown = shown::path(path);
         match rustix::fs::stat(path) {
             Ok(facts) => self.claim_existing(path, &shown, facts),
@@ -120,27 +120,32 @@ impl Outputs {
                 let at = rustix::fs::fstat(&folder).map_err(|error| cannot_write(&shown, error.into()))?;
                 let identity =
                     Identity::Name { device: at.st_dev, folder_inode: at.st_ino, name: name.clone() };
-                Ok((Place::File { folder, name, replaced: None }, Some(identity)))
+                Ok((OutputPlace::File { folder, name, replaced: None }, Some(identity)))
             }
             Err(error) => Err(cannot_write(&shown, error.into())),
         }
     }
 
-    fn claim_existing(&self, path: &Path, shown: &str, facts: Stat) -> Result<(Place, Option<Identity>)> {
+    fn claim_existing(
+        &self,
+        path: &Path,
+        shown: &str,
+        facts: Stat,
+    ) -> Result<(OutputPlace, Option<Identity>)> {
         let kind = FileType::from_raw_mode(facts.st_mode);
         let device_number = (rustix::fs::major(facts.st_rdev), rustix::fs::minor(facts.st_rdev));
         match kind {
             FileType::CharacterDevice if device_number == NULL_DEVICE => {
-                Ok((Place::Stream(path.to_owned()), None))
+                Ok((OutputPlace::Stream(path.to_owned()), None))
             }
-            FileType::Fifo => Ok((Place::Stream(path.to_owned()), Some(inode_of(&facts)))),
+            FileType::Fifo => Ok((OutputPlace::Stream(path.to_owned()), Some(inode_of(&facts)))),
             FileType::RegularFile if !self.force => Err(exists(shown)),
             FileType::RegularFile => {
                 // The file is replaced, and not the link to it.
                 let real = path.canonicalize().map_err(|error| cannot_write(shown, error))?;
                 let (folder, name) = folder_and_name(&real, shown)?;
                 refuse_mount_point(&folder, &name, shown)?;
-                Ok((Place::File { folder, name, replaced: Some(facts) }, Some(inode_of(&facts))))
+                Ok((OutputPlace::File { folder, name, replaced: Some(facts) }, Some(inode_of(&facts))))
             }
             _ => Err(refused(shown, &what_it_is(kind)).remedy(another_name())),
         }
@@ -151,11 +156,11 @@ impl Outputs {
 #[derive(Debug)]
 pub struct Output {
     shown: String,
-    place: Place,
+    place: OutputPlace,
 }
 
 #[derive(Debug)]
-enum Place {
+enum OutputPlace {
     Stdout,
     Stderr,
     /// A pipe, or `/dev/null`.
@@ -171,7 +176,7 @@ enum Place {
 impl Output {
     /// Whether it is standard output.
     pub fn is_stdout(&self) -> bool {
-        matches!(self.place, Place::Stdout)
+        matches!(self.place, OutputPlace::Stdout)
     }
 
     /// Writes it.
@@ -190,7 +195,7 @@ impl Output {
 pub struct Growing {
     shown: String,
     out: BufWriter<Box<dyn Write + Send>>,
-    part: Option<Part>,
+    part: Option<PartFile>,
 }
 
 impl Growing {
@@ -207,12 +212,12 @@ impl Growing {
         let Output { shown, place } = output;
         let cannot = |error| cannot_write(&shown, error);
         let (out, part): (Box<dyn Write + Send>, _) = match place {
-            Place::Stdout => (Box::new(io::stdout()), None),
-            Place::Stderr => (Box::new(io::stderr()), None),
-            Place::Stream(path) => (Box::new(open_stream(&path).map_err(cannot)?), None),
-            Place::File { folder, name, replaced } => {
+            OutputPlace::Stdout => (Box::new(io::stdout()), None),
+            OutputPlace::Stderr => (Box::new(io::stderr()), None),
+            OutputPlace::Stream(path) => (Box::new(open_stream(&path).map_err(cannot)?), None),
+            OutputPlace::File { folder, name, replaced } => {
                 let is_hidden = is_hidden || replaced.is_some();
-                let (file, part) = Part::create(folder, name, replaced, is_hidden).map_err(cannot)?;
+                let (file, part) = PartFile::create(folder, name, replaced, is_hidden).map_err(cannot)?;
                 (Box::new(file), Some(part))
             }
         };
@@ -242,7 +247,7 @@ impl Growing {
 }
 
 /// A file on its way to its name.
-struct Part {
+struct PartFile {
     folder: OwnedFd,
     /// The name that it has.
     part_name: OsString,
@@ -253,7 +258,7 @@ struct Part {
     is_kept: bool,
 }
 
-impl Part {
+impl PartFile {
     fn create(
         folder: OwnedFd,
         name: OsString,
@@ -300,7 +305,7 @@ impl Part {
     }
 }
 
-impl Drop for Part {
+impl Drop for PartFile {
     fn drop(&mut self) {
         let facts = rustix::fs::statat(&self.folder, &self.part_name, AtFlags::SYMLINK_NOFOLLOW);
         if !self.is_kept && facts.is_ok_and(|facts| inode_of(&facts) == self.identity) {

@@ -231,13 +231,13 @@ fn listen(started: &Receiver<u32>, is_asked: &dyn Fn() -> bool, live: &mut dyn F
 }
 
 /// What a program prints, as it comes.
-struct Output {
+struct Collected {
     kept: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,
 }
 
 /// Reads in a thread of its own, which may outlive the program: what it left running may hold the output open.
-fn collect(mut pipe: PipeReader) -> std::io::Result<Output> {
+fn collect(mut pipe: PipeReader) -> std::io::Result<Collected> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let (sender, end) = channel();
     let keep = Arc::clone(&kept);
@@ -251,10 +251,10 @@ fn collect(mut pipe: PipeReader) -> std::io::Result<Output> {
         }
         let _ = sender.send(());
     })?;
-    Ok(Output { kept, end })
+    Ok(Collected { kept, end })
 }
 
-impl Output {
+impl Collected {
     /// The end of all that was printed.
     fn rest(&self) -> String {
         let _ = self.end.recv_timeout(OUTPUT_AFTER_END);

@@ -131,13 +131,13 @@ pub(crate) fn write_refusal(path: &Path) -> Option<io::Error> {
 
 /// What changes when a file is written: the time of its last change, and its length. All zero where there is no file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trace {
+pub(crate) struct FileTrace {
     pub seconds: i64,
     pub nanoseconds: i64,
     pub length: u64,
 }
 
-impl Trace {
+impl FileTrace {
     /// The trace of a file, which need not be readable.
     pub(crate) fn of(path: &Path) -> Self {
         std::fs::metadata(path).map_or_else(
@@ -161,4 +161,11 @@ pub(crate) fn open_to_others(path: &Path) -> Option<u32> {
 /// What tells the file at a path from any other: file system and inode.
 pub(crate) fn identity(path: &Path) -> io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|file| (file.dev(), file.ino()))
+}
+
+/// The path of a file that belongs to a store: it is next to the file itself, not to a link to it.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = followed(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(suffix);
+    name.into()
 }

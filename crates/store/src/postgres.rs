@@ -7,6 +7,7 @@
 //! Neither the server nor the contents of the tables are trusted: [`session`] limits time, [`guard`] the messages, [`fields`] checks each value.
 
 mod address;
+mod failure;
 mod fields;
 mod guard;
 mod read;
@@ -19,20 +20,19 @@ use crate::shared::SharedAccess;
 use crate::store::{Archive, BroughtRun, Runs, no_such_run};
 use crate::{Filter, RunHash, SharedAddress};
 use address::DatabaseAddress;
+use failure::failed;
 use fields::{Fields, run_id, run_identity};
 use kurabe_core::digest::{Digests, RunDigest};
 use kurabe_core::record::{RunRecord, RunSummary};
-use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
-use session::{Failure, Parameters, Session};
+use kurabe_core::{Error, Result};
+use session::{DatabaseSession, Failure, Parameters};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use tokio_postgres::Error as DatabaseError;
-use tokio_postgres::error::SqlState;
 
 /// The database, as long as it is connected to.
 pub(crate) struct PostgresStore {
-    session: Session,
+    session: DatabaseSession,
     address: DatabaseAddress,
     /// Numbers of words that are in the database for certain.
     numbers: RefCell<HashMap<String, i32>>,
@@ -45,7 +45,7 @@ impl PostgresStore {
         env: &dyn Fn(&str) -> Option<OsString>,
     ) -> Result<Self> {
         let address = DatabaseAddress::read(address, env)?;
-        let session = Session::open(&address).map_err(|failure| failed(&address, failure))?;
+        let session = DatabaseSession::open(&address).map_err(|failure| failed(&address, failure))?;
         match access {
             SharedAccess::Write => {
                 schema::migrate(&session, &address)?;
@@ -82,60 +82,6 @@ impl PostgresStore {
     /// Ids of runs.
     fn ids_of(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<String>> {
         self.read("runs", sql, parameters, run_id)
-    }
-}
-
-/// The error for a request that has no answer, with the remedy that it calls for.
-fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
-    let database = &address.shown;
-    let unusable = || ErrorKind::Store.error(text!("cannot use {database}", "{database} を使えません"));
-    match failure {
-        Failure::Value(error) => error,
-        Failure::Database(cause) => answered(address, unusable(), &cause),
-        Failure::Connection(cause) => unusable().because(cause).remedy(unreachable_server()),
-        Failure::Limit(reason) => ErrorKind::Store
-            .error(text!("cannot use {database}: {reason}", "{database} を使えません: {reason}"; reason))
-            .remedy(text!(
-                "see that this is the right server and what it is doing; nothing stored here is lost",
-                "サーバーが正しいか、何をしているかを確認してください。手元の測定はそのままです"
-            )),
-    }
-}
-
-fn unreachable_server() -> Text {
-    text!(
-        "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
-        "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
-    )
-}
-
-/// The error for what the server or the client's library says.
-fn answered(address: &DatabaseAddress, error: Error, cause: &DatabaseError) -> Error {
-    let reason = match (cause.as_db_error(), std::error::Error::source(cause)) {
-        (Some(answer), _) => answer.message().to_owned(),
-        (None, Some(source)) => source.to_string(),
-        (None, None) => cause.to_string(),
-    };
-    let error = error.because(shown::line(&address.without_password(&reason)));
-    match cause.code() {
-        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
-            error.remedy(text!(
-                "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
-                "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
-            ))
-        }
-        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
-            error.remedy(text!(
-                "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
-                "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
-            ))
-        }
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => error.remedy(text!(
-            "other machines are bringing runs: try again later; nothing stored here is lost",
-            "ほかのマシンが測定を送っています。あとでもう一度実行してください。手元の測定はそのままです"
-        )),
-        Some(_) => error,
-        None => error.remedy(unreachable_server()),
     }
 }
 
@@ -236,8 +182,8 @@ impl Archive for PostgresStore {
             offered.iter().map(|hash| (hash.identity.as_str(), hash.sha256.as_slice())).unzip();
         let sql = "SELECT runs.identity FROM kurabe.runs JOIN unnest($1::text[], $2::bytea[]) AS offered (identity, sha256)
              ON runs.identity = offered.identity AND record_sha256 = sha256 WHERE digest_version = $3";
-        let there = self.read("runs", sql, &[&identities, &hashes, &(version as i32)], run_identity)?;
-        Ok(there.into_iter().collect())
+        let held = self.read("runs", sql, &[&identities, &hashes, &(version as i32)], run_identity)?;
+        Ok(held.into_iter().collect())
     }
 
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()> {

@@ -2,6 +2,7 @@
 //! own that waits for its turn at its beginning, so it can never be refused at its end.
 
 mod checksum;
+mod connection;
 mod copied;
 pub(crate) mod digest;
 mod error;

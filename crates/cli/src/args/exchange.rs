@@ -6,12 +6,12 @@ use clap::builder::{StringValueParser, TypedValueParser};
 use kurabe_store::{AddressFault, SharedAddress};
 
 /// An address, or why it cannot be one. The command says so itself: clap would repeat what was typed.
-pub type Address = Result<SharedAddress, AddressFault>;
+pub type TypedAddress = Result<SharedAddress, AddressFault>;
 
 #[derive(Debug, Args)]
 pub struct ExchangeArgs {
     #[arg(value_name = "ADDRESS", value_parser = StringValueParser::new().map(|words| SharedAddress::parse(&words)), help = t("The database: postgres://USER@HOST/DATABASE?sslmode=verify-full, or \"host=HOST dbname=DATABASE\"; the password is best in ~/.pgpass or PGPASSWORD", "データベース: postgres://USER@HOST/DATABASE?sslmode=verify-full または \"host=HOST dbname=DATABASE\"(パスワードは ~/.pgpass か PGPASSWORD に)"))]
-    pub address: Address,
+    pub address: TypedAddress,
     #[arg(value_name = "RUN", help = t("Ids, unique beginnings of them, or labels that one run has [default: all]", "測定の ID(先頭の一意な部分や、1 つの測定だけが持つラベルでも可) [既定: すべて]"))]
     pub runs: Vec<String>,
 }

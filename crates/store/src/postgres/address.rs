@@ -4,7 +4,7 @@
 //! `sslrootcert`) or does not decide (hosts, TLS, time) is taken out before. A password comes from the address, else from
 //! `PGPASSWORD`, else from the password file, by libpq's rules: the first line that fits, and no file that others may read.
 
-use super::session::Place;
+use super::session::ServerPlace;
 use super::tls::{Checked, Tls};
 use crate::SharedAddress;
 use crate::passwords::without_passwords;
@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct DatabaseAddress {
     /// For the login.
     pub(super) config: Config,
-    pub(super) places: Vec<Place>,
+    pub(super) places: Vec<ServerPlace>,
     pub(super) tls: Option<Tls>,
     pub(super) must_encrypt: bool,
     /// Whether TLS begins without being asked for.
@@ -140,7 +140,7 @@ fn patience(address: &SharedAddress) -> Result<Duration> {
 const MOST_PATIENCE_S: u32 = 600;
 
 /// The places that an address names, in their order.
-fn places(address: &SharedAddress) -> Result<Vec<Place>> {
+fn places(address: &SharedAddress) -> Result<Vec<ServerPlace>> {
     let list =
         |setting| address.get(setting).map(|words| words.split(',').collect::<Vec<_>>()).unwrap_or_default();
     let (names, addresses, ports) = (list("host"), list("hostaddr"), list("port"));
@@ -154,9 +154,9 @@ fn places(address: &SharedAddress) -> Result<Vec<Place>> {
         let host = addresses.get(at).copied().filter(|host| !host.is_empty()).unwrap_or(name);
         let port = ports.get(at).or(ports.first()).copied().filter(|port| !port.is_empty()).unwrap_or("5432");
         let (host, name) = (host.to_owned(), if name.is_empty() { host } else { name }.to_owned());
-        Some(Place { name, port: port.parse().ok()?, host }).filter(|place| !place.host.is_empty())
+        Some(ServerPlace { name, port: port.parse().ok()?, host }).filter(|place| !place.host.is_empty())
     };
-    let places: Option<Vec<Place>> = (0..count).map(place).collect();
+    let places: Option<Vec<ServerPlace>> = (0..count).map(place).collect();
     places.filter(|places| !places.is_empty()).ok_or_else(|| wrong_setting("host"))
 }
 
@@ -183,7 +183,12 @@ fn usual_roots(env: Env<'_>) -> Option<PathBuf> {
 }
 
 /// The password that a line of the password file has for this address.
-fn of_file(address: &SharedAddress, places: &[Place], user: &str, env: Env<'_>) -> Result<Option<String>> {
+fn of_file(
+    address: &SharedAddress,
+    places: &[ServerPlace],
+    user: &str,
+    env: Env<'_>,
+) -> Result<Option<String>> {
     let usual = || Some(PathBuf::from(env("HOME")?).join(".pgpass"));
     let named = address.get("passfile").map(PathBuf::from).or_else(|| env("PGPASSFILE").map(PathBuf::from));
     let Some(path) = named.or_else(usual) else { return Ok(None) };

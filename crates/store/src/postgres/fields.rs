@@ -1,6 +1,6 @@
 //! Values of the tables, checked as those of a file are: whoever may write to the database may have written anything.
 
-use super::session::{Failure, Session};
+use super::session::{DatabaseSession, Failure};
 use crate::check::Fault;
 use crate::{id, identity};
 use kurabe_core::mention::PUSH;
@@ -79,14 +79,14 @@ pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
 }
 
 /// The error for a record or a summary that contradicts itself.
-pub(super) fn contradiction(id: &str, column: &str, found: Fault) -> Error {
-    let Fault { field, message } = found;
+pub(super) fn contradiction(id: &str, column: &str, contradiction: Fault) -> Error {
+    let Fault { field, message } = contradiction;
     fault("runs", column, format!("{id}: {field}: {}", message.en))
 }
 
 /// The rows that a table has for a statement, each made into a value.
 pub(super) fn read<T>(
-    session: &Session,
+    session: &DatabaseSession,
     table: &'static str,
     sql: &str,
     parameters: super::Parameters<'_>,
@@ -102,7 +102,7 @@ pub(super) fn read<T>(
 
 /// The only row that a table has for a statement.
 pub(super) fn read_one<T>(
-    session: &Session,
+    session: &DatabaseSession,
     table: &'static str,
     sql: &str,
     parameters: super::Parameters<'_>,

@@ -2,7 +2,7 @@
 
 use super::PostgresStore;
 use super::fields::{Fields, contradiction, fault, read, run_id, run_identity};
-use super::session::{Answer, Parameters, Session};
+use super::session::{DatabaseAnswer, DatabaseSession, Parameters};
 use crate::check::{check, check_summary};
 use crate::sqlite::digest::{MOST_WORDS, complete, parse};
 use crate::store::Runs;
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use tokio_postgres::types::ToSql;
 
 /// The run with this id, if there is one.
-pub(super) fn record(session: &Session, id: &str) -> Answer<Option<RunRecord>> {
+pub(super) fn record(session: &DatabaseSession, id: &str) -> DatabaseAnswer<Option<RunRecord>> {
     let sql = "SELECT id, identity, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
     let mut records = read(session, "runs", sql, &[&id], |row| record_of(row, id))?;
     Ok(records.pop())
@@ -42,7 +42,7 @@ fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
         return Err(row.fault("identity", format!("{id}: not the identity in its record")));
     }
     (run.header.id, run.header.schema) = (id, RECORD_SCHEMA);
-    check(&run).map_err(|found| contradiction(asked, "record", found))?;
+    check(&run).map_err(|fault| contradiction(asked, "record", fault))?;
     Ok(run)
 }
 
@@ -51,7 +51,7 @@ fn summary(row: &Fields<'_>) -> Result<RunSummary> {
     let id = run_id(row)?;
     let run: RunSummary = json::from_slice(row.get::<&str>("summary")?.as_bytes())
         .map_err(|misfit| row.fault("summary", format!("{id}: {}: {}", misfit.field, misfit.reason)))?;
-    check_summary(&run).map_err(|found| contradiction(&id, "summary", found))?;
+    check_summary(&run).map_err(|fault| contradiction(&id, "summary", fault))?;
     Ok(RunSummary { id, ..run })
 }
 
@@ -256,10 +256,10 @@ fn words<'d>(store: &PostgresStore, runs: impl Iterator<Item = &'d DigestedRun>)
 
 /// Words with their numbers, but for those that are not what was written: a word is stored with its hash.
 pub(super) fn numbered_words(
-    session: &Session,
+    session: &DatabaseSession,
     condition: &str,
     parameters: Parameters<'_>,
-) -> Answer<Vec<(i32, String)>> {
+) -> DatabaseAnswer<Vec<(i32, String)>> {
     let sql = format!("SELECT word_id, word, hash FROM kurabe.words WHERE {condition}");
     let words = read(session, "words", &sql, parameters, numbered_word)?;
     Ok(words.into_iter().flatten().collect())

@@ -4,9 +4,9 @@
 //! that are missing, if its role may; who reads is told.
 
 use super::address::DatabaseAddress;
-use super::failed;
+use super::failure::failed;
 use super::fields::{Fields, read_one};
-use super::session::{Answer, Failure, Session};
+use super::session::{DatabaseAnswer, DatabaseSession, Failure};
 use kurabe_core::{ErrorKind, Result, mention::PUSH, text};
 use std::cell::Cell;
 use std::time::Duration;
@@ -86,7 +86,10 @@ const LOCK_WAIT: &str = "SET lock_timeout = '10s'";
 const STEP_PATIENCE: Duration = Duration::from_secs(300);
 
 /// Does work in a transaction while no other process brings runs.
-pub(super) fn locked<T>(session: &Session, mut work: impl FnMut() -> Answer<T>) -> Answer<T> {
+pub(super) fn locked<T>(
+    session: &DatabaseSession,
+    mut work: impl FnMut() -> DatabaseAnswer<T>,
+) -> DatabaseAnswer<T> {
     let mut tries = 0;
     loop {
         tries += 1;
@@ -107,7 +110,7 @@ pub(super) fn locked<T>(session: &Session, mut work: impl FnMut() -> Answer<T>) 
 }
 
 /// The version of the tables; 0 if there are none.
-fn version(session: &Session) -> Answer<i32> {
+fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
     let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta') AS meta";
     if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
         return Ok(0);
@@ -117,7 +120,7 @@ fn version(session: &Session) -> Answer<i32> {
 }
 
 /// Looks whether the tables are those of this kurabe.
-pub(super) fn check(session: &Session, address: &DatabaseAddress) -> Result<()> {
+pub(super) fn check(session: &DatabaseSession, address: &DatabaseAddress) -> Result<()> {
     let version = version(session).map_err(|failure| failed(address, failure))?;
     let database = &address.shown;
     if version == 0 {
@@ -152,7 +155,7 @@ fn refuse_newer(version: i32, database: &str) -> Result<()> {
 }
 
 /// Makes what is missing of the tables.
-pub(super) fn migrate(session: &Session, address: &DatabaseAddress) -> Result<()> {
+pub(super) fn migrate(session: &DatabaseSession, address: &DatabaseAddress) -> Result<()> {
     let steps = || {
         session.statements(LOCK_WAIT)?;
         if version(session)? == VERSION {
@@ -165,7 +168,7 @@ pub(super) fn migrate(session: &Session, address: &DatabaseAddress) -> Result<()
 }
 
 /// Makes the steps that the tables have not seen; returns the version that they had.
-fn steps(session: &Session) -> Answer<i32> {
+fn steps(session: &DatabaseSession) -> DatabaseAnswer<i32> {
     // Another process may have made them since.
     let version = version(session)?;
     if version == 0 {

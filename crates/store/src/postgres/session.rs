@@ -44,7 +44,7 @@ pub(super) enum Failure {
     Value(Error),
 }
 
-pub(super) type Answer<T> = Result<T, Failure>;
+pub(super) type DatabaseAnswer<T> = Result<T, Failure>;
 
 impl From<DatabaseError> for Failure {
     fn from(error: DatabaseError) -> Self {
@@ -67,7 +67,7 @@ impl From<Error> for Failure {
 type Connected = (Client, Connection<Guarded, NoTlsStream>);
 
 /// A connection that has logged in.
-pub(super) struct Session {
+pub(super) struct DatabaseSession {
     client: Option<Client>,
     connection: JoinHandle<()>,
     /// Why the connection ended.
@@ -78,9 +78,9 @@ pub(super) struct Session {
     runtime: Option<Runtime>,
 }
 
-impl Session {
+impl DatabaseSession {
     /// Connects to the first place of an address that answers.
-    pub(super) fn open(address: &DatabaseAddress) -> Answer<Self> {
+    pub(super) fn open(address: &DatabaseAddress) -> DatabaseAnswer<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let meter = Arc::new(Meter::default());
         let connected = runtime.block_on(async {
@@ -123,9 +123,9 @@ impl Session {
     }
 
     /// The answer to a request.
-    fn wait<'s, T, F>(&'s self, request: impl FnOnce(&'s Client) -> F) -> Answer<T>
+    fn wait<'s, T, F>(&'s self, request: impl FnOnce(&'s Client) -> F) -> DatabaseAnswer<T>
     where
-        F: Future<Output = Answer<T>> + 's,
+        F: Future<Output = DatabaseAnswer<T>> + 's,
     {
         let (Some(runtime), Some(client)) = (&self.runtime, &self.client) else {
             return Err(Failure::Limit(foreign()));
@@ -170,7 +170,7 @@ impl Session {
         sql: &str,
         parameters: Parameters<'_>,
         mut take: impl FnMut(Row) -> kurabe_core::Result<()>,
-    ) -> Answer<()> {
+    ) -> DatabaseAnswer<()> {
         let parameters: Vec<&(dyn ToSql + Sync)> = parameters.to_vec();
         self.wait(|client| async move {
             let mut rows = pin!(client.query_raw(sql, parameters).await?);
@@ -183,7 +183,7 @@ impl Session {
         })
     }
 
-    pub(super) fn execute(&self, sql: &str, parameters: Parameters<'_>) -> Answer<()> {
+    pub(super) fn execute(&self, sql: &str, parameters: Parameters<'_>) -> DatabaseAnswer<()> {
         self.wait(|client| async move {
             client.execute(sql, parameters).await?;
             Ok(())
@@ -191,12 +191,12 @@ impl Session {
     }
 
     /// Executes statements that have no parameters and whose rows do not matter.
-    pub(super) fn statements(&self, sql: &str) -> Answer<()> {
+    pub(super) fn statements(&self, sql: &str) -> DatabaseAnswer<()> {
         self.wait(|client| async move { Ok(client.batch_execute(sql).await?) })
     }
 
     /// Does work that is there whole or not at all.
-    pub(super) fn transaction<T>(&self, work: impl FnOnce() -> Answer<T>) -> Answer<T> {
+    pub(super) fn transaction<T>(&self, work: impl FnOnce() -> DatabaseAnswer<T>) -> DatabaseAnswer<T> {
         self.statements("BEGIN")?;
         let done = work().and_then(|done| self.statements("COMMIT").map(|()| done));
         if done.is_err() {
@@ -207,7 +207,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for DatabaseSession {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
         // The connection takes leave when its client is gone.
@@ -237,7 +237,7 @@ fn late(patience: Duration) -> Failure {
 
 /// A place where a server may be.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct ServerPlace {
     /// The name or address of a host, or the folder of a socket.
     pub(super) host: String,
     /// The name that the server's certificate must have.
@@ -246,7 +246,11 @@ pub(super) struct Place {
 }
 
 /// Connects to a place and logs in.
-async fn logged_in(address: &DatabaseAddress, place: &Place, meter: &Arc<Meter>) -> Answer<Connected> {
+async fn logged_in(
+    address: &DatabaseAddress,
+    place: &ServerPlace,
+    meter: &Arc<Meter>,
+) -> DatabaseAnswer<Connected> {
     let wire: Box<dyn Wire> = match place.host.starts_with('/') {
         // As in libpq, nothing is encrypted on this machine's own sockets.
         true => {
@@ -282,9 +286,9 @@ async fn logged_in(address: &DatabaseAddress, place: &Place, meter: &Arc<Meter>)
 /// Asks the server for TLS, and encrypts the connection.
 async fn encrypted(
     address: &DatabaseAddress,
-    place: &Place,
+    place: &ServerPlace,
     mut wire: Box<dyn Wire>,
-) -> Answer<Box<dyn Wire>> {
+) -> DatabaseAnswer<Box<dyn Wire>> {
     const REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 0xd2, 0x16, 0x2f];
     let Some(tls) = &address.tls else { return Ok(wire) };
     if !address.is_tls_direct {

@@ -4,7 +4,7 @@ use super::PostgresStore;
 use super::fields::{fault, read, read_one, run_id, run_identity};
 use super::read::{numbered_word, numbered_words, record as stored_record};
 use super::schema::locked;
-use super::session::{Answer, Failure, Session};
+use super::session::{DatabaseAnswer, DatabaseSession, Failure};
 use crate::export::as_read_back;
 use crate::filter::names;
 use crate::sqlite::digest::{DigestRow, MOST_WORDS};
@@ -111,10 +111,10 @@ struct Batch {
 
 impl Batch {
     fn read<'r>(
-        session: &Session,
+        session: &DatabaseSession,
         records: impl Iterator<Item = &'r RunRecord>,
         version: u32,
-    ) -> Answer<Self> {
+    ) -> DatabaseAnswer<Self> {
         let (identities, ids): (Vec<&str>, Vec<&str>) =
             records.map(|run| (run.header.identity.as_str(), run.header.id.as_str())).unzip();
         let sql =
@@ -132,7 +132,12 @@ impl Batch {
     }
 
     /// Decides about a run, which gets the id and the labels that it has here; `text` is its record.
-    fn fate(&mut self, session: &Session, record: &mut RunRecord, text: &mut String) -> Answer<Fate> {
+    fn fate(
+        &mut self,
+        session: &DatabaseSession,
+        record: &mut RunRecord,
+        text: &mut String,
+    ) -> DatabaseAnswer<Fate> {
         if let Some(before) = self.seen.get(&record.header.identity) {
             let arrival = BroughtRun { id: before.header.id.clone(), is_new: false };
             return Ok(supersedes(record, before).map_or_else(Fate::Refused, |_| Fate::Kept(arrival)));
@@ -165,7 +170,7 @@ impl Batch {
     }
 
     /// The id that a new run has here: its own if that is free.
-    fn draw(&mut self, session: &Session, own: &str) -> Answer<String> {
+    fn draw(&mut self, session: &DatabaseSession, own: &str) -> DatabaseAnswer<String> {
         let mut id = own.to_owned();
         if self.taken.contains(own) {
             let random = |count| {
@@ -196,7 +201,7 @@ impl Batch {
 const MOST_DRAWS: u32 = 200;
 
 /// What becomes of a run that differs from the stored one with its identity.
-fn merged(session: &Session, record: &mut RunRecord, id: String) -> Answer<Fate> {
+fn merged(session: &DatabaseSession, record: &mut RunRecord, id: String) -> DatabaseAnswer<Fate> {
     let stored = match stored_record(session, &id) {
         Ok(stored) => stored.ok_or_else(|| no_such_run(&id)),
         Err(Failure::Value(error)) => Err(error),
@@ -267,7 +272,7 @@ impl BatchRows {
         self.digests.push(digest);
     }
 
-    fn write(&self, session: &Session, numbers: &mut HashMap<String, i32>) -> Answer<()> {
+    fn write(&self, session: &DatabaseSession, numbers: &mut HashMap<String, i32>) -> DatabaseAnswer<()> {
         let words = self.digests.iter().flat_map(|digest| {
             digest.facts.iter().chain(digest.figures.iter().map(|(word, _)| word)).map(|word| plain(word))
         });
@@ -343,16 +348,16 @@ fn alike((facts, figures): &DigestRow, kind: &str) -> String {
 
 /// Sees to it that words have their numbers.
 fn number(
-    session: &Session,
+    session: &DatabaseSession,
     words: impl Iterator<Item = String>,
     numbers: &mut HashMap<String, i32>,
-) -> Answer<()> {
+) -> DatabaseAnswer<()> {
     let mut fresh: Vec<String> = words.filter(|word| !numbers.contains_key(word)).collect();
     fresh.sort_unstable();
     fresh.dedup();
     let hashes = |words: &[String]| words.iter().map(|word| sha256(word)).collect::<Vec<_>>();
-    let learn = |found: Vec<(i32, String)>, numbers: &mut HashMap<String, i32>| {
-        numbers.extend(found.into_iter().map(|(number, word)| (word, number)));
+    let learn = |rows: Vec<(i32, String)>, numbers: &mut HashMap<String, i32>| {
+        numbers.extend(rows.into_iter().map(|(number, word)| (word, number)));
     };
     learn(numbered_words(session, "hash = ANY ($1)", &[&hashes(&fresh)])?, numbers);
     fresh.retain(|word| !numbers.contains_key(word));

@@ -6,10 +6,10 @@
 //! commit writes the journal before the file and ends in the journal, so that a file which is not newer than its
 //! unreadable journal is whole. A log that has pages is read by SQLite, with an index in memory.
 
+use super::connection::{cannot_open, prepare, readable};
 use super::error::remedy_of_place;
-use super::open::{beside, cannot_open, prepare, readable};
 use super::waiting::patience;
-use crate::platform::{self, Trace};
+use crate::platform::{self, FileTrace, beside};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use rusqlite::{Connection, OpenFlags};
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ const LOG_BYTES: std::ops::Range<usize> = 18..20;
 
 /// Whether SQLite cannot see what the journal of a store holds.
 pub(super) fn is_needed(path: &Path) -> bool {
-    matches!(content(&beside(path, "-journal")), Content::Unknown)
+    matches!(content(&beside(path, "-journal")), JournalContent::Unknown)
 }
 
 /// A connection to what the file holds.
@@ -31,22 +31,22 @@ pub(super) fn is_needed(path: &Path) -> bool {
 /// When a change of it was broken off, or its journal or log has a part of it that cannot be read.
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     match content(&beside(path, "-wal")) {
-        Content::Nothing => {}
-        Content::Something => return log_in_memory(path).map_err(|error| cannot_open(path, &error)),
-        Content::Unknown => return Err(part_elsewhere(path)),
+        JournalContent::Nothing => {}
+        JournalContent::Something => return log_in_memory(path).map_err(|error| cannot_open(path, &error)),
+        JournalContent::Unknown => return Err(part_elsewhere(path)),
     }
     let (mut bytes, journal) = whole(path)?;
     if let Some(versions) = bytes.get_mut(LOG_BYTES) {
         versions.fill(1);
     }
     in_memory(&bytes, path).map_err(|error| match journal {
-        Content::Unknown => part_elsewhere(path).because(error),
+        JournalContent::Unknown => part_elsewhere(path).because(error),
         _ => cannot_open(path, &error),
     })
 }
 
 /// The bytes of the file at a moment when no commit changes it, and what its journal holds then.
-fn whole(path: &Path) -> Result<(Vec<u8>, Content)> {
+fn whole(path: &Path) -> Result<(Vec<u8>, JournalContent)> {
     let failed = |error: io::Error| {
         let shown = shown::path(path);
         let message = text!("cannot read the store {shown}", "保存先 {shown} を読めません");
@@ -58,7 +58,7 @@ fn whole(path: &Path) -> Result<(Vec<u8>, Content)> {
     while !platform::lock_for_reading(&file).map_err(failed)? {
         // The journal is that of a transaction that goes on: SQLite need not see it.
         if let Ok(bytes) = beside_a_writer(path) {
-            return Ok((bytes, Content::Nothing));
+            return Ok((bytes, JournalContent::Nothing));
         }
         if !goes_on(tries) {
             return Err(failed(io::ErrorKind::ResourceBusy.into()));
@@ -68,9 +68,9 @@ fn whole(path: &Path) -> Result<(Vec<u8>, Content)> {
     let journal = beside(path, "-journal");
     let (content, mut bytes) = (content(&journal), Vec::new());
     let is_whole = match content {
-        Content::Nothing => true,
-        Content::Something => false,
-        Content::Unknown => !Trace::of(&journal).is_before(&Trace::of(path)),
+        JournalContent::Nothing => true,
+        JournalContent::Something => false,
+        JournalContent::Unknown => !FileTrace::of(&journal).is_before(&FileTrace::of(path)),
     };
     if !is_whole {
         return Err(part_elsewhere(path));
@@ -88,7 +88,7 @@ fn beside_a_writer(path: &Path) -> rusqlite::Result<Vec<u8>> {
 }
 
 /// What a journal or a log has that is not in the file.
-enum Content {
+enum JournalContent {
     Nothing,
     Something,
     /// It cannot be read.
@@ -96,15 +96,15 @@ enum Content {
 }
 
 /// The content of a journal or a log: its first bytes are zero where it has nothing.
-fn content(path: &Path) -> Content {
+fn content(path: &Path) -> JournalContent {
     let mut beginning = [0; 8];
     let read = platform::open_at_once(path, false).and_then(|log| log.read_at(&mut beginning, 0));
     match read {
-        Ok(_) if beginning == [0; 8] => Content::Nothing,
-        Ok(_) => Content::Something,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Nothing,
-        Err(_) if Trace::of(path).length == 0 => Content::Nothing,
-        Err(_) => Content::Unknown,
+        Ok(_) if beginning == [0; 8] => JournalContent::Nothing,
+        Ok(_) => JournalContent::Something,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => JournalContent::Nothing,
+        Err(_) if FileTrace::of(path).length == 0 => JournalContent::Nothing,
+        Err(_) => JournalContent::Unknown,
     }
 }
 

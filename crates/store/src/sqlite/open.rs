@@ -19,19 +19,19 @@
 //! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
 //! is the same; whatever else was done to it shows as damage.
 
+use super::connection::{cannot_open, choose_journal, connect, immutable, is_read_only, readable};
 use super::copied;
 use super::error::{elsewhere, is_of_place, read_only_error, remedy_of_place, store_error};
 use super::schema::{self, Owned};
-use super::waiting::{abandonable, be_patient};
+use super::waiting::abandonable;
 use crate::Runs;
-use crate::platform;
+use crate::platform::{self, beside};
 use kurabe_core::{Error, ErrorKind, Result, Text, record::RunRecord, shown, text};
-use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction};
+use rusqlite::{Connection, OpenFlags, Transaction};
 use std::cell::OnceCell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// Files that SQLite keeps next to the store's.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
@@ -313,39 +313,6 @@ fn cannot_be_written(path: &Path) -> Error {
     read_only_error(text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません"), path)
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
-    prepare(Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?, path)
-}
-
-pub(super) fn prepare(mut connection: Connection, path: &Path) -> rusqlite::Result<Connection> {
-    be_patient(&mut connection, path)?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "mmap_size", 0)?;
-    Ok(connection)
-}
-
-/// The path of a file that belongs to a store: it is next to the file itself, not to a link to it.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = platform::followed(path).unwrap_or_else(|_| path.to_owned()).into_os_string();
-    name.push(suffix);
-    name.into()
-}
-
-fn immutable(path: &Path) -> rusqlite::Result<Connection> {
-    let path = shown::address(&platform::path_to_bytes(path), b"/");
-    let uri = format!("file://{path}?immutable=1");
-    Connection::open_with_flags(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI)
-}
-
-pub(super) fn readable(connection: &Connection) -> rusqlite::Result<()> {
-    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
-}
-
-fn is_read_only(connection: &Connection) -> bool {
-    connection.is_readonly("main").unwrap_or(false)
-}
-
 /// Looks whose file it is. A look without a lock may meet a file that another process is just making; only then,
 /// and for a file that really is no database, a second look takes the lock.
 fn probe(path: &Path) -> Result<Owned> {
@@ -361,58 +328,12 @@ fn probe(path: &Path) -> Result<Owned> {
     Ok(if is_one_byte { Owned::Other } else { owned })
 }
 
-/// Chooses the journal; returns its name. A log from before stays as long as somebody else has the store open, because it
-/// is theirs, too; whoever opens the store alone next is rid of it.
-fn choose_journal(connection: &mut Connection, path: &Path) -> rusqlite::Result<String> {
-    let name = |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get(0));
-    const CHOICE: &str = "PRAGMA journal_mode = persist";
-    if name(connection, "PRAGMA journal_mode")? != "wal" {
-        return name(connection, CHOICE);
-    }
-    connection.busy_timeout(Duration::ZERO)?;
-    let mut tries_left = CHANGE_TRIES;
-    let chosen = loop {
-        match name(connection, CHOICE) {
-            Err(error) if is_busy(&error) && tries_left > 0 => {
-                tries_left -= 1;
-                std::thread::sleep(RETRY);
-            }
-            chosen => break chosen,
-        }
-    };
-    be_patient(connection, path)?;
-    match chosen {
-        Err(error) if is_busy(&error) => name(connection, "PRAGMA journal_mode"),
-        chosen => chosen,
-    }
-}
-
-/// How long and how often a change of the journal waits for others who only look: they are gone in a moment.
-const RETRY: Duration = Duration::from_millis(20);
-const CHANGE_TRIES: u32 = 25;
-
-fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
-}
-
-pub(super) fn cannot_open(path: &Path, error: &rusqlite::Error) -> Error {
-    let shown = shown::path(path);
-    let not_a_database: Text = text!(
-        "{shown} is not a store of kurabe, or it is damaged; it was left as it is",
-        "{shown} は kurabe の保存先ではないか、壊れています(変更していません)"
-    );
-    match error.sqlite_error_code() {
-        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-            ErrorKind::Store.error(not_a_database).remedy(elsewhere()).because(error)
-        }
-        _ => store_error(text!("cannot open the store {shown}", "保存先 {shown} を開けません"), error, path),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Runs;
+    use crate::sqlite::connection::prepare;
+    use std::time::Duration;
 
     fn log(path: &Path) -> Connection {
         drop(SqliteStore::open(path).unwrap());

@@ -5,8 +5,7 @@
 //! that hundreds of processes do not ask in step. Only a store whose lock is held for [`STALLED`] without any change is
 //! given up.
 
-use super::open::beside;
-use crate::platform::Trace;
+use crate::platform::{FileTrace, beside};
 use kurabe_core::{ErrorKind, Result, text};
 use rusqlite::Connection;
 use std::cell::Cell;
@@ -30,12 +29,12 @@ static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
 static TELL: OnceLock<fn()> = OnceLock::new();
 
 thread_local! {
-    static PATIENCE: Cell<Patience> = const { Cell::new(Patience::Endless) };
+    static PATIENCE: Cell<WaitLimit> = const { Cell::new(WaitLimit::Endless) };
 }
 
 /// What [`abandon_waits`] means for the waits of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Patience {
+enum WaitLimit {
     /// Nothing: a result is to be stored.
     Endless,
     /// They end.
@@ -60,10 +59,10 @@ pub fn abandon_waits() {
 /// # Errors
 /// Those of the work; [`ErrorKind::Interrupted`] if one of its waits was ended.
 pub fn abandonable<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
-    let before = PATIENCE.replace(Patience::Abandonable);
+    let before = PATIENCE.replace(WaitLimit::Abandonable);
     let done = work();
     let after = PATIENCE.replace(before);
-    if done.is_err() && after == Patience::Abandoned {
+    if done.is_err() && after == WaitLimit::Abandoned {
         return Err(ErrorKind::Interrupted.error(text!(
             "interrupted while waiting for the store, which another process is writing to",
             "ほかのプロセスが保存先に書き込んでいるため待っている間に、中断されました"
@@ -80,10 +79,10 @@ pub(super) fn be_patient(connection: &mut Connection, path: &Path) -> rusqlite::
 /// Waits before the next attempt to lock a file, given how many attempts of the same kind there were. Returns whether there
 /// is to be one.
 pub(super) fn patience(path: &Path) -> impl FnMut(i32) -> bool + Send + 'static {
-    let mut wait = Wait::of(path);
+    let mut wait = StoreWait::of(path);
     move |tries| {
-        if PATIENCE.get() != Patience::Endless && IS_ABANDONED.load(Ordering::Relaxed) {
-            PATIENCE.set(Patience::Abandoned);
+        if PATIENCE.get() != WaitLimit::Endless && IS_ABANDONED.load(Ordering::Relaxed) {
+            PATIENCE.set(WaitLimit::Abandoned);
             return false;
         }
         let (goes_on, is_noticed) = wait.go_on(tries == 0, Instant::now(), wait.traces());
@@ -98,27 +97,27 @@ pub(super) fn patience(path: &Path) -> impl FnMut(i32) -> bool + Send + 'static 
 }
 
 /// A wait for one lock.
-struct Wait {
+struct StoreWait {
     files: [PathBuf; 3],
     begun: Instant,
     changed: Instant,
-    traces: [Trace; 3],
+    traces: [FileTrace; 3],
     is_noticed: bool,
 }
 
-impl Wait {
+impl StoreWait {
     fn of(path: &Path) -> Self {
         let files = ["", "-journal", "-wal"].map(|suffix| beside(path, suffix));
         let now = Instant::now();
         Self { files, begun: now, changed: now, traces: Default::default(), is_noticed: false }
     }
 
-    fn traces(&self) -> [Trace; 3] {
-        self.files.each_ref().map(|file| Trace::of(file))
+    fn traces(&self) -> [FileTrace; 3] {
+        self.files.each_ref().map(|file| FileTrace::of(file))
     }
 
     /// Whether the wait goes on, and whether this is the moment to say so.
-    fn go_on(&mut self, is_first: bool, now: Instant, traces: [Trace; 3]) -> (bool, bool) {
+    fn go_on(&mut self, is_first: bool, now: Instant, traces: [FileTrace; 3]) -> (bool, bool) {
         if is_first {
             (self.begun, self.is_noticed) = (now, false);
         }
@@ -141,15 +140,15 @@ fn pause(tries: i32, random: u64) -> Duration {
 mod tests {
     use super::*;
 
-    fn changed(seconds: i64) -> [Trace; 3] {
-        [Trace { seconds, ..Trace::default() }, Trace::default(), Trace::default()]
+    fn changed(seconds: i64) -> [FileTrace; 3] {
+        [FileTrace { seconds, ..FileTrace::default() }, FileTrace::default(), FileTrace::default()]
     }
 
     #[test]
     fn a_wait_goes_on_as_long_as_the_files_change() {
         let begun = Instant::now();
         let at = |seconds| begun + Duration::from_secs(seconds);
-        let mut wait = Wait::of(Path::new("/kurabe.db"));
+        let mut wait = StoreWait::of(Path::new("/kurabe.db"));
         for second in 0..1000 {
             assert!(wait.go_on(second == 0, at(second * 30), changed(second as i64)).0);
         }
@@ -161,12 +160,12 @@ mod tests {
     #[test]
     fn a_wait_is_told_once_after_some_seconds() {
         let begun = Instant::now();
-        let mut wait = Wait::of(Path::new("/kurabe.db"));
+        let mut wait = StoreWait::of(Path::new("/kurabe.db"));
         let mut at = |is_first, seconds| {
             wait.go_on(is_first, begun + Duration::from_secs(seconds), Default::default()).1
         };
-        let told = [at(true, 0), at(false, 2), at(false, 3), at(false, 10), at(true, 11), at(false, 14)];
-        assert_eq!(told, [false, false, true, false, false, true]);
+        let are_told = [at(true, 0), at(false, 2), at(false, 3), at(false, 10), at(true, 11), at(false, 14)];
+        assert_eq!(are_told, [false, false, true, false, false, true]);
     }
 
     #[test]

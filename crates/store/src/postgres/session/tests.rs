@@ -96,7 +96,7 @@ fn met(options: &str, lie: impl FnOnce(&mut Liar) + Send + 'static) -> (kurabe_c
     std::thread::spawn(move || {
         let address = DatabaseAddress::read(&SharedAddress::parse(&words).unwrap(), &|_| None).unwrap();
         let ask = || {
-            let session = Session::open(&address)?;
+            let session = DatabaseSession::open(&address)?;
             session.set_patience(Some(SHORT));
             // Longer than what is taken before the other end reads.
             let question = "x".repeat(16 << 20);

@@ -1,0 +1,61 @@
+//! The errors for requests that have no answer, each with the remedy that it calls for.
+
+use super::address::DatabaseAddress;
+use super::session::Failure;
+use kurabe_core::{Error, ErrorKind, Text, shown, text};
+use tokio_postgres::Error as DatabaseError;
+use tokio_postgres::error::SqlState;
+
+/// The error for a request that has no answer, with the remedy that it calls for.
+pub(super) fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
+    let database = &address.shown;
+    let unusable = || ErrorKind::Store.error(text!("cannot use {database}", "{database} を使えません"));
+    match failure {
+        Failure::Value(error) => error,
+        Failure::Database(cause) => answered(address, unusable(), &cause),
+        Failure::Connection(cause) => unusable().because(cause).remedy(unreachable_server()),
+        Failure::Limit(reason) => ErrorKind::Store
+            .error(text!("cannot use {database}: {reason}", "{database} を使えません: {reason}"; reason))
+            .remedy(text!(
+                "see that this is the right server and what it is doing; nothing stored here is lost",
+                "サーバーが正しいか、何をしているかを確認してください。手元の測定はそのままです"
+            )),
+    }
+}
+
+fn unreachable_server() -> Text {
+    text!(
+        "see that the server runs, and what the address says of TLS (sslmode, sslrootcert); nothing stored here is lost",
+        "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
+    )
+}
+
+/// The error for what the server or the client's library says.
+fn answered(address: &DatabaseAddress, error: Error, cause: &DatabaseError) -> Error {
+    let reason = match (cause.as_db_error(), std::error::Error::source(cause)) {
+        (Some(answer), _) => answer.message().to_owned(),
+        (None, Some(source)) => source.to_string(),
+        (None, None) => cause.to_string(),
+    };
+    let error = error.because(shown::line(&address.without_password(&reason)));
+    match cause.code() {
+        Some(&SqlState::INSUFFICIENT_PRIVILEGE | &SqlState::READ_ONLY_SQL_TRANSACTION) => {
+            error.remedy(text!(
+                "the role lacks a right: its owner gives it, as docs/laboratory.md tells",
+                "ロールに権限がありません。所有者に付けてもらってください(docs/laboratory.md 参照)"
+            ))
+        }
+        Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
+            error.remedy(text!(
+                "name the role in the address, and its password in ~/.pgpass or PGPASSWORD",
+                "アドレスにロールを、~/.pgpass か PGPASSWORD にパスワードを書いてください"
+            ))
+        }
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => error.remedy(text!(
+            "other machines are bringing runs: try again later; nothing stored here is lost",
+            "ほかのマシンが測定を送っています。あとでもう一度実行してください。手元の測定はそのままです"
+        )),
+        Some(_) => error,
+        None => error.remedy(unreachable_server()),
+    }
+}
