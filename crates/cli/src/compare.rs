@@ -119,7 +119,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
                 )
             })
     })?;
-    let sides = sides_of_runs(&list);
+    let sides = sides_of_runs(&list)?;
     if global.json {
         let answer = answer_for(&recommendation, &names(&list));
         return print_json(&ScriptLine::Recommendation {

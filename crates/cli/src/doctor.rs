@@ -15,7 +15,8 @@ pub fn doctor(args: &DoctorArgs, global: &Global, command_line: &[String]) -> Re
     if args.computer {
         let Some(done) = measured_as(&args.path, "quick", global, command_line)? else { return Ok(()) };
         done.outcome?;
-        let file = done.record.map_or(Ok(String::new()), |record| computer_file(&record, wake_time_ns()))?;
+        let of_computer = |record| computer_file(&record, wake_time_ns()?);
+        let file = done.record.map_or(Ok(String::new()), of_computer)?;
         return print_page(&file);
     }
     // The trial on the path is noted there; without a store, nothing is made for it.

@@ -183,7 +183,7 @@ fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<(
     if global.json {
         return explain(record, cell)?.iter().try_for_each(print_json);
     }
-    let movers = if cell.is_none() { movers_of(record) } else { Vec::new() };
+    let movers = if cell.is_none() { movers_of(record)? } else { Vec::new() };
     print_page(&render_why(record, &headline(&record.header), cell, &movers, &style())?)
 }
 

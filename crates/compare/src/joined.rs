@@ -6,7 +6,7 @@
 use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::{record::Cell, workload::Direction};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// The cells of a run, and behind them what parts among them come to.
 pub(crate) struct Joined<'r> {
@@ -18,15 +18,14 @@ pub(crate) struct Joined<'r> {
 impl<'r> Joined<'r> {
     pub(crate) fn of(cells: &'r [Cell]) -> Self {
         let mut groups: BTreeMap<(&str, Option<u32>), Vec<usize>> = BTreeMap::new();
+        let mixes = cells.iter().filter(|cell| cell.direction == Some(Direction::Mix));
+        let mixes: HashSet<(&str, u32)> = mixes.map(|cell| (cell.label.as_str(), cell.step_index)).collect();
         for (place, cell) in cells.iter().enumerate() {
             let Some(imported) = &cell.imported else { continue };
             let is_thread = imported.one_of_threads.is_some();
-            let is_mix = |other: &Cell| {
-                other.direction == Some(Direction::Mix)
-                    && (&other.label, other.step_index) == (&cell.label, cell.step_index)
-            };
+            let has_mix = || mixes.contains(&(cell.label.as_str(), cell.step_index));
             // Where the tool tells the mix, too, nothing is to be added up.
-            if is_thread || is_half(cell, imported) && !cells.iter().any(is_mix) {
+            if is_thread || is_half(cell, imported) && !has_mix() {
                 // A second thread has a step of its own.
                 let step = (!is_thread).then_some(cell.step_index);
                 groups.entry((&cell.label, step)).or_default().push(place);
@@ -43,8 +42,8 @@ impl<'r> Joined<'r> {
 
     /// The places of the cells that are no part of another.
     pub(crate) fn entire(&self) -> impl Iterator<Item = usize> {
-        let is_part = |place: &usize| self.parts.iter().any(|parts| parts.contains(place));
-        (0..self.cells.len()).filter(move |place| !is_part(place))
+        let parts: HashSet<usize> = self.parts.iter().flatten().copied().collect();
+        (0..self.cells.len()).filter(move |place| !parts.contains(place))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::key::{CellKey, CellName};
 use kurabe_core::record::{Cell, Measure};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Two cells that are compared.
 pub(crate) struct Matched<'r> {
@@ -61,9 +61,10 @@ pub(crate) fn matched<'r>(
             cells: [&cells[0][one], &cells[1][(*two)?]],
         })
     });
+    let taken: HashSet<usize> = places.iter().flatten().copied().collect();
     let is_matched = |run: usize, place: usize| match run {
         0 => places[place].is_some(),
-        _ => places.contains(&Some(place)),
+        _ => taken.contains(&place),
     };
     let [first, second] = [0, 1].map(|run| {
         let left = runs[run].entire().filter(|place| !is_matched(run, *place));
@@ -91,17 +92,19 @@ pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
 /// Adds those that are called the same where one of both tells less of its work than makes a workload: IO500 prints neither the size
 /// of a transfer nor the number of processes.
 fn add_called_alike(names: &[Vec<CellName>; 2], places: &mut [Option<usize>]) {
-    for (one, name) in names[0].iter().enumerate() {
-        let is_alike = |other: &CellName| {
-            let is_workload = |name: &CellName| matches!(name.key, CellKey::Io { .. });
-            let called =
-                |name: &CellName| (name.label.clone(), name.part.clone(), name.direction, name.measure);
-            is_workload(name) != is_workload(other) && called(name) == called(other)
-        };
-        if places[one].is_none() {
-            let mut free = (0..names[1].len()).filter(|place| !places.contains(&Some(*place)));
-            places[one] = free.find(|place| is_alike(&names[1][*place]));
-        }
+    let called = |name: &CellName| {
+        let is_workload = matches!(name.key, CellKey::Io { .. });
+        (is_workload, name.label.clone(), name.part.clone(), name.direction, name.measure)
+    };
+    let taken: HashSet<usize> = places.iter().flatten().copied().collect();
+    let mut free: HashMap<_, VecDeque<usize>> = HashMap::new();
+    for (place, name) in names[1].iter().enumerate().filter(|(place, _)| !taken.contains(place)) {
+        free.entry(called(name)).or_default().push_back(place);
+    }
+    for (place, name) in places.iter_mut().zip(&names[0]).filter(|(place, _)| place.is_none()) {
+        let (is_workload, label, part, direction, measure) = called(name);
+        let alike = free.get_mut(&(!is_workload, label, part, direction, measure));
+        *place = alike.and_then(VecDeque::pop_front);
     }
 }
 

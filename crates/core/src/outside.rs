@@ -99,7 +99,7 @@ fn open(path: &Path) -> io::Result<File> {
     }
     let (sender, opened) = mpsc::channel();
     let path = path.to_owned();
-    std::thread::spawn(move || sender.send(File::open(path)));
+    std::thread::Builder::new().spawn(move || sender.send(File::open(path)))?;
     opened.recv_timeout(WRITER_LIMIT).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 

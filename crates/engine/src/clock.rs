@@ -1,9 +1,11 @@
 //! The real clock, and what it costs.
 
 use kurabe_core::record::Instrument;
+use kurabe_core::{Error, Result};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Builder;
 
 /// Monotonic time in ns. `CLOCK_MONOTONIC` is read in user space on every common Linux, without a system call.
 #[inline]
@@ -38,7 +40,10 @@ pub fn measure_clock() -> Instrument {
 }
 
 /// Time in ns from one thread's waking another one to that one's running, both asleep before: the mean over some thousand times.
-pub fn wake_time_ns() -> f64 {
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn wake_time_ns() -> Result<f64> {
     const ROUNDS: u32 = 2000;
     let is_second = &AtomicBool::new(false);
     let sleep_until = |turn: bool| {
@@ -49,18 +54,20 @@ pub fn wake_time_ns() -> f64 {
     let first = std::thread::current();
     let start = monotonic_ns();
     std::thread::scope(|scope| {
-        let second = scope.spawn(move || {
+        let second = Builder::new().spawn_scoped(scope, move || {
             for _ in 0..ROUNDS {
                 sleep_until(true);
                 is_second.store(false, Ordering::Release);
                 first.unpark();
             }
         });
+        let second = second.map_err(|error| Error::no_thread(&error))?;
         for _ in 0..ROUNDS {
             is_second.store(true, Ordering::Release);
             second.thread().unpark();
             sleep_until(false);
         }
-    });
-    (monotonic_ns() - start) as f64 / f64::from(2 * ROUNDS)
+        Ok(())
+    })?;
+    Ok((monotonic_ns() - start) as f64 / f64::from(2 * ROUNDS))
 }

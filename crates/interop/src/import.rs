@@ -39,6 +39,7 @@ mod mdtest;
 mod parts;
 mod reports;
 mod result_line;
+mod room;
 mod shapes;
 mod split;
 mod sysbench;
@@ -51,7 +52,7 @@ pub(crate) use input::Input;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
 pub(crate) use parts::{digits, place_of_line};
-use split::split;
+use split::{Blocks, TextPart};
 
 use kurabe_core::{Error, ErrorKind, Result, Text, record::Notice, shown, text};
 
@@ -97,6 +98,8 @@ static LAST: [Importer; 1] = [zpool_iostat::SCRIPTED];
 
 /// Results that a remark names as left out; more are counted.
 const LEFT_OUT_NAMED: usize = 20;
+/// Errors of blocks that are kept: with `--output-format=terse,json` some of them are dropped again.
+const LEFT_OUT_KEPT: usize = 2000;
 
 /// Reads a file of another tool: every result in it as a run. `name` is the file's name, used in errors and kept in the
 /// record. Results that cannot be read beside others that can are named in a remark of the first run.
@@ -104,32 +107,52 @@ const LEFT_OUT_NAMED: usize = 20;
 /// # Errors
 /// When no importer knows it (the error names the nearest kind and what is missing), or the one that does cannot read it.
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
+    room::begin(bytes.len());
     let input = Input::new(name, bytes);
-    if let Some(read) = whole(&input, &FILES) {
+    let read = read(name, &input);
+    if room::is_spent() { Err(room::too_much(input.name)) } else { read }
+}
+
+/// A block that is left out: what it is, its first line, its tool and why.
+struct LeftOut {
+    what: &'static str,
+    line: usize,
+    tool: &'static str,
+    error: Error,
+}
+
+fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
+    if let Some(read) = whole(input, &FILES) {
         return read;
     }
-    let (mut runs, mut left_out) = (Vec::new(), Vec::new());
-    let blocks = split(&input, &TEXTS);
-    for block in blocks {
-        match block.importer.runs(&block.input) {
+    let (mut runs, mut left_out, mut beyond) = (Vec::new(), Vec::new(), 0);
+    let blocks = Blocks::of(input, &TEXTS);
+    for TextPart { importer, line, input } in blocks.iter(&TEXTS) {
+        match importer.runs(&input) {
             Ok(mut of_block) => runs.append(&mut of_block),
-            Err(NotImported::Broken(error)) => left_out.push((block, error)),
+            Err(NotImported::Broken(error)) if left_out.len() < LEFT_OUT_KEPT => {
+                left_out.push(LeftOut { what: importer.what, line, tool: importer.tool, error });
+            }
+            Err(NotImported::Broken(_)) => beyond += 1,
             Err(NotImported::NotMine(_)) => {}
         }
+        if room::is_spent() {
+            return Ok(Vec::new());
+        }
+        input.end_part();
     }
+    drop(blocks);
     // With `--output-format=normal,json` both tell of the same run, the JSON in full.
     if runs.iter().any(|run| run.origin.tool == "fio" && run.origin.format != fio_text::FORMAT) {
         runs.retain(|run| run.origin.format != fio_text::FORMAT);
-        left_out.retain(|(block, _)| block.importer.tool != fio_text::TERSE.tool);
+        left_out.retain(|left_out: &LeftOut| left_out.tool != fio_text::TERSE.tool);
     }
-    let beyond = left_out.len().saturating_sub(LEFT_OUT_NAMED);
+    beyond += left_out.len().saturating_sub(LEFT_OUT_NAMED);
     let mut notices: Vec<Notice> = left_out
         .iter()
         .take(LEFT_OUT_NAMED)
-        .map(|(block, error)| {
-            let what = block.importer.what;
+        .map(|LeftOut { what, line, error, .. }| {
             let cause = error.what();
-            let line = block.line;
             parts::notice(text!(
                 "left out of this file: {what} from line {line} on: {cause}",
                 "このファイルから取り込まなかったもの: {line} 行目からの {what}({cause})"; cause
@@ -147,9 +170,14 @@ pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
             first.notices.extend(notices);
             Ok(runs)
         }
-        (None, Some((_, error))) => Err(error),
-        (None, None) => whole(&input, &LAST).unwrap_or_else(|| Err(unknown(name, &input))),
+        (None, Some(left_out)) => Err(left_out.error),
+        (None, None) => whole(input, &LAST).unwrap_or_else(|| Err(unknown(name, input))),
     }
+}
+
+/// Returns whether no importer of texts knows a line.
+fn is_message(line: &str) -> bool {
+    split::cleaned_lines(line).all(|line| split::owner(&line, &TEXTS).is_none())
 }
 
 /// What the first of these importers says that knows the whole file.

@@ -326,6 +326,24 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
 }
 
 #[test]
+fn a_log_without_a_name_is_refused_on_the_line_as_fio_refuses_it() {
+    let line = |words: &str| {
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        kurabe_interop::read_fio_line(&words).map(|line| line.source).map_err(|error| error.what().en.clone())
+    };
+    for option in ["write_bw_log", "write_iops_log", "write_lat_log"] {
+        for words in ["--name=a --OPTION", "--name=a --OPTION --size=1m", "--name=a --OPTION="] {
+            let refused = Err(format!("--{option} has no value"));
+            assert_eq!(line(&words.replace("OPTION", option)), refused, "{words}");
+        }
+        for words in ["--name=a --OPTION x", "--name=a --OPTION=x"] {
+            let taken = Ok(format!("[global]\n[a]\n{option}=x\n"));
+            assert_eq!(line(&words.replace("OPTION", option)), taken, "{words}");
+        }
+    }
+}
+
+#[test]
 fn a_line_of_a_log_is_an_interval_of_a_direction() {
     let source = "[a]\nsize=1m\n[b]\nstonewall\nsize=1m\nwrite_bw_log=x\nwrite_iops_log\nwrite_lat_log=y\n";
     let job = read_fio_job("job.fio", source, &NoSurroundings).expect("a job");

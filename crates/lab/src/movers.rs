@@ -10,9 +10,11 @@ use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::quantity::MIB;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::{Direction, End, Pattern};
-use kurabe_core::{Result, Text};
+use kurabe_core::{Error, Result, Text};
 use kurabe_sim::Setting;
+use std::io;
 use std::panic::resume_unwind;
+use std::thread::Builder;
 
 /// Virtual time of a figure: enough for some operations of the slowest models.
 const TIME_NS: u64 = 200_000_000;
@@ -47,14 +49,19 @@ pub struct Mover {
 
 /// What comes of each, in their order, by several threads.
 ///
+/// # Errors
+/// When a thread cannot be started.
+///
 /// # Panics
 /// When one of them does.
-pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let work = |part: &[T]| part.iter().map(&work).collect::<Vec<R>>();
+pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
+    let work = &|part: &[T]| part.iter().map(&work).collect::<Vec<R>>();
     std::thread::scope(|scope| {
         let parts = items.chunks(items.len().div_ceil(THREADS).max(1));
-        let parts: Vec<_> = parts.map(|part| scope.spawn(|| work(part))).collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        let parts = parts.map(|part| Builder::new().spawn_scoped(scope, move || work(part)));
+        let parts: Vec<_> = parts.collect::<io::Result<_>>().map_err(|error| Error::no_thread(&error))?;
+        let done = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(done.flatten().collect())
     })
 }
 
@@ -92,17 +99,26 @@ pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
             }
         }
     }
-    let moved = in_parallel(&settings, |(name, setting)| mover((model, sets), &before, name, setting));
+    let moved = in_parallel(&settings, |(name, setting)| mover((model, sets), &before, name, setting))?;
     let mut movers: Vec<Mover> = moved.into_iter().flatten().collect();
     movers.sort_by(|one, other| strength(other.ratio).total_cmp(&strength(one.ratio)));
     movers.truncate(MOST_MOVERS);
     Ok(movers)
 }
 
-/// The same of the model that a run was computed on, with its changes.
-pub fn movers_of(run: &RunRecord) -> Vec<Mover> {
-    let of_model = |model: &ModelRecord| movers(&model.name, &own_changes(model)?).ok();
-    run.header.model.as_ref().and_then(of_model).unwrap_or_default()
+/// The same of the model that a run was computed on, with its changes; none if that is no model of kurabe's own.
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn movers_of(run: &RunRecord) -> Result<Vec<Mover>> {
+    let known = |model: &ModelRecord| {
+        let sets = own_changes(model)?;
+        load_model(&model.name, &sets, &[]).is_ok().then(|| (model.name.clone(), sets))
+    };
+    match run.header.model.as_ref().and_then(known) {
+        Some((model, sets)) => movers(&model, &sets),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn strength(ratio: f64) -> f64 {

@@ -68,11 +68,14 @@ pub struct ModelSide {
 /// # Errors
 /// When there is no such model or parameter.
 pub fn sides_of(names: &[&str], sets: &[(String, String)]) -> Result<Vec<ModelSide>> {
-    in_parallel(names, |name| side_of(name, sets)).into_iter().collect()
+    in_parallel(names, |name| side_of(name, sets))?.into_iter().collect()
 }
 
 /// What those of the runs are worth that were computed on models of kurabe's own, each with its changes.
-pub fn sides_of_runs(runs: &[&RunRecord]) -> Vec<Option<ModelSide>> {
+///
+/// # Errors
+/// When a thread cannot be started.
+pub fn sides_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelSide>>> {
     in_parallel(runs, |run| {
         let model = run.header.model.as_ref()?;
         let side = side_of(&model.name, &own_changes(model)?).ok()?;

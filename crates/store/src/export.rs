@@ -46,8 +46,18 @@ pub fn export(record: &RunRecord) -> String {
 /// # Errors
 /// As [`parse_export`].
 pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
-    run.cells.iter_mut().for_each(json::make_finite);
-    taken_in(json::from_slice(json::to_text(&run).as_bytes()).map_err(misfit)?)
+    // Cell by cell: the text of a run of thousands of cells takes more than the run.
+    let mut cells = std::mem::take(&mut run.cells);
+    let mut run: RunRecord = json::from_slice(json::to_text(&run).as_bytes()).map_err(misfit)?;
+    for (index, cell) in cells.iter_mut().enumerate() {
+        json::make_finite(cell);
+        *cell = json::from_slice(json::to_text(cell).as_bytes()).map_err(|Misfit { field, reason }| {
+            let within = if field.is_empty() { String::new() } else { format!(".{field}") };
+            misfit(Misfit { field: format!("cells[{index}]{within}"), reason })
+        })?;
+    }
+    run.cells = cells;
+    taken_in(run)
 }
 
 /// [`export`], with the figures of the cells beside them for other programs; they are not read back.

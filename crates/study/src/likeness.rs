@@ -7,13 +7,14 @@
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.
 
-use crate::catalogue::work::rate_of;
+use crate::catalogue::work::{WorkDepth, WorkKind, rate_of};
 use crate::catalogue::{Catalogue, DeviceClass, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{model::ModelRecord, workload::Direction};
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// A rate within this factor of an end of a band is in it: hosts, sizes and fill levels make as much of one device.
 const SLACK: f64 = 1.15;
@@ -161,10 +162,11 @@ fn cells(
     is_left_out: &impl Fn(usize) -> bool,
 ) -> Vec<CellLikeness> {
     let statistic = record.header.statistic();
+    let deepest = DeepestWork::of(record);
     let cells = record.cells.iter().enumerate().filter(|(cell_index, _)| !is_left_out(*cell_index));
     let cells = cells.filter_map(|(cell_index, cell)| {
         let (work, bytes_per_s) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
-        let band = band(catalogue, class, &work, is_deepest(record, &work))?;
+        let band = band(catalogue, class, &work, deepest.contains(&work))?;
         let RateWork { sequential, direction, .. } = work;
         Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band })
     });
@@ -183,14 +185,31 @@ const WELL_KNOWN: [DeviceClass; 5] = [
 /// What well-known kinds of drives span for the work of a cell of a run, from slow to fast; empty where nothing is published.
 pub fn bands(record: &RunRecord, cell: &Cell, catalogue: &Catalogue) -> Vec<(DeviceClass, Band)> {
     let Some(work) = RateWork::of(cell) else { return Vec::new() };
-    let is_deepest = is_deepest(record, &work);
+    let is_deepest = DeepestWork::of(record).contains(&work);
     let band = |class| Some((class, band(catalogue, class, &work, is_deepest)?));
     WELL_KNOWN.into_iter().filter_map(band).collect()
 }
 
-/// Whether no other cell of a run does the same with more in flight.
-fn is_deepest(record: &RunRecord, work: &RateWork) -> bool {
-    !record.cells.iter().filter_map(RateWork::of).any(|other| other.is_deeper_than(work))
+/// The most in flight that a run has of each kind of work. It is collected once: asking every cell about every other takes
+/// minutes for a run of thousands of cells.
+struct DeepestWork(HashMap<WorkKind, WorkDepth>);
+
+impl DeepestWork {
+    fn of(record: &RunRecord) -> Self {
+        let mut deepest = HashMap::new();
+        for work in record.cells.iter().filter_map(RateWork::of) {
+            let (kind, depth) = work.depth();
+            let most = deepest.entry(kind).or_insert(depth);
+            *most = depth.max(*most);
+        }
+        Self(deepest)
+    }
+
+    /// Returns whether no cell of the run does the same with more in flight.
+    fn contains(&self, work: &RateWork) -> bool {
+        let (kind, depth) = work.depth();
+        self.0.get(&kind).is_none_or(|most| *most <= depth)
+    }
 }
 
 /// What a kind of device spans for some work, each entry with its fastest figure. What was reached with more in flight is an upper end

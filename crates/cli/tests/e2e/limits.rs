@@ -81,6 +81,18 @@ fn without_threads_a_run_is_refused() {
 }
 
 #[test]
+fn what_is_computed_by_several_threads_is_refused_without_them() {
+    let lab = Lab::new();
+    lab.kurabe(&["run", "model:rascsi", "--profile", "quick"]).ok();
+    let ended = run_under(lab.command(&["why", "last"]), &no_threads());
+    has_no_panic(&ended);
+    ended.is_refusal(10, &["cannot start a thread", "ulimit -u"]);
+    for words in [&["show", "last"][..], &["recommend", "last"], &["fit", "last"], &["models"], &["list"]] {
+        has_no_panic(&run_under(lab.command(words), &no_threads()));
+    }
+}
+
+#[test]
 fn a_queue_of_threads_that_the_limit_does_not_allow_is_an_error() {
     let lab = Lab::new();
     let target = lab.target();

@@ -10,13 +10,17 @@ use std::borrow::Cow;
 const ELEMENTS: &str =
     "a b blockquote body br code div em font html i li p pre span strong table tbody td th tr tt";
 
+/// Bytes of a line in which elements are looked for.
+const LINE_LONGEST: usize = 1 << 20;
+
 /// Signs by their names in HTML; the last is in all of these names.
 const SIGNS: [(&str, &str); 5] =
     [("&lt;", "<"), ("&gt;", ">"), ("&nbsp;", " "), ("&quot;", "\""), ("&amp;", "&")];
 
 /// The line, or the lines where a page broke it by `<br>`.
 pub(super) fn cleaned(line: &str) -> Vec<Cow<'_, str>> {
-    if !line.contains(['<', '&']) {
+    // Elements of a line that is longer than any of a page are not taken apart.
+    if line.len() > LINE_LONGEST || !line.contains(['<', '&']) {
         return vec![Cow::Borrowed(unmarked(line))];
     }
     let text = SIGNS.iter().fold(without_elements(line), |text, (name, sign)| text.replace(name, sign));

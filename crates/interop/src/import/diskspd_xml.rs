@@ -17,6 +17,10 @@ const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Directio
 /// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
 const TAG_LONGEST: usize = 1 << 14;
 
+/// Tags that the shortest file may have, and bytes of the file for each one more. For each tag the XML reader takes 72 bytes.
+const TAGS_LEAST: usize = 400_000;
+const BYTES_PER_TAG: usize = 30;
+
 pub(super) const IMPORTER: Importer =
     Importer::of(("DiskSpd XML", "DiskSpd", &["<Results>"]), Recognizer::File, read);
 
@@ -37,6 +41,14 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let what = text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません");
         return parts::broken_at(input, 1, what);
     }
+    let tags = text.matches('<').count();
+    if tags > TAGS_LEAST + text.len() / BYTES_PER_TAG {
+        let what = text!(
+            "this XML has {tags} tags, more than kurabe reads in a file of this length",
+            "この XML にはタグが {tags} 個あり、この大きさのファイルとして読める数を超えています"
+        );
+        return parts::broken_at(input, 1, what);
+    }
     let document = Document::parse(text).map_err(|error| {
         let before = whole[..start].matches('\n').count();
         let line = before + usize::try_from(error.pos().row).unwrap_or(1);
@@ -52,6 +64,9 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let several = children(root, "TimeSpan").count() > 1;
     for (number, span) in children(root, "TimeSpan").enumerate() {
         let prefix = if several { format!("time span {} ", number + 1) } else { String::new() };
+        if super::room::is_spent() {
+            break;
+        }
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
     let notices = vec![notice(text!(

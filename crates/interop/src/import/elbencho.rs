@@ -9,6 +9,7 @@
 use super::json_tree::Json;
 use super::kit::*;
 use super::parts::TableRow;
+use super::room;
 
 const KEYS: &[&str] = &["\"phase_type\"", "\"last_done\""];
 pub(super) const JSON: Importer =
@@ -114,6 +115,7 @@ impl Form {
             (origin.procedure.clone(), origin.version.clone(), origin.facts.get("label").cloned())
         };
         if runs.last().is_none_or(|run| key(&run.origin) != key(&origin)) {
+            room::take(3 * size_of::<ImportedRun>() + 4 * size_of::<Cell>());
             runs.push(ImportedRun { origin, ..ImportedRun::default() });
         }
         if let Some(run) = runs.last_mut() {
@@ -148,8 +150,11 @@ fn read_csv(input: &Input<'_>) -> ImportedRuns {
 fn read_json(input: &Input<'_>) -> ImportedRuns {
     let documents = parts::documents_with(input, "elbencho", KEYS)?;
     let mut runs = Vec::new();
-    for document in documents.iter().filter(|document| document.get("phase_type").is_some()) {
-        add_json(&mut runs, input, document);
+    for document in documents {
+        let document = document?;
+        if document.get("phase_type").is_some() {
+            add_json(&mut runs, input, &document);
+        }
     }
     Ok(runs)
 }
@@ -232,6 +237,7 @@ fn read_live(input: &Input<'_>) -> ImportedRuns {
         if rank == "Total" {
             origin.measured_at = origin.measured_at.or_else(|| row.get("ISO Date").and_then(dates::from_iso));
             let words = [row.get("Label").unwrap_or(""), phase, row.get("MixType").unwrap_or("")];
+            room::take(4 * (size_of::<(f64, TableRow<'_>)>() + row.fields.len() * size_of::<&str>()));
             totals.push((words, (time_ns, row)));
         }
     }

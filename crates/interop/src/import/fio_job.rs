@@ -6,9 +6,12 @@
 
 use super::fio_options::{JobOptions, direction, label};
 use super::kit::*;
+use super::parts::CELL_COUNTED_BYTES;
+use super::room;
 use crate::job::beside;
 use kurabe_core::number::long_time;
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What a job came to.
 #[derive(Default)]
@@ -66,57 +69,142 @@ impl JobResult {
     }
 }
 
-/// The run of these jobs; `signal` is that of which fio wrote.
-pub(super) fn run_of(mut jobs: Vec<JobResult>, signal: Option<&str>, origin: Origin) -> ImportedRun {
-    let mut entries: HashMap<[String; 3], usize> = HashMap::new();
-    jobs.iter().for_each(|job| *entries.entry(job.entry.clone()).or_default() += 1);
-    let mut run = ImportedRun { origin, ..ImportedRun::default() };
-    let mut direct: Vec<Option<String>> = Vec::new();
-    let (mut cells, mut apart) = (Vec::new(), 0);
-    let mut procedures: Vec<String> = Vec::new();
-    let ended = ended_early(signal, &jobs);
-    run.interrupted = ended.is_some();
-    run.notices.extend(ended);
-    for job in &mut jobs {
-        job.options.threads_apart = entries.get(&job.entry).is_some_and(|count| *count > 1);
-        direct.push(job.options.direct());
-        run.notices.extend(job.failed());
-        let of_job = job.cells();
-        if !of_job.is_empty() {
-            apart += usize::from(job.options.threads_apart);
-            let target = || job.options.get(&["filename", "directory"]).map(str::to_owned);
-            run.origin.target = run.origin.target.take().or_else(target);
-            procedures.extend(job.options.line());
+/// The entries of a run's jobs by their hashes, with how often each occurs. Thousands of names would take the memory of the file.
+#[derive(Default)]
+pub(super) struct JobEntries(HashMap<u64, u32>);
+
+impl JobEntries {
+    pub(super) fn add<T: Hash>(&mut self, entry: [T; 3]) {
+        *self.0.entry(hash_of(&entry)).or_default() += 1;
+    }
+
+    fn is_repeated(&self, entry: &[String; 3]) -> bool {
+        self.0.get(&hash_of(&entry.each_ref().map(String::as_str))).is_some_and(|count| *count > 1)
+    }
+}
+
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Cells for which a list is made long enough before they are read.
+const CELLS_RESERVED: usize = 25_000;
+
+/// Makes a list longer by so many cells, if there is room for it beside the list as it is.
+fn reserve(list: &mut Vec<Cell>, more: usize) -> bool {
+    let before = list.capacity();
+    let has_room = room::take((before + more) * size_of::<Cell>());
+    if has_room {
+        list.reserve_exact(more);
+        room::give_back(before * size_of::<Cell>());
+    }
+    has_room
+}
+
+/// Jobs that a remark names as failed; more are counted.
+const FAILED_NAMED: usize = 20;
+
+/// A run that is made of its jobs one after another, so that no more than one of them is in memory with all that it holds.
+#[derive(Default)]
+pub(super) struct JobRun {
+    run: ImportedRun,
+    entries: JobEntries,
+    /// Whether I/O went past the page cache, as all jobs so far say.
+    direct: Option<Option<String>>,
+    is_direct_mixed: bool,
+    /// Jobs that are single threads of a job.
+    apart: usize,
+    failed: usize,
+    procedures: String,
+    /// Hashes of the lines of the procedures.
+    lines: HashSet<u64>,
+    /// The longest times of all jobs, of those that were cut short, and that these were given.
+    longest_ns: [Option<f64>; 3],
+}
+
+impl JobRun {
+    /// Begins a run whose jobs have these entries and so many cells.
+    pub(super) fn new(entries: JobEntries, cells: usize) -> Self {
+        let mut job_run = Self { entries, ..Self::default() };
+        let _has_room = reserve(&mut job_run.run.cells, cells.min(CELLS_RESERVED));
+        job_run
+    }
+
+    /// Adds a job; returns whether there is room for more.
+    pub(super) fn add(&mut self, mut job: JobResult) -> bool {
+        let cut = job.cut_short();
+        let times = [job.run_ns, cut.map(|(run_ns, _)| run_ns), cut.map(|(_, asked_ns)| asked_ns)];
+        for (longest, time) in self.longest_ns.iter_mut().zip(times) {
+            *longest = (*longest).into_iter().chain(time).max_by(f64::total_cmp);
         }
-        cells.extend(of_job);
+        job.options.threads_apart = self.entries.is_repeated(&job.entry);
+        let direct = job.options.direct();
+        self.is_direct_mixed |= self.direct.as_ref().is_some_and(|others| *others != direct);
+        self.direct.get_or_insert(direct);
+        let failed = job.failed();
+        self.failed += usize::from(failed.is_some());
+        self.run.notices.extend(failed.filter(|_| self.failed <= FAILED_NAMED));
+        let cells = job.cells();
+        if !cells.is_empty() {
+            self.apart += usize::from(job.options.threads_apart);
+            let target = || job.options.get(&["filename", "directory"]).map(str::to_owned);
+            self.run.origin.target = self.run.origin.target.take().or_else(target);
+            if let Some(line) = job.options.line().filter(|line| self.lines.insert(hash_of(line))) {
+                room::take(2 * line.len());
+                if !self.procedures.is_empty() {
+                    self.procedures.push('\n');
+                }
+                self.procedures += &line;
+            }
+        }
+        for cell in cells {
+            // The list is counted as a whole.
+            room::give_back(CELL_COUNTED_BYTES);
+            let list = &mut self.run.cells;
+            if list.len() == list.capacity() && !reserve(list, list.len() / 2 + 1) {
+                return false;
+            }
+            list.push(cell);
+        }
+        !room::is_spent()
     }
-    if apart > 0 {
-        run.notices.push(notice(text!(
-            "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
-             did not print, is what the job did",
-            "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
-             出力されていません"
-        )));
+
+    /// The whole run; `signal` is that of which fio wrote.
+    pub(super) fn finish(self, signal: Option<&str>, origin: Origin) -> ImportedRun {
+        let Self { mut run, apart, failed, .. } = self;
+        let ended = ended_early(signal, self.longest_ns);
+        run.interrupted = ended.is_some();
+        run.notices.splice(..0, ended);
+        if let Some(more) = failed.checked_sub(FAILED_NAMED).filter(|more| *more > 0) {
+            run.notices.push(notice(text!(
+                "{more} more jobs of fio ended with an error",
+                "このほかに {more} 件のジョブがエラーで終わりました"
+            )));
+        }
+        if apart > 0 {
+            run.notices.push(notice(text!(
+                "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
+                 did not print, is what the job did",
+                "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
+                 出力されていません"
+            )));
+        }
+        run.origin = Origin { target: run.origin.target, ..origin };
+        if let (Some(Some(direct)), false) = (self.direct, self.is_direct_mixed) {
+            fact(&mut run.origin, "direct", direct);
+        }
+        run.origin.procedure = Some(self.procedures).filter(|lines| !lines.is_empty());
+        run
     }
-    direct.dedup();
-    if let [Some(direct)] = direct.as_slice() {
-        fact(&mut run.origin, "direct", direct.clone());
-    }
-    let mut lines = HashSet::new();
-    procedures.retain(|line| lines.insert(line.clone()));
-    run.origin.procedure = (!procedures.is_empty()).then(|| procedures.join("\n"));
-    ImportedRun { cells, ..run }
 }
 
 /// What ended a run before its time: a signal, or whatever left a job less time than it was given.
-fn ended_early(signal: Option<&str>, jobs: &[JobResult]) -> Option<Notice> {
-    let longest = |times: &dyn Fn(&JobResult) -> Option<f64>| {
-        let longest_ns = jobs.iter().filter_map(times).max_by(f64::total_cmp)?;
-        Some(long_time((longest_ns / 1e9).round() as u64 * 1_000_000_000))
-    };
-    let cut = longest(&|job| job.cut_short().map(|(run_ns, _)| run_ns));
-    let asked = longest(&|job| job.cut_short().map(|(_, asked_ns)| asked_ns));
-    let run = cut.or_else(|| longest(&|job| job.run_ns))?;
+fn ended_early(signal: Option<&str>, longest_ns: [Option<f64>; 3]) -> Option<Notice> {
+    let words = |ns: f64| long_time((ns / 1e9).round() as u64 * 1_000_000_000);
+    let [run, cut, asked] = longest_ns.map(|longest_ns| longest_ns.map(words));
+    let run = cut.or(run)?;
     let after = match &asked {
         Some(asked) => text!("after {run} of {asked}", "{asked} のうち {run} の時点"),
         None => text!("after {run}", "{run} の時点"),

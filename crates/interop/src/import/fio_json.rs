@@ -10,13 +10,13 @@
 //!
 //! What is made of the jobs is the same for all forms of fio's results (`fio_job`).
 
-use super::fio_job::{JobResult, run_of};
+use super::fio_job::{JobEntries, JobResult, JobRun};
 use super::fio_options::{JobOptions, percentile};
-use super::json_tree::{Json, JsonError, object, raw_documents, raw_members, tree};
+use super::json_tree::{Json, JsonError, items, object, parted, raw_documents, tree};
 use super::kit::*;
+use super::room;
 use super::units::Named;
 use kurabe_core::environment::{BlockDevice, Environment};
-use serde_json::value::RawValue;
 
 const KEYS: &[&str] = &["\"fio version\""];
 pub(super) const IMPORTER: Importer =
@@ -25,18 +25,30 @@ pub(super) const IMPORTER: Importer =
 /// What fio writes when it is ended by a signal.
 pub(super) const SIGNAL: &str = "fio: terminating on signal {}";
 
-/// A file that holds nothing else, which needs not be taken apart into lines.
+/// A file that holds nothing else but messages, which needs not be taken apart into lines.
 pub(super) const FILE: Importer = Importer::of(("fio JSON", "fio", &[]), Recognizer::File, |input| {
-    let mut rest = input.text().unwrap_or("").trim();
-    while let Some(Ok((_, after))) = object(rest) {
-        rest = after.trim_start();
+    let mut rest = input.text().unwrap_or("");
+    let mut others = 0;
+    while !rest.is_empty() && others < MESSAGES_LONGEST {
+        if let Some(Ok((_, after))) = object(rest) {
+            rest = after;
+            continue;
+        }
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        // Results of other tools, or of fio in another form, are told apart by their lines.
+        let is_result = line.contains(['<', '&', '{']) || !super::is_message(line);
+        others = if is_result { MESSAGES_LONGEST } else { others + line.trim().len() };
+        rest = after;
     }
-    if rest.is_empty() {
+    if rest.is_empty() && others < MESSAGES_LONGEST {
         read(input)
     } else {
         not_mine(text!("it holds other lines", "ほかの行があります"))
     }
 });
+
+/// Bytes of the messages around the JSON of a file.
+const MESSAGES_LONGEST: usize = 1 << 16;
 
 /// The directions of a job in fio's order; `mixed` is reads, writes and trims as one.
 const DIRECTIONS: [&str; 4] = ["read", "write", "trim", "mixed"];
@@ -60,82 +72,133 @@ const SAMPLES: [(ToolUnit, FigureOf, [&str; 5]); 2] = [
 
 /// A document of fio's, whose jobs are taken apart one after another: thousands of them at once would take the memory of many files.
 struct Document<'a> {
+    /// Where it begins in the file.
+    line: usize,
     /// All that it holds besides.
     head: Json,
-    jobs: Vec<&'a RawValue>,
+    /// The list of jobs as it is written.
+    jobs: &'a str,
 }
 
 impl<'a> Document<'a> {
-    fn of(raw: &'a str) -> Result<Self, String> {
-        let mut members = raw_members(raw)?;
+    fn of((line, raw): (usize, &'a str)) -> Result<Self, JsonError> {
         // Those of several machines stand under another key.
-        let key =
-            ["jobs", "client_stats"].into_iter().find(|key| members.iter().any(|(name, _)| name == key));
-        let at = members.iter().position(|(name, _)| Some(name.as_str()) == key);
-        let jobs = at.map(|at| members.swap_remove(at).1.get());
-        let jobs = jobs.map_or(Ok(Vec::new()), serde_json::from_str).unwrap_or_default();
-        let head = members.into_iter().map(|(name, raw)| Ok((name, tree(raw.get(), 1)?)));
-        Ok(Self { head: Json::Object(head.collect::<Result<_, String>>()?), jobs })
+        let (head, [jobs, of_clients]) =
+            parted(raw, ["jobs", "client_stats"]).map_err(|cause| JsonError { line, cause })?;
+        Ok(Self { line, head, jobs: jobs.or(of_clients).unwrap_or("") })
     }
 
-    fn jobs(&self) -> impl Iterator<Item = Result<Json, String>> {
-        self.jobs.iter().map(|raw| tree(raw.get(), 2))
+    /// The jobs with their numbers, from 0. What is no object is no job of fio.
+    fn jobs(&self) -> impl Iterator<Item = Result<(usize, Json), JsonError>> {
+        items(self.jobs).enumerate().map(|(number, raw)| {
+            let failed = |cause| JsonError { line: self.line, cause };
+            match tree(raw).map_err(failed)? {
+                job @ Json::Object(_) => Ok((number, job)),
+                _ => Err(failed(format!("jobs[{number}] is not an object"))),
+            }
+        })
     }
 }
 
 /// Reads fio's JSON.
 fn read(input: &Input<'_>) -> ImportedRuns {
-    let raws = raw_documents(parts::text_with(input, KEYS)?);
-    let documents = raws.and_then(|raws| {
-        let own = raws.into_iter().filter(|(_, raw)| KEYS.iter().all(|key| raw.contains(key)));
-        own.map(|(line, raw)| Ok((line, Document::of(raw).map_err(|cause| JsonError { line, cause })?)))
-            .collect()
-    });
-    let documents: Vec<(usize, Document<'_>)> =
-        documents.map_err(|error| parts::damaged_json(input, "fio", error))?;
+    let text = parts::text_with(input, KEYS)?;
+    let failed = |error| parts::damaged_json(input, "fio", error);
+    let own = |raw: &Result<(usize, &str), JsonError>| {
+        raw.as_ref().map_or(true, |(_, raw)| KEYS.iter().all(|key| raw.contains(key)))
+    };
+    let documents = || raw_documents(text).filter(own).map(|raw| Document::of(raw?));
+    let mut signal = input.holes(SIGNAL).map(|[number]| number);
+    if signal.is_some() {
+        // Of several runs it is not known which one the signal ended.
+        let mut begun = 0;
+        each_run(documents(), &mut |_, _| {
+            begun += 1;
+            Ok(())
+        })
+        .map_err(failed)?;
+        signal = signal.filter(|_| begun == 1);
+    }
     let mut runs: Vec<ImportedRun> = Vec::new();
-    let is_followed =
-        |at: usize| documents.get(at + 1).is_some_and(|(_, next)| continues(&documents[at].1, next));
-    let last: Vec<bool> = (0..documents.len()).map(|at| !is_followed(at)).collect();
-    // Of several runs it is not known which one the signal ended.
-    let is_alone = last.iter().filter(|is_last| **is_last).count() == 1;
-    let signal = input.holes(SIGNAL).map(|[number]| number).filter(|_| is_alone);
-    let mut dropped = 0;
-    for ((line, document), is_last) in documents.iter().zip(last) {
-        if !is_last {
-            dropped += 1;
-            continue;
-        }
-        let failed = |cause| parts::damaged_json(input, "fio", JsonError { line: *line, cause });
-        let mut run = run(input, document, signal).map_err(failed)?;
+    each_run(documents(), &mut |document, dropped| {
+        let mut run = run(input, document, signal)?;
         if dropped > 0 {
             run.notices.push(notice(text!(
                 "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
                 "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
             )));
-            dropped = 0;
         }
-        runs.push(run);
-    }
+        // A document without results is no run, and a file of nothing else would fill the memory with them.
+        if !run.cells.is_empty() {
+            room::take(3 * size_of::<ImportedRun>() + 1024);
+            runs.push(run);
+        }
+        Ok(())
+    })
+    .map_err(failed)?;
     Ok(runs)
+}
+
+/// Hands over the last document of each run, with the number of those before it that are intermediate reports.
+fn each_run<'a>(
+    documents: impl Iterator<Item = Result<Document<'a>, JsonError>>,
+    take: &mut dyn FnMut(&Document<'a>, usize) -> Result<(), JsonError>,
+) -> Result<(), JsonError> {
+    let (mut last, mut dropped) = (None, 0);
+    for document in documents {
+        let document = document?;
+        if let Some(before) = &last {
+            if continues(before, &document) {
+                dropped += 1;
+            } else {
+                take(before, std::mem::take(&mut dropped))?;
+            }
+        }
+        if room::is_spent() {
+            return Ok(());
+        }
+        last = Some(document);
+    }
+    last.map_or(Ok(()), |last| take(&last, dropped))
 }
 
 /// Whether `next` is a later report of the same fio: the same jobs, never less done, and begun at the same time.
 fn continues(document: &Document<'_>, next: &Document<'_>) -> bool {
-    if document.jobs.is_empty() || document.jobs.len() != next.jobs.len() {
-        return false;
+    let done = |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
+    let mut times = [document, next].map(|document| DocumentTimes::begin(&document.head));
+    let [mut before, mut after] = [document, next].map(|document| document.jobs().map(Result::ok));
+    loop {
+        let (before, after) = match (before.next(), after.next()) {
+            (Some(Some((_, before))), Some(Some((_, after)))) => (before, after),
+            (None, None) => break,
+            _ => return false,
+        };
+        let is_same =
+            ["jobname", "groupid", "job options"].iter().all(|key| before.get(key) == after.get(key));
+        if !is_same || DIRECTIONS.iter().any(|word| done(&before, word) > done(&after, word)) {
+            return false;
+        }
+        times[0].add(&before);
+        times[1].add(&after);
     }
-    let [before, after] = [document, next].map(|one| one.jobs().flatten().collect::<Vec<Json>>());
-    let more = before.iter().zip(&after).all(|(before, after)| {
-        let done =
-            |job: &Json, word: &str| job.get(word).and_then(|ddir| ddir.count_of("io_bytes")).unwrap_or(0);
-        let same = ["jobname", "groupid"].iter().all(|key| before.get(key) == after.get(key))
-            && before.get("job options") == after.get("job options");
-        same && DIRECTIONS.iter().all(|word| done(before, word) <= done(after, word))
-    });
-    let times = DocumentTimes::of(&document.head, &before).zip(DocumentTimes::of(&next.head, &after));
-    let Some((this, next)) = times else { return false };
-    more && next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
+    let [this, next] = times.map(DocumentTimes::end);
+    let Some((this, next)) = this.zip(next) else { return false };
+    next.end_ms >= this.end_ms && this.begun_ms().abs_diff(next.begun_ms()) <= this.tolerance_ms()
+}
+
+/// What `DocumentTimes` are made of, job by job.
+struct JobTimes<'j> {
+    head: &'j Json,
+    elapsed_s: Option<u64>,
+    runtime_ms: u64,
+}
+
+impl JobTimes<'_> {
+    fn add(&mut self, job: &Json) {
+        self.elapsed_s = self.elapsed_s.max(job.count_of("elapsed"));
+        let runtimes = DIRECTIONS.iter().filter_map(|word| job.get(word)?.count_of("runtime"));
+        self.runtime_ms = runtimes.fold(self.runtime_ms, u64::max);
+    }
 }
 
 /// When a document was written, and how long its fio had run.
@@ -147,17 +210,15 @@ struct DocumentTimes {
 }
 
 impl DocumentTimes {
-    fn of(document: &Json, jobs: &[Json]) -> Option<Self> {
-        let elapsed = jobs.iter().filter_map(|job| job.count_of("elapsed")).max()?.checked_mul(1000)?;
-        let runtimes = jobs.iter().flat_map(|job| DIRECTIONS.map(|word| job.get(word)));
-        let runtime = runtimes.flatten().filter_map(|ddir| ddir.count_of("runtime")).max().unwrap_or(0);
-        Some(match document.count_of("timestamp_ms") {
-            Some(end_ms) if runtime > 0 => Self { end_ms, elapsed_ms: runtime, has_ms: true },
-            _ => Self {
-                end_ms: document.count_of("timestamp")?.checked_mul(1000)?,
-                elapsed_ms: elapsed,
-                has_ms: false,
-            },
+    fn begin(head: &Json) -> JobTimes<'_> {
+        JobTimes { head, elapsed_s: None, runtime_ms: 0 }
+    }
+
+    fn end(JobTimes { head, elapsed_s, runtime_ms }: JobTimes<'_>) -> Option<Self> {
+        let elapsed_ms = elapsed_s?.checked_mul(1000)?;
+        Some(match head.count_of("timestamp_ms") {
+            Some(end_ms) if runtime_ms > 0 => Self { end_ms, elapsed_ms: runtime_ms, has_ms: true },
+            _ => Self { end_ms: head.count_of("timestamp")?.checked_mul(1000)?, elapsed_ms, has_ms: false },
         })
     }
 
@@ -179,7 +240,7 @@ impl DocumentTimes {
     }
 }
 
-fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Result<ImportedRun, String> {
+fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Result<ImportedRun, JsonError> {
     let head = &document.head;
     let version =
         head.text_of("fio version").map(|words| words.strip_prefix("fio-").unwrap_or(words).to_owned());
@@ -189,8 +250,32 @@ fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Resu
         measured_at: epoch.or_else(|| head.text_of("time").and_then(dates::from_ctime)),
         ..input.origin("fio", "fio-json")
     };
-    let results = document.jobs().map(|job| Ok(result(head, &job?))).collect::<Result<_, String>>()?;
-    Ok(ImportedRun { environment: environment(head), ..run_of(results, signal, origin) })
+    let (mut entries, mut cells) = (JobEntries::default(), 0);
+    for job in document.jobs() {
+        let (_, job) = job?;
+        entries.add(entry(&job).each_ref().map(String::as_str));
+        let did = |word: &&&str| {
+            job.get(word).and_then(|ddir| ddir.text_of("io_bytes")).is_some_and(units::positive)
+        };
+        cells += DIRECTIONS.iter().filter(did).count() + usize::from(job.get("sync").is_some());
+    }
+    let mut job_run = JobRun::new(entries, cells);
+    for job in document.jobs() {
+        let (number, job) = job?;
+        let result = result(head, &job)
+            .map_err(|cause| JsonError { line: document.line, cause: format!("jobs[{number}].{cause}") })?;
+        if !job_run.add(result) {
+            break;
+        }
+    }
+    Ok(ImportedRun { environment: environment(head), ..job_run.finish(signal, origin) })
+}
+
+/// What tells the job of an entry: its name, its group and its machine.
+const ENTRY: [&str; 3] = ["jobname", "groupid", "hostname"];
+
+fn entry(job: &Json) -> [String; 3] {
+    ENTRY.map(|key| repeated(job.text_of(key).unwrap_or("")))
 }
 
 /// The devices whose counters fio read.
@@ -202,19 +287,86 @@ fn environment(document: &Json) -> Environment {
 }
 
 /// What a job came to in each direction in which it did I/O, and of its syncs if there were any.
-fn result(document: &Json, job: &Json) -> JobResult {
-    let did = |word: &'static str| Some((word, job.get(word)?));
-    let moved = |(_, ddir): &(&str, &Json)| ddir.text_of("io_bytes").is_some_and(units::positive);
-    let of_directions = DIRECTIONS.into_iter().filter_map(did).filter(moved);
-    let syncs = job.get("sync").map(|sync| ("sync", latency(sync, "lat", &FigureOf::SyncLatency)));
-    let directions = of_directions.map(|(word, ddir)| (word, figures(ddir))).chain(syncs);
+fn result(document: &Json, job: &Json) -> Result<JobResult, String> {
+    let mut directions = Vec::new();
+    for word in DIRECTIONS {
+        let Some(ddir) = job.get(word) else { continue };
+        check_numbers(ddir).map_err(|cause| format!("{word}.{cause}"))?;
+        if ddir.text_of("io_bytes").is_some_and(units::positive) {
+            directions.push((word, figures(ddir)));
+        }
+    }
+    if let Some(sync) = job.get("sync") {
+        check_numbers(sync).map_err(|cause| format!("sync.{cause}"))?;
+        directions.push(("sync", latency(sync, "lat", &FigureOf::SyncLatency)));
+    }
+    directions.retain(|(_, figures)| !figures.is_empty());
     let run_ms = DIRECTIONS.iter().filter_map(|word| job.get(word)?.count_of("runtime")).max();
-    JobResult {
-        entry: ["jobname", "groupid", "hostname"].map(|key| job.text_of(key).unwrap_or("").to_owned()),
+    Ok(JobResult {
+        entry: entry(job),
         options: JobOptions::of(document, job),
         error: job.count_of("error").unwrap_or(0),
-        directions: directions.filter(|(_, figures)| !figures.is_empty()).collect(),
+        directions,
         run_ns: run_ms.map(|ms| ms as f64 * 1e6),
+    })
+}
+
+/// Keys of a direction whose values become figures, with their units.
+const NUMBERS: [(&str, ToolUnit); 6] = [
+    ("bw_bytes", units::BYTES_PER_S),
+    ("bw", units::KIB_PER_S),
+    ("iops", units::IOPS),
+    ("io_bytes", units::BYTES),
+    ("total_ios", units::COUNT),
+    ("runtime", units::RUN_MILLISECONDS),
+];
+
+/// Checks that every value of a direction that becomes a figure is one that storage can reach; the error begins with its key.
+fn check_numbers(ddir: &Json) -> Result<(), String> {
+    let check = |json: &Json, key: &str, unit: ToolUnit| match json.get(key) {
+        Some(value) => check_number(value, unit).map_err(|cause| format!("{key} {cause}")),
+        None => Ok(()),
+    };
+    for (key, unit) in NUMBERS {
+        check(ddir, key, unit)?;
+    }
+    for (unit, _, names) in SAMPLES {
+        let [count, names @ ..] = names;
+        check(ddir, count, units::COUNT)?;
+        for name in names {
+            check(ddir, name, unit)?;
+        }
+    }
+    for name in ["clat", "lat", "slat"] {
+        for (key, unit) in
+            [(format!("{name}_ns"), units::NANOSECONDS), (name.to_owned(), units::MICROSECONDS)]
+        {
+            let Some(summary) = ddir.get(&key) else { continue };
+            let within = |cause| format!("{key}.{cause}");
+            check(summary, "N", units::COUNT).map_err(within)?;
+            for name in ["mean", "min", "max", "stddev"] {
+                check(summary, name, unit).map_err(within)?;
+            }
+            let percentiles = summary.get("percentile").map_or(&[][..], Json::members).iter();
+            for (percent, value) in percentiles.filter(|(percent, _)| percentile(percent).is_some()) {
+                check_number(value, unit)
+                    .map_err(|cause| format!("{key}.percentile[\"{percent}\"] {cause}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a value can be of a unit. fio prints numbers; `null` tells nothing.
+fn check_number(value: &Json, unit: ToolUnit) -> Result<(), String> {
+    match value {
+        Json::Null => Ok(()),
+        Json::Number(printed) | Json::Text(printed) => match unit.value(printed) {
+            Some(value) if unit.quantity.is_possible(value) => Ok(()),
+            Some(_) => Err(format!("is {}, which no storage reaches", repeated(printed))),
+            None => Err(format!("is {}, which is not a number from 0 on", repeated(printed))),
+        },
+        _ => Err("is not a number".to_owned()),
     }
 }
 

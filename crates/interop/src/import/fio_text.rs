@@ -5,10 +5,11 @@
 //! followed by its latencies. Before version 3, KB and MB are powers of 1024. fio's manual, "Interpreting the output", of 2.2 and
 //! 3.33.
 
-use super::fio_job::{JobResult, run_of};
+use super::fio_job::{JobEntries, JobResult, JobRun};
 use super::fio_json::{LATENCIES, SIGNAL};
 use super::fio_options::{JobOptions, percentile};
 use super::kit::*;
+use super::room;
 use kurabe_core::mention::Mention;
 use std::collections::HashMap;
 
@@ -49,6 +50,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         if let Some([name, _, rw, bs, engine, depth]) = holes(DESCRIPTION, line) {
             let sizes = block_sizes(bs);
             let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
+            room::take(1024);
             described.insert(name, JobOptions::of_pairs(pairs));
         } else if let Some([name, group, threads, error, process]) = holes(RESULT, line) {
             let mut options = described.get(name).cloned().unwrap_or_default();
@@ -57,6 +59,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             origin.measured_at = origin.measured_at.or(date);
             let error = error.parse().unwrap_or(0);
             let entry = [name, group, ""].map(str::to_owned);
+            room::take(1024);
             jobs.push(JobResult { entry, options, error, ..JobResult::default() });
         } else if let Some((word, figures)) = direction(line) {
             if jobs.is_empty() {
@@ -75,7 +78,11 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
     jobs.iter_mut().for_each(finish);
-    let mut run = run_of(jobs, input.holes(SIGNAL).map(|[number]| number), origin);
+    let mut entries = JobEntries::default();
+    jobs.iter().for_each(|job| entries.add(job.entry.each_ref().map(String::as_str)));
+    let mut job_run = JobRun::new(entries, 0);
+    let _has_room = jobs.into_iter().all(|job| job_run.add(job));
+    let mut run = job_run.finish(input.holes(SIGNAL).map(|[number]| number), origin);
     run.notices.push(notice(text!(
         "fio's text rounds its figures; in full it writes them with {IN_FULL}",
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"

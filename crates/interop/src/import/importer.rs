@@ -2,6 +2,7 @@
 
 use super::input::Input;
 use super::parts::{self, NotImported};
+use super::room;
 use super::split::Recognizer;
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
@@ -72,27 +73,30 @@ impl Importer {
     /// The runs of an input, at least one, and each with a cell.
     pub(super) fn runs(&self, input: &Input<'_>) -> ImportedRuns {
         let mut runs = (self.read)(input)?;
-        let mut refused = Vec::new();
         for run in &mut runs {
-            let of_run = impossible(&mut run.cells);
-            run.notices.extend((!of_run.is_empty()).then(|| parts::notice(no_device_does(&of_run))));
-            refused.extend(of_run);
+            // A list of one cell has room for four.
+            room::take(3 * size_of::<ImportedRun>() + 4 * size_of::<Cell>() + RUN_TEXT_BYTES);
+            let impossible = impossible(&run.cells);
+            if !impossible.is_empty() {
+                return Err(parts::broken(no_device_does(&impossible)).into());
+            }
             run.cells.retain(|cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty()));
             parts::number_cells(&mut run.cells);
             run.notices.extend(true_shares(&mut run.cells));
         }
         runs.retain(|run| !run.cells.is_empty());
-        match (runs.is_empty(), refused.is_empty()) {
-            (false, _) => Ok(runs),
-            (true, true) => Err(parts::nothing_measured(input, self.tool).into()),
-            (true, false) => Err(parts::broken(no_device_does(&refused)).into()),
-        }
+        if runs.is_empty() { Err(parts::nothing_measured(input, self.tool).into()) } else { Ok(runs) }
     }
 }
 
+/// Bytes of the texts that a run has of its tool, its file and its environment.
+const RUN_TEXT_BYTES: usize = 1024;
+/// Mixes that remarks name; more are counted.
+const MIXES_NAMED: usize = 20;
+
 /// Gives mixes whose directions stand apart the share of reads that these come to, where what was asked for or a name says another.
 fn true_shares(cells: &mut [Cell]) -> Vec<Notice> {
-    let mut notices = Vec::new();
+    let (mut notices, mut mixes) = (Vec::new(), 0);
     for at in 1..cells.len() {
         // Directions of a step follow one another.
         let [.., reads, writes] = &mut cells[..=at] else { continue };
@@ -111,10 +115,20 @@ fn true_shares(cells: &mut [Cell]) -> Vec<Notice> {
             cell.label = cell.label.replace(&words(asked), &words(share));
             cell.imported.iter_mut().for_each(|imported| imported.read_percent = Some(share));
         }
+        mixes += 1;
+        if mixes > MIXES_NAMED {
+            continue;
+        }
         let (label, share) = (&cells[at].label, format!("{share:.0}"));
         notices.push(parts::notice(text!(
             "{label}: {share} % of the operations were reads, where {asked:.0} % was asked for",
             "{label}: 操作のうち読み出しは {share} % でした(指定は {asked:.0} %)"
+        )));
+    }
+    if let Some(more) = mixes.checked_sub(MIXES_NAMED).filter(|more| *more > 0) {
+        notices.push(parts::notice(text!(
+            "{more} more mixes had another share of reads than was asked for",
+            "このほか {more} 件の混合でも、読み出しの割合が指定と異なりました"
         )));
     }
     notices
@@ -135,40 +149,42 @@ fn other_share(reads: &ImportedCell, writes: &ImportedCell) -> Option<(f64, f64)
     ((share - asked).abs() > 1.0 + scatter).then_some((asked, share))
 }
 
-/// Takes out what cannot have been measured, and names it.
-fn impossible(cells: &mut [Cell]) -> Vec<String> {
+/// Names what cannot have been measured.
+fn impossible(cells: &[Cell]) -> Vec<String> {
     let mut names = Vec::new();
     for cell in cells {
-        let Some(imported) = &mut cell.imported else { continue };
+        let Some(imported) = &cell.imported else { continue };
         let name = format!("{} {}", cell.label, cell.part);
-        let mut keep = |is_possible: bool, what: &str| {
-            names.extend((!is_possible).then(|| format!("{}: {what}", name.trim_end())));
-            is_possible
+        let mut check = |is_possible: bool, of: String, what: &str| {
+            names.extend((!is_possible).then(|| format!("{}{of}: {what}", name.trim_end())));
         };
-        imported.figures.retain(|figure| {
-            let what = format!("{} {}", figure.printed, figure.unit_printed);
-            keep(figure.quantity.is_possible(figure.value), &what)
-        });
-        imported.series.retain(|series| {
-            keep(series.points.iter().all(|(_, value)| series.quantity.is_possible(*value)), &series.name)
-        });
+        for figure in &imported.figures {
+            if !figure.quantity.is_possible(figure.value) {
+                let of = figure.of.as_ref().map(|of| format!(" {}", String::from(of.clone())));
+                check(false, of.unwrap_or_default(), &format!("{} {}", figure.printed, figure.unit_printed));
+            }
+        }
+        for series in &imported.series {
+            let is_possible = series.points.iter().all(|(_, value)| series.quantity.is_possible(*value));
+            check(is_possible, String::new(), &series.name);
+        }
+        if names.len() > NAMED {
+            break;
+        }
     }
     names
 }
 
-/// Figures that a remark names; more are counted.
+/// Values that an error names.
 const NAMED: usize = 8;
 
 fn no_device_does(names: &[String]) -> Text {
     let named = names[..names.len().min(NAMED)].join(", ");
-    match names.len().saturating_sub(NAMED) {
-        0 => text!(
-            "left out, as no device comes to it: {named}",
-            "どのデバイスでもありえない値のため、取り込んでいません: {named}"
-        ),
-        more => text!(
-            "left out, as no device comes to it: {named}, and {more} more",
-            "どのデバイスでもありえない値のため、取り込んでいません: {named}、ほか {more} 件"
+    match names.len() > NAMED {
+        false => text!("no storage reaches this: {named}", "どのストレージでもありえない値です: {named}"),
+        true => text!(
+            "no storage reaches this: {named}, and more",
+            "どのストレージでもありえない値です: {named} ほか"
         ),
     }
 }

@@ -1,6 +1,7 @@
 //! A file as importers see it: its bytes, and its text if it is one, in whatever encoding.
 
 use super::parts::key_value;
+use super::room;
 use super::shapes::holes;
 use encoding_rs::{Encoding, SHIFT_JIS, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use kurabe_core::imported::Origin;
@@ -33,9 +34,12 @@ impl<'a> Input<'a> {
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
         let text = decode(bytes).map(|text| match text.contains('\r') {
-            true => Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")),
+            true => Cow::Owned(with_plain_ends(&text)),
             false => text,
         });
+        if let Some(Cow::Owned(text)) = &text {
+            room::take(text.len());
+        }
         Self { name, bytes, text, starts: OnceCell::new(), part_of: None }
     }
 
@@ -50,16 +54,31 @@ impl<'a> Input<'a> {
     }
 
     /// A part: lines with their numbers in this file, without what stood around them.
-    pub(super) fn part<'p>(&'p self, lines: &[(usize, &str)]) -> Input<'p> {
-        let words: Vec<&str> = lines.iter().map(|(_, line)| *line).collect();
-        let numbers = lines.iter().map(|(number, _)| *number).collect();
+    pub(super) fn part<'p, 'l>(
+        &'p self,
+        lines: impl ExactSizeIterator<Item = (usize, &'l str)> + Clone,
+    ) -> Input<'p> {
+        let length = lines.clone().map(|(_, line)| line.len() + 1).sum();
+        room::take(length + lines.len() * size_of::<usize>());
+        let mut text = String::with_capacity(length);
+        for (_, line) in lines.clone() {
+            text += line;
+            text.push('\n');
+        }
+        text.pop();
         Input {
             name: self.name,
             bytes: self.bytes,
-            text: Some(words.join("\n").into()),
+            text: Some(text.into()),
             starts: OnceCell::new(),
-            part_of: Some(Whole { input: self, numbers }),
+            part_of: Some(Whole { input: self, numbers: lines.map(|(number, _)| number).collect() }),
         }
+    }
+
+    /// Gives back the room of a part that is no longer needed.
+    pub(super) fn end_part(self) {
+        let lines = self.part_of.as_ref().map_or(0, |whole| whole.numbers.len());
+        room::give_back(self.text().map_or(0, str::len) + 1 + lines * size_of::<usize>());
     }
 
     /// The text; `None` if the file is none.
@@ -67,9 +86,16 @@ impl<'a> Input<'a> {
         self.text.as_deref()
     }
 
-    /// Lines with their numbers in the file, from 1; none if the file is no text.
+    /// Lines with their numbers in the file, from 1; none if the file is no text, and none where there is no room for what is
+    /// made of them.
     pub(crate) fn lines(&self) -> impl Iterator<Item = (usize, &str)> {
-        self.text().unwrap_or("").lines().enumerate().map(|(index, line)| (self.number(index + 1), line))
+        self.whole_lines().map(|(number, line)| (number, cut(line)))
+    }
+
+    /// The same, with all that the longest of them hold.
+    pub(super) fn whole_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let lines = self.text().unwrap_or("").lines().take_while(|_| !room::is_spent());
+        lines.enumerate().map(|(index, line)| (self.number(index + 1), line))
     }
 
     /// What follows these words in the first line that begins with them, without the blanks around it.
@@ -105,6 +131,27 @@ impl<'a> Input<'a> {
         let start = starts.get(number.saturating_sub(1)).copied().unwrap_or(text.len());
         text[start..].lines().next().unwrap_or("")
     }
+}
+
+/// Bytes of a line that importers see. Those of tools are shorter; a longer one would be taken apart into words that take many times
+/// its memory.
+const LINE_LONGEST: usize = 1 << 20;
+
+/// The beginning of a line that is longer than any of a tool.
+pub(super) fn cut(line: &str) -> &str {
+    &line[..line.floor_char_boundary(LINE_LONGEST)]
+}
+
+/// A text whose lines end in `\n`, whatever they ended in.
+fn with_plain_ends(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for (place, line) in text.split('\r').enumerate() {
+        if place > 0 && !line.starts_with('\n') {
+            plain.push('\n');
+        }
+        plain += line;
+    }
+    plain
 }
 
 fn decode(bytes: &[u8]) -> Option<Cow<'_, str>> {

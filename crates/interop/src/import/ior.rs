@@ -6,9 +6,10 @@
 //! whole test; a repetition's `iops` are of the transfers alone, opening and closing left out, which is why the two
 //! differ. ior-output.c of hpc/ior.
 
-use super::json_tree::Json;
+use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
 use super::parts::TableRow;
+use super::room;
 use std::collections::HashMap;
 
 const OPERATIONS: ToolUnit = units::unit("OPs", Quantity::Iops, 1.0);
@@ -44,6 +45,8 @@ const REPETITION: [(ToolUnit, &str, [&str; 3]); 4] = [
     (units::SECONDS, "latency", ["latency", "Latency(s)", "Latency"]),
     (units::RUN_SECONDS, "total", ["totalTime", "total(s)", "total(s)"]),
 ];
+/// Bytes that a repetition takes in the lists that its figures and series are made of.
+const REPETITION_BYTES: usize = 256;
 const OF_JSON: usize = 0;
 const OF_TEXT: usize = 1;
 const OF_CSV: usize = 2;
@@ -71,27 +74,46 @@ const SUMMARY: [(ToolUnit, Statistic, &str, (&str, usize)); 9] = [
 
 /// Reads IOR's JSON.
 fn read_json(input: &Input<'_>) -> ImportedRuns {
-    let documents = parts::documents_with(input, "IOR", KEYS)?;
-    Ok(documents.iter().map(|document| json_run(input, document)).collect())
+    let text = parts::text_with(input, KEYS)?;
+    let mut runs = Vec::new();
+    for raw in raw_documents(text) {
+        let run = raw.and_then(|(line, raw)| json_run(input, raw).map_err(|cause| JsonError { line, cause }));
+        runs.push(run.map_err(|error| parts::damaged_json(input, "IOR", error))?);
+        if !room::take(2 * size_of::<ImportedRun>() + 1024) {
+            break;
+        }
+    }
+    Ok(runs)
 }
 
-fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
+/// The run of a document, whose tests are taken apart one after the other.
+fn json_run(input: &Input<'_>, raw: &str) -> Result<ImportedRun, String> {
     fn given<'a>(json: &'a Json, key: &str) -> Option<&'a str> {
         json.text_of(key).filter(|words| !words.is_empty())
     }
-    let tests = document.items_of("tests");
-    let mut by_test: HashMap<(&str, Option<u64>), &Json> = HashMap::new();
-    for json in document.items_of("summary") {
-        let id = json.count_of("TestID").filter(|_| tests.len() > 1);
-        by_test.entry((json.text_of("operation").unwrap_or(""), id)).or_insert(json);
+    let (document, [tests, summaries]) = parted(raw, ["tests", "summary"])?;
+    let (document, tests) = (&document, tests.unwrap_or(""));
+    let several = items(tests).nth(1).is_some();
+    let mut by_test: HashMap<(String, Option<u64>), Json> = HashMap::new();
+    for raw in items(summaries.unwrap_or("")) {
+        if !room::take(1024 + 8 * raw.len()) {
+            break;
+        }
+        let json = tree(raw)?;
+        let id = json.count_of("TestID").filter(|_| several);
+        by_test.entry((json.text_of("operation").unwrap_or("").to_owned(), id)).or_insert(json);
     }
     let command = given(document, "Command line");
     let mut cells = Vec::new();
-    let mut target = None;
-    for (number, test) in tests.iter().enumerate() {
+    let mut target: Option<String> = None;
+    for (number, test) in items(tests).enumerate() {
+        if room::is_spent() {
+            break;
+        }
+        let test = tree(test)?;
         let part = |key: &str| test.get(key).unwrap_or(&Json::Null);
         let (parameters, options) = (part("Parameters"), part("Options"));
-        target = target.or_else(|| given(parameters, "testFileName"));
+        target = target.or_else(|| given(parameters, "testFileName").map(str::to_owned));
         let setting = ImportedCell {
             procedure: command.map(repeated),
             block_bytes: parameters.count_of("transferSize"),
@@ -109,7 +131,7 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
         let id = test.count_of("TestID");
         let label = format!("test {}", id.unwrap_or(number as u64));
         for (word, direction) in WORDS {
-            let summary = by_test.get(&(word, id.filter(|_| tests.len() > 1)));
+            let summary = by_test.get(&(word.to_owned(), id.filter(|_| several)));
             let figures = SUMMARY.iter().filter_map(|(unit, statistic, key, _)| {
                 unit.figure(*statistic, summary.and_then(|json| json.text_of(key)))
             });
@@ -119,11 +141,11 @@ fn json_run(input: &Input<'_>, document: &Json) -> ImportedRun {
     let origin = Origin {
         version: given(document, "Version").map(str::to_owned),
         measured_at: document.text_of("Began").and_then(dates::from_ctime),
-        target: target.map(str::to_owned),
+        target,
         procedure: command.map(str::to_owned),
         ..input.origin("IOR", "ior-json")
     };
-    ImportedRun { origin, cells, ..ImportedRun::default() }
+    Ok(ImportedRun { origin, cells, ..ImportedRun::default() })
 }
 
 fn ordering(words: &str) -> Option<bool> {
@@ -230,6 +252,7 @@ fn rows<'a>(input: &'a Input<'_>, header: &[&str]) -> Vec<TableRow<'a>> {
     let Some(columns) = lines.next() else { return Vec::new() };
     let columns: std::rc::Rc<[&str]> = columns.into();
     let rows = lines.filter(|words| words.len() == columns.len());
+    let rows = rows.take_while(|words| room::take(64 + 2 * size_of_val(&**words)));
     rows.map(|fields| TableRow { columns: columns.clone(), fields }).collect()
 }
 
@@ -247,6 +270,7 @@ fn read_csv(input: &Input<'_>) -> ImportedRuns {
         let bytes = row.get("xfer(KiB)").and_then(|words| units::KIB.value(words));
         setting.block_bytes = bytes.map(|bytes| bytes as u64);
         setting.threads = row.get("numTasks").and_then(|tasks| tasks.parse().ok());
+        room::take(3 * size_of::<PrintedRepetition<'_>>() + REPETITION_BYTES);
         repetitions.push((row.fields[0], repetition(OF_CSV, |name| row.get(name))));
     }
     let cells = WORDS.map(|of| cell(ONLY_TEST, of, &setting, Vec::new(), &repetitions)).to_vec();

@@ -7,9 +7,10 @@
 //! follows it. Where the columns change, another iostat began. Reports and what is left out of them: see `reports`.
 //! iostat's manual page, and sysstat's own tests.
 
-use super::json_tree::Json;
+use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
-use super::reports::{self, DeviceFields, DeviceReport, First, ReportColumn};
+use super::reports::{self, DeviceReport, First, ReportColumn};
+use super::room;
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -163,10 +164,11 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         if let Some(header) = Header::read(line) {
             if logs.last().is_none_or(|log| log.header != header) {
                 let columns = columns(header.names.iter().copied());
+                room::take(1024 + 512 * header.names.len());
                 logs.push(Log { header, columns, reports: Vec::new() });
             }
             if let Some(log) = logs.last_mut() {
-                log.reports.push(DeviceReport { time: time.take(), rows: Vec::new() });
+                reports::add_report(&mut log.reports, time.take());
             }
             within = true;
         } else if line.trim().is_empty() {
@@ -184,7 +186,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
                 within = false;
                 continue;
             };
-            let fields = log.columns.0.iter().map(|at| fields[*at].to_owned()).collect();
+            let fields = log.columns.0.iter().map(|at| fields[*at]);
             reports::add_row(&mut log.reports, device, fields);
         } else if !is_banner(line) {
             time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
@@ -232,36 +234,54 @@ fn leaves_boot_out(input: &Input<'_>) -> bool {
 
 /// Reads iostat's JSON (`-o JSON`).
 fn read_json(input: &Input<'_>) -> ImportedRuns {
-    let documents = parts::documents_with(input, "iostat", KEYS)?;
-    Ok(documents.iter().filter_map(|document| json_run(input, document)).collect())
+    let text = parts::text_with(input, KEYS)?;
+    let mut runs = Vec::new();
+    for raw in raw_documents(text) {
+        let run = raw.and_then(|(line, raw)| json_run(input, raw).map_err(|cause| JsonError { line, cause }));
+        runs.extend(run.map_err(|error| parts::damaged_json(input, "iostat", error))?);
+        if room::is_spent() {
+            break;
+        }
+    }
+    Ok(runs)
 }
 
-/// The run of a document.
-fn json_run(input: &Input<'_>, document: &Json) -> Option<ImportedRun> {
-    let host = document.get("sysstat").and_then(|json| json.items_of("hosts").first())?;
-    let statistics = host.items_of("statistics");
-    let first = statistics.iter().find_map(|report| report.items_of("disk").first());
-    let names = first.map_or(&[][..], Json::members).iter().map(|(name, _)| name.as_str());
-    let (_, columns) = columns(names);
+/// The run of a document, whose reports are taken apart one after the other.
+fn json_run(input: &Input<'_>, raw: &str) -> Result<Option<ImportedRun>, String> {
+    let (_, [Some(sysstat)]) = parted(raw, ["sysstat"])? else { return Ok(None) };
+    let hosts = if sysstat.starts_with('{') { parted(sysstat, ["hosts"])?.1[0] } else { None };
+    let host = hosts.and_then(|hosts| items(hosts).next()).filter(|host| host.starts_with('{'));
+    let Some(host) = host else { return Ok(None) };
+    let (host, [statistics]) = parted(host, ["statistics"])?;
+    let statistics = statistics.unwrap_or("");
+    let mut names = Vec::new();
+    let mut reports: Vec<DeviceReport> = Vec::new();
+    for report in items(statistics) {
+        let report = tree(report)?;
+        let disks = report.items_of("disk");
+        if names.is_empty() {
+            let first = disks.first().map_or(&[][..], Json::members);
+            names = columns(first.iter().map(|(name, _)| name.as_str())).1;
+        }
+        let time = report.text_of("timestamp").and_then(dates::from_numeric);
+        reports::add_report(&mut reports, time.filter(|iso| iso.contains('T')));
+        for disk in disks {
+            let field = |name: &str| disk.text_of(name).unwrap_or("");
+            let fields = names.iter().map(|column| field(&column.name));
+            reports::add_row(&mut reports, field("disk_device").trim(), fields);
+        }
+        if room::is_spent() {
+            break;
+        }
+    }
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
-    let row = |disk: &Json| {
-        let field = |name: &str| disk.text_of(name).unwrap_or("");
-        DeviceFields {
-            device: field("disk_device").trim().to_owned(),
-            fields: columns.iter().map(|column| field(&column.name).to_owned()).collect(),
-        }
-    };
-    let reports = statistics.iter().map(|report| DeviceReport {
-        time: report.text_of("timestamp").and_then(dates::from_numeric).filter(|iso| iso.contains('T')),
-        rows: report.items_of("disk").iter().map(row).collect(),
-    });
-    Some(run(origin, &columns, reports.collect(), First::SinceBoot))
+    Ok(Some(run(origin, &names, reports, First::SinceBoot)))
 }
 
 fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, first: First) -> ImportedRun {
-    let is_rounded = |word: &String| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
-    let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields.iter().any(is_rounded));
+    let is_rounded = |word: &str| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(is_rounded));
     let mut run = reports::run(origin, columns, reports, first);
     if rounded {
         run.notices.push(notice(text!(

@@ -7,6 +7,7 @@
 //! the sum that the processes saw. iozone's documentation and its output (3.489).
 
 use super::kit::*;
+use super::room;
 
 /// A test: its name here, which reads and writes of a kind share, its title in the Excel output, its direction, whether
 /// offsets ascend.
@@ -112,7 +113,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     if entries.is_empty() {
         entries = excel(input);
     }
-    let mut cells: Vec<Cell> = entries.iter().filter_map(|entry| entry_cell(entry, unit, &setting)).collect();
+    let mut cells: Vec<Cell> = {
+        let entries = entries.iter().take_while(|_| !room::is_spent());
+        entries.filter_map(|entry| entry_cell(entry, unit, &setting)).collect()
+    };
     cells.extend(throughput(input, &setting));
     for cell in cells.iter_mut().filter_map(|cell| cell.imported.as_mut()) {
         cell.figures.iter_mut().for_each(|figure| units::mark_binary_unit(figure, "iozone"));
@@ -195,6 +199,7 @@ fn report<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
             // Header words do not all end where their numbers do, but never far off.
             let below = || columns.iter().position(|column| column.abs_diff(*end) <= 2);
             let test = if numbers.len() == columns.len() { Some(place) } else { below() };
+            room::take(3 * size_of::<MatrixCell<'_>>());
             entries.extend(test.map(|test| MatrixCell { test, file_kb, record_kb, printed }));
         }
     }
@@ -218,6 +223,7 @@ fn excel<'a>(input: &'a Input<'_>) -> Vec<MatrixCell<'a>> {
             records = words.iter().filter_map(|word| unquoted(word)).collect();
         } else if let (Some(test), Some(file_kb)) = (test, unquoted(words[0])) {
             for (record_kb, printed) in records.iter().zip(&words[1..]) {
+                room::take(3 * size_of::<MatrixCell<'_>>());
                 entries.push(MatrixCell { test, file_kb, record_kb, printed });
             }
         }

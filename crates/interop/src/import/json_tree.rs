@@ -4,12 +4,14 @@
 //! A file may hold several documents one after another, and lines that are none between them: fio writes its warnings
 //! into the same stream, and elbencho appends.
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
 /// Objects and lists deeper than this are no result of any tool.
 const DEPTH_MAX: u32 = 32;
+/// Values of one tree. A job of fio with the bins of all its latencies has 30,000; a longer list is read item by item (`items`).
+const VALUES_MOST: usize = 100_000;
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
@@ -71,52 +73,112 @@ impl Json {
     }
 }
 
-/// All documents of a text.
-pub(super) fn documents(text: &str) -> Result<Vec<Json>, JsonError> {
-    let failed = |line: usize| move |cause| JsonError { line, cause };
-    let trees = raw_documents(text)?.into_iter().map(|(line, raw)| tree(raw, 0).map_err(failed(line)));
-    trees.collect()
+/// All documents of a text, each taken apart when it is asked for.
+pub(super) fn documents(text: &str) -> impl Iterator<Item = Result<Json, JsonError>> {
+    raw_documents(text).map(|raw| {
+        let (line, raw) = raw?;
+        tree(raw).map_err(|cause| JsonError { line, cause })
+    })
 }
 
 /// The documents of a text that begin with `{` at the start of a line, blanks apart, each with that line. Other lines between them
-/// are passed over, also those of a shell that begin so: no key follows their `{`.
-pub(super) fn raw_documents(text: &str) -> Result<Vec<(usize, &str)>, JsonError> {
-    let mut raws = Vec::new();
+/// are passed over, also those of a shell that begin so: no key follows their `{`. Nothing follows an error.
+pub(super) fn raw_documents(text: &str) -> impl Iterator<Item = Result<(usize, &str), JsonError>> {
     let (mut rest, mut line) = (text, 1);
-    while !rest.is_empty() {
-        let after = match object(rest) {
-            Some(Ok((raw, after))) => {
-                raws.push((line, raw));
-                after
+    std::iter::from_fn(move || {
+        while !rest.is_empty() {
+            let begun = line;
+            let (raw, after) = match object(rest) {
+                Some(Ok((raw, after))) => (Some(raw), after),
+                Some(Err(error)) if !is_no_object(rest, &error) => {
+                    rest = "";
+                    let line = line + error.line().saturating_sub(1);
+                    return Some(Err(JsonError { line, cause: error.to_string() }));
+                }
+                _ => (None, rest.split_once('\n').map_or("", |(_, next)| next)),
+            };
+            line += rest[..rest.len() - after.len()].matches('\n').count();
+            rest = after;
+            if let Some(raw) = raw {
+                return Some(Ok((begun, raw)));
             }
-            Some(Err(error)) if !is_no_object(rest, &error) => {
-                let line = line + error.line().saturating_sub(1);
-                return Err(JsonError { line, cause: error.to_string() });
-            }
-            _ => rest.split_once('\n').map_or("", |(_, next)| next),
-        };
-        line += rest[..rest.len() - after.len()].matches('\n').count();
-        rest = after;
-    }
-    Ok(raws)
+        }
+        None
+    })
 }
 
-/// The members of an object in their order, their values unread.
-pub(super) fn raw_members(raw: &str) -> Result<Vec<(String, &RawValue)>, String> {
-    struct BlocksInOrder;
-    impl<'de> Visitor<'de> for BlocksInOrder {
-        type Value = Vec<(String, &'de RawValue)>;
+/// The items of a list one by one, unread; none of what is no list. Its syntax has been checked.
+pub(super) fn items(raw: &str) -> impl Iterator<Item = &str> + Clone {
+    let mut rest = raw.trim_start().strip_prefix('[').unwrap_or("");
+    std::iter::from_fn(move || {
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        let item = stream.next()?.ok()?;
+        let after = rest[stream.byte_offset()..].trim_start();
+        rest = after.strip_prefix(',').unwrap_or("");
+        Some(item.get())
+    })
+}
+
+/// The members of an object with some of these keys, unread; the other members as a tree.
+pub(super) fn parted<'a, const COUNT: usize>(
+    raw: &'a str,
+    keys: [&str; COUNT],
+) -> Result<(Json, [Option<&'a str>; COUNT]), String> {
+    let (mut values, mut parts) = (0, [None; COUNT]);
+    let mut rest = Vec::new();
+    each_member(raw, &mut |key, raw| {
+        match keys.iter().position(|known| *known == key) {
+            Some(place) => parts[place] = Some(raw),
+            None => rest.push((key, node(raw, 1, &mut values)?)),
+        }
+        Ok(())
+    })?;
+    Ok((Json::Object(rest), parts))
+}
+
+/// Hands over the members of an object in their order, their values unread.
+fn each_member<'a>(
+    raw: &'a str,
+    take: &mut dyn FnMut(String, &'a str) -> Result<(), String>,
+) -> Result<(), String> {
+    struct Members<'t, 'a>(&'t mut dyn FnMut(String, &'a str) -> Result<(), String>);
+    impl<'a> Visitor<'a> for Members<'_, 'a> {
+        type Value = ();
 
         fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
             out.write_str("an object")
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            std::iter::from_fn(|| map.next_entry().transpose()).collect()
+        fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+            while let Some((key, value)) = map.next_entry::<String, &RawValue>()? {
+                (self.0)(key, value.get()).map_err(A::Error::custom)?;
+            }
+            Ok(())
         }
     }
-    let members = serde_json::Deserializer::from_str(raw).deserialize_map(BlocksInOrder);
-    members.map_err(|error| error.to_string())
+    let read = serde_json::Deserializer::from_str(raw).deserialize_map(Members(take));
+    read.map_err(|error| error.to_string())
+}
+
+/// Hands over the items of a list in their order, unread.
+fn each_item<'a>(raw: &'a str, take: &mut dyn FnMut(&'a str) -> Result<(), String>) -> Result<(), String> {
+    struct Items<'t, 'a>(&'t mut dyn FnMut(&'a str) -> Result<(), String>);
+    impl<'a> Visitor<'a> for Items<'_, 'a> {
+        type Value = ();
+
+        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+            out.write_str("a list")
+        }
+
+        fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
+            while let Some(item) = list.next_element::<&RawValue>()? {
+                (self.0)(item.get()).map_err(A::Error::custom)?;
+            }
+            Ok(())
+        }
+    }
+    let read = serde_json::Deserializer::from_str(raw).deserialize_seq(Items(take));
+    read.map_err(|error| error.to_string())
 }
 
 /// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
@@ -133,24 +195,39 @@ fn is_no_object(text: &str, error: &serde_json::Error) -> bool {
     !error.is_eof() && error.line() == 1 && !object.chars().take(error.column()).any(|c| c == '"')
 }
 
-/// A value within so many others.
-pub(super) fn tree(raw: &str, depth: u32) -> Result<Json, String> {
+/// A value with all that is in it.
+pub(super) fn tree(raw: &str) -> Result<Json, String> {
+    node(raw, 0, &mut 0)
+}
+
+/// A value within so many others, of a tree that has so many so far.
+fn node(raw: &str, depth: u32, values: &mut usize) -> Result<Json, String> {
     if depth > DEPTH_MAX {
         return Err(format!("more than {DEPTH_MAX} values within each other"));
     }
-    let failed = |error: serde_json::Error| error.to_string();
+    *values += 1;
+    if *values > VALUES_MOST {
+        return Err(format!("more than {VALUES_MOST} values in one object"));
+    }
     let raw = raw.trim();
     Ok(match raw.as_bytes().first() {
         Some(b'{') => {
-            let members =
-                raw_members(raw)?.into_iter().map(|(key, raw)| Ok((key, tree(raw.get(), depth + 1)?)));
-            Json::Object(members.collect::<Result<_, String>>()?)
+            let mut members = Vec::new();
+            each_member(raw, &mut |key, raw| {
+                members.push((key, node(raw, depth + 1, values)?));
+                Ok(())
+            })?;
+            Json::Object(members)
         }
         Some(b'[') => {
-            let items: Vec<&RawValue> = serde_json::from_str(raw).map_err(failed)?;
-            Json::List(items.iter().map(|raw| tree(raw.get(), depth + 1)).collect::<Result<_, _>>()?)
+            let mut items = Vec::new();
+            each_item(raw, &mut |raw| {
+                items.push(node(raw, depth + 1, values)?);
+                Ok(())
+            })?;
+            Json::List(items)
         }
-        Some(b'"') => Json::Text(serde_json::from_str(raw).map_err(failed)?),
+        Some(b'"') => Json::Text(serde_json::from_str(raw).map_err(|error| error.to_string())?),
         Some(b't' | b'f') => Json::Bool(raw == "true"),
         Some(b'n') | None => Json::Null,
         Some(_) => Json::Number(raw.to_owned()),
@@ -161,11 +238,28 @@ pub(super) fn tree(raw: &str, depth: u32) -> Result<Json, String> {
 mod tests {
     use super::*;
 
+    fn all(text: &str) -> Result<Vec<Json>, JsonError> {
+        documents(text).collect()
+    }
+
+    #[test]
+    fn items_come_one_by_one() {
+        let list = "[ {\"a\": [1, 2]} , 3,\"x,]\", null]";
+        assert_eq!(items(list).collect::<Vec<_>>(), ["{\"a\": [1, 2]}", "3", "\"x,]\"", "null"]);
+        for none in ["[]", "{}", "", "3"] {
+            assert_eq!(items(none).count(), 0, "{none}");
+        }
+        let (head, [jobs, other]) = parted("{\"a\": 1, \"jobs\": [1, 2]}", ["jobs", "other"]).unwrap();
+        assert_eq!((head.text_of("a"), jobs, other), (Some("1"), Some("[1, 2]"), None));
+        let many = format!("{{\"a\":[{}0]}}", "0,".repeat(VALUES_MOST));
+        assert!(all(&many).unwrap_err().cause.contains("values in one object"));
+    }
+
     #[test]
     fn numbers_keep_their_characters_and_members_their_order() {
         let text =
             "warning: something\n{\"b\": 1.500, \"a\": [true, null, \"x\\u00e9\"]}\n{\"c\": 1e3} tail\nend";
-        let trees = documents(text).unwrap();
+        let trees = all(text).unwrap();
         let expected = Json::List(vec![Json::Bool(true), Json::Null, Json::Text("xé".to_owned())]);
         assert_eq!(
             trees[0].members(),
@@ -177,12 +271,12 @@ mod tests {
 
     #[test]
     fn a_fault_tells_its_line() {
-        assert_eq!(documents("note\n{\"a\": 1,\n\"b\": }\n").unwrap_err().line, 3);
-        assert_eq!(documents("{\"a\": 1}\n{\"a\":").unwrap_err().line, 2);
+        assert_eq!(all("note\n{\"a\": 1,\n\"b\": }\n").unwrap_err().line, 3);
+        assert_eq!(all("{\"a\": 1}\n{\"a\":").unwrap_err().line, 2);
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
-        assert!(documents(&deep).unwrap_err().cause.contains("within each other"));
-        assert_eq!(documents(""), Ok(Vec::new()));
-        assert_eq!(documents("{ echo a; }\n{\"a\": 1}\n").map(|trees| trees.len()), Ok(1));
-        assert_eq!(documents("{ \"a\"; }\n").unwrap_err().line, 1);
+        assert!(all(&deep).unwrap_err().cause.contains("within each other"));
+        assert_eq!(all(""), Ok(Vec::new()));
+        assert_eq!(all("{ echo a; }\n{\"a\": 1}\n").map(|trees| trees.len()), Ok(1));
+        assert_eq!(all("{ \"a\"; }\n").unwrap_err().line, 1);
     }
 }

@@ -5,6 +5,7 @@
 
 use super::Input;
 use super::json_tree::{Json, JsonError, documents};
+use super::room;
 use kurabe_core::imported::{ImportedCell, Origin, Quantity};
 use kurabe_core::quantity::{format_bytes, parse_bytes};
 use kurabe_core::record::{Cell, Measure, Notice, NoticeKind};
@@ -76,6 +77,9 @@ pub(super) fn repeated(words: &str) -> String {
     words.chars().take(WORDS_LONGEST).collect()
 }
 
+/// Bytes that a cell counts for: while a list grows it is there twice, at up to twice its length.
+pub(super) const CELL_COUNTED_BYTES: usize = 3 * size_of::<Cell>();
+
 /// A cell that another tool measured. What it measures follows from its first figure.
 pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, imported: ImportedCell) -> Cell {
     let measure = match imported.figures.first().map(|figure| figure.quantity) {
@@ -83,8 +87,11 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
         Some(Quantity::Duration) => Measure::Duration,
         _ => Measure::Rate,
     };
+    let label = label.into();
+    let texts = label.len() + imported.procedure.as_ref().map_or(0, String::len);
+    room::take_cell(CELL_COUNTED_BYTES + texts);
     Cell {
-        label: label.into(),
+        label,
         part: direction.map_or(String::new(), |direction| direction.word().to_owned()),
         direction,
         measure,
@@ -96,14 +103,17 @@ pub(super) fn cell(label: impl Into<String>, direction: Option<Direction>, impor
 /// Numbers the cells in the order of the file. The directions of one label are one step; a direction that comes again,
 /// as of a second job of the same name, belongs to the next step of that label.
 pub(super) fn number_cells(cells: &mut [Cell]) {
-    let mut seen: HashMap<(String, String), u32> = HashMap::new();
-    let mut steps: HashMap<(String, u32), u32> = HashMap::new();
-    for (index, cell) in (0_u32..).zip(cells) {
-        let times = seen.entry((cell.label.clone(), cell.part.clone())).or_insert(0);
+    let mut seen: HashMap<(&str, &str), u32> = HashMap::new();
+    let mut steps: HashMap<(&str, u32), u32> = HashMap::new();
+    let mut numbers = Vec::with_capacity(cells.len());
+    for cell in &*cells {
+        let times = seen.entry((&cell.label, &cell.part)).or_insert(0);
         let next = u32::try_from(steps.len()).unwrap_or(u32::MAX);
-        cell.step_index = *steps.entry((cell.label.clone(), *times)).or_insert(next);
-        cell.index = index;
+        numbers.push(*steps.entry((&cell.label, *times)).or_insert(next));
         *times += 1;
+    }
+    for ((index, cell), step_index) in (0_u32..).zip(cells).zip(numbers) {
+        (cell.index, cell.step_index) = (index, step_index);
     }
 }
 
@@ -164,11 +174,6 @@ pub(super) fn broken(what: Text) -> Error {
     ))
 }
 
-/// The JSON documents of a text that a tool wrote.
-pub(super) fn documents_of(input: &Input<'_>, text: &str, tool: &str) -> Result<Vec<Json>> {
-    documents(text).map_err(|error| damaged_json(input, tool, error))
-}
-
 /// The error of JSON that is none.
 pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> Error {
     let what =
@@ -176,9 +181,14 @@ pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> E
     broken_line(input, input.number(error.line), what).because(error.cause)
 }
 
-/// The JSON documents of a file of a tool that is known by these keys, which stand in it between quotes.
-pub(super) fn documents_with(input: &Input<'_>, tool: &str, keys: &[&str]) -> Result<Vec<Json>, NotImported> {
-    Ok(documents_of(input, text_with(input, keys)?, tool)?)
+/// The JSON documents of a file of a tool that is known by these keys, which stand in it between quotes, one after the other.
+pub(super) fn documents_with<'i>(
+    input: &'i Input<'_>,
+    tool: &'static str,
+    keys: &[&str],
+) -> Result<impl Iterator<Item = Result<Json>> + 'i, NotImported> {
+    let documents = documents(text_with(input, keys)?).take_while(|_| !room::is_spent());
+    Ok(documents.map(move |document| document.map_err(|error| damaged_json(input, tool, error))))
 }
 
 /// The text of a file that is known by these keys, which stand in it between quotes.
@@ -234,16 +244,24 @@ impl<'a> TableRow<'a> {
     }
 }
 
+/// Characters of a header of a table; those of tools have some hundreds.
+const HEADER_LONGEST: usize = 1 << 16;
+
 /// The rows behind the first header of a table with commas, with the numbers of their lines; `None` without a header.
 pub(super) fn csv_rows<'a>(
     input: &'a Input<'_>,
-    is_header: impl Fn(&str) -> bool,
-) -> Option<Vec<(usize, TableRow<'a>)>> {
-    let mut lines = input.lines().skip_while(|(_, line)| !is_header(line));
-    let columns: Rc<[&str]> = lines.next()?.1.split(',').collect();
-    let rows = lines.filter(|(_, line)| !line.trim().is_empty() && !is_header(line));
-    let row = |line: &'a str| TableRow { columns: Rc::clone(&columns), fields: line.split(',').collect() };
-    Some(rows.map(|(number, line)| (number, row(line))).collect())
+    is_header: impl Fn(&str) -> bool + 'a,
+) -> Option<impl Iterator<Item = (usize, TableRow<'a>)>> {
+    let header =
+        input.lines().find(|(_, line)| is_header(line)).filter(|(_, line)| line.len() < HEADER_LONGEST)?;
+    let columns: Rc<[&str]> = header.1.split(',').collect();
+    let rows = input.lines().skip_while(move |(number, _)| *number <= header.0);
+    let rows = rows.filter(move |(_, line)| !line.trim().is_empty() && !is_header(line));
+    Some(rows.map(move |(number, line)| {
+        // A field more than the columns tells that the row has too many.
+        let fields = line.split(',').take(columns.len() + 1).collect();
+        (number, TableRow { columns: Rc::clone(&columns), fields })
+    }))
 }
 
 /// A line of dashes that tools draw around a heading.

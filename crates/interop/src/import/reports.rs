@@ -6,6 +6,7 @@
 //! interval is lost, which a remark says. A lone report is read, and said to be what it is.
 
 use super::kit::*;
+use super::room;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,12 +21,42 @@ pub(super) struct ReportColumn {
     pub(super) part: &'static str,
 }
 
-/// A device's fields in a report, in the order of its columns.
+/// A device's fields in a report, in the order of its columns. A log has a row for each device and second, so that they are one
+/// text and not many.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DeviceFields {
-    pub(super) device: String,
-    pub(super) fields: Vec<String>,
+    pub(super) device: Box<str>,
+    /// The fields one behind the other.
+    text: Box<str>,
+    /// Where each ends in the text.
+    ends: Box<[u32]>,
 }
+
+impl DeviceFields {
+    fn new<'a>(device: &str, fields: impl Iterator<Item = &'a str>) -> Self {
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        for field in fields {
+            // A field that long is no number.
+            text += if field.len() > FIELD_LONGEST { "" } else { field };
+            ends.push(text.len() as u32);
+        }
+        Self { device: device.into(), text: text.into(), ends: ends.into() }
+    }
+
+    /// The field of a column.
+    fn get(&self, at: usize) -> Option<&str> {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(start as usize..*self.ends.get(at)? as usize)
+    }
+
+    /// All fields.
+    pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).filter_map(|at| self.get(at))
+    }
+}
+
+/// Characters of a field; a number in a report has fewer.
+const FIELD_LONGEST: usize = 1 << 10;
 
 /// All devices at one time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -35,10 +66,23 @@ pub(super) struct DeviceReport {
     pub(super) rows: Vec<DeviceFields>,
 }
 
+/// Bytes of a row without its fields: it is in a list of rows, in one of its device's rows, and its field in one of points.
+const ROW_BYTES: usize = 2 * size_of::<DeviceFields>() + 48 + 112;
+
+/// Adds a report without rows.
+pub(super) fn add_report(reports: &mut Vec<DeviceReport>, time: Option<String>) {
+    // Lists grow to twice their length.
+    if room::take(2 * size_of::<DeviceReport>() + 64) {
+        reports.push(DeviceReport { time, rows: Vec::new() });
+    }
+}
+
 /// Adds a row to the last of the reports.
-pub(super) fn add_row(reports: &mut [DeviceReport], device: &str, fields: Vec<String>) {
-    if let Some(report) = reports.last_mut() {
-        report.rows.push(DeviceFields { device: device.to_owned(), fields });
+pub(super) fn add_row<'a>(reports: &mut [DeviceReport], device: &str, fields: impl Iterator<Item = &'a str>) {
+    let row = DeviceFields::new(device, fields);
+    let bytes = row.device.len() + row.text.len() + size_of_val(&*row.ends);
+    if let Some(report) = reports.last_mut().filter(|_| room::take(ROW_BYTES + bytes)) {
+        report.rows.push(row);
     }
 }
 
@@ -82,7 +126,7 @@ pub(super) fn run(
     let rows = reports
         .iter()
         .enumerate()
-        .flat_map(|(number, report)| report.rows.iter().map(move |row| (row.device.as_str(), (number, row))));
+        .flat_map(|(number, report)| report.rows.iter().map(move |row| (&*row.device, (number, row))));
     let devices = parts::grouped(rows);
     let times: Option<Vec<f64>> =
         reports.iter().map(|report| dates::seconds_of_iso(report.time.as_deref()?)).collect();
@@ -98,6 +142,9 @@ pub(super) fn run(
     let mut cells = Vec::new();
     for (device, mut rows) in devices {
         rows.dedup_by_key(|(number, _)| *number);
+        if room::is_spent() {
+            break;
+        }
         for (direction, part) in &parts {
             cells.extend(cell(device, &rows, (*direction, part), &columns, times.as_deref()));
         }
@@ -120,7 +167,7 @@ fn cell(
         }
         let points = rows.iter().filter_map(|(number, row)| {
             let place = times.map_or(*number as f64, |times| times[*number] * 1e9);
-            Some((place, row.fields.get(at)?.as_str()))
+            Some((place, row.get(at)?))
         });
         let points: Vec<(f64, &str)> = points.collect();
         if let [(_, only)] = points.as_slice() {

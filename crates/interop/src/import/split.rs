@@ -7,7 +7,9 @@
 //! the figures or the name of another.
 
 use super::clean::cleaned;
+use super::input::cut;
 use super::json_tree::object;
+use super::room;
 use super::shapes::{LineMark, LineShapes};
 use super::{Importer, Input};
 use std::borrow::Cow;
@@ -24,6 +26,14 @@ pub(crate) enum Recognizer {
     Object(&'static [&'static str]),
 }
 
+/// A text in lines, and the blocks that these make.
+pub(super) struct Blocks<'a> {
+    whole: &'a Input<'a>,
+    lines: Vec<(usize, Cow<'a, str>)>,
+    /// The first line of each block and its importer.
+    starts: Vec<(usize, u8)>,
+}
+
 /// A part of a text, and who reads it.
 pub(super) struct TextPart<'a> {
     pub(super) importer: &'static Importer,
@@ -32,60 +42,83 @@ pub(super) struct TextPart<'a> {
     pub(super) input: Input<'a>,
 }
 
-/// The blocks of a text in their order; none if it is no text, or nobody knows a line.
-pub(super) fn split<'a>(whole: &'a Input<'_>, importers: &'static [Importer]) -> Vec<TextPart<'a>> {
-    let lines =
-        || whole.lines().flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)));
-    // A large text of which nobody knows a line is not held a second time, in lines.
-    if !lines().any(|(_, line)| begins_object(&line) || owner(&line, importers).is_some()) {
-        return Vec::new();
-    }
-    let lines: Vec<(usize, Cow<'_, str>)> = lines().collect();
-    let owners = owners(&lines, importers);
-    let mut starts: Vec<(usize, usize)> = Vec::new();
-    for (at, owner) in owners.iter().enumerate() {
-        let Some((importer, mark)) = owner else { continue };
-        if *mark == LineMark::Begins || starts.last().is_none_or(|(_, last)| last != importer) {
-            starts.push((at, *importer));
+/// Bytes that a line of a text takes here.
+const LINE_BYTES: usize =
+    size_of::<(usize, Cow<'_, str>)>() + size_of::<Option<(u8, LineMark)>>() + size_of::<usize>();
+
+impl<'a> Blocks<'a> {
+    /// The blocks of a text in their order; none if it is no text, or nobody knows a line, or it has too many of them.
+    pub(super) fn of(whole: &'a Input<'a>, importers: &'static [Importer]) -> Self {
+        let lines = || {
+            whole
+                .whole_lines()
+                .flat_map(|(number, line)| cleaned(line).into_iter().map(move |line| (number, line)))
+        };
+        let mut blocks = Self { whole, lines: Vec::new(), starts: Vec::new() };
+        // A large text of which nobody knows a line is not held a second time, in lines.
+        if !lines().any(|(_, line)| begins_object(&line) || owner(&line, importers).is_some()) {
+            return blocks;
         }
+        let count = lines().count();
+        if !room::take_lines(count, LINE_BYTES) {
+            return blocks;
+        }
+        blocks.lines.reserve_exact(count);
+        for (number, line) in lines() {
+            if let Cow::Owned(line) = &line {
+                room::take(line.capacity().max(16) + 16);
+            }
+            blocks.lines.push((number, line));
+        }
+        for (at, owner) in owners(&blocks.lines, importers).iter().enumerate() {
+            let Some((importer, mark)) = owner else { continue };
+            if *mark == LineMark::Begins || blocks.starts.last().is_none_or(|(_, last)| last != importer) {
+                blocks.starts.push((at, *importer));
+                room::take(2 * size_of::<(usize, u8)>());
+            }
+        }
+        blocks
     }
-    let ends = starts.iter().skip(1).map(|(at, _)| *at).chain([lines.len()]);
-    let blocks = starts.iter().zip(ends).enumerate().map(|(place, ((start, importer), end))| {
-        let line = lines[*start].0;
-        // What stands before the first result may tell of it.
-        let start = if place == 0 { 0 } else { *start };
-        let lines: Vec<(usize, &str)> =
-            lines[start..end].iter().map(|(number, line)| (*number, line.as_ref())).collect();
-        TextPart { importer: &importers[*importer], line, input: whole.part(&lines) }
-    });
-    blocks.collect()
+
+    /// The blocks, each made when it is asked for.
+    pub(super) fn iter(&self, importers: &'static [Importer]) -> impl Iterator<Item = TextPart<'_>> {
+        let ends = self.starts.iter().skip(1).map(|(at, _)| *at).chain([self.lines.len()]);
+        self.starts.iter().zip(ends).enumerate().map(|(place, ((start, importer), end))| {
+            let line = self.lines[*start].0;
+            // What stands before the first result may tell of it.
+            let start = if place == 0 { 0 } else { *start };
+            let lines = self.lines[start..end].iter().map(|(number, line)| (*number, line.as_ref()));
+            TextPart { importer: &importers[usize::from(*importer)], line, input: self.whole.part(lines) }
+        })
+    }
 }
 
 /// The importer of each line by its place in the list, and what the line is to it.
-fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(usize, LineMark)>> {
+fn owners(lines: &[(usize, Cow<'_, str>)], importers: &[Importer]) -> Vec<Option<(u8, LineMark)>> {
     let mut owners = vec![None; lines.len()];
     let mut objects = Objects::of(lines);
     let mut at = 0;
     while at < lines.len() {
         if let Some((end, text)) = objects.at(at) {
-            let owner = importers.iter().position(|importer| match importer.claim {
+            let owner = (0_u8..).zip(importers).find(|(_, importer)| match importer.claim {
                 Recognizer::Object(words) => words.iter().all(|word| text.contains(word)),
                 _ => false,
             });
-            owners[at..end].fill(owner.map(|owner| (owner, LineMark::Belongs)));
+            owners[at..end].fill(owner.map(|(owner, _)| (owner, LineMark::Belongs)));
             at = end;
             continue;
         }
         owners[at] = owner(&lines[at].1, importers);
         at += 1;
     }
+    room::give_back(objects.text.len());
     owners
 }
 
 /// The importer of a line that is no part of an object.
-fn owner(line: &str, importers: &[Importer]) -> Option<(usize, LineMark)> {
-    let line = line.trim();
-    importers.iter().enumerate().filter(|_| !line.is_empty()).find_map(|(place, importer)| {
+pub(super) fn owner(line: &str, importers: &[Importer]) -> Option<(u8, LineMark)> {
+    let line = cut(line.trim());
+    (0_u8..).zip(importers).filter(|_| !line.is_empty()).find_map(|(place, importer)| {
         let mark = match &importer.claim {
             Recognizer::Shapes(shapes) => shapes.mark(line),
             Recognizer::Lines(mark) => mark(line),
@@ -93,6 +126,11 @@ fn owner(line: &str, importers: &[Importer]) -> Option<(usize, LineMark)> {
         };
         (mark != LineMark::None).then_some((place, mark))
     })
+}
+
+/// A line as it was written, without what is around it.
+pub(super) fn cleaned_lines(line: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    cleaned(line).into_iter()
 }
 
 fn begins_object(line: &str) -> bool {
@@ -113,8 +151,11 @@ const FAILED_MOST: u32 = 64;
 
 impl Objects {
     fn of(lines: &[(usize, Cow<'_, str>)]) -> Self {
-        let (mut text, mut starts) = (String::new(), Vec::with_capacity(lines.len()));
         let some = lines.iter().any(|(_, line)| begins_object(line));
+        let length = if some { lines.iter().map(|(_, line)| line.len() + 1).sum() } else { 0 };
+        room::take(length);
+        let (mut text, mut starts) = (String::with_capacity(length), Vec::new());
+        starts.reserve_exact(if some { lines.len() } else { 0 });
         for (_, line) in lines.iter().filter(|_| some) {
             starts.push(text.len());
             text += line;

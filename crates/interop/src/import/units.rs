@@ -6,6 +6,7 @@
 //! tool's manual does.
 
 use super::parts::{decimal, notice, number};
+use super::room;
 use kurabe_core::imported::{
     Correction, FigureOf, ImportedCell, PrintedFigure, PrintedSeries, PrintedStatistic as Statistic,
     Quantity, SeriesAxis,
@@ -167,7 +168,9 @@ pub(super) fn figure_of_value(
     printed: &str,
     unit: &str,
 ) -> Option<PrintedFigure> {
-    (!value.is_nan()).then(|| PrintedFigure {
+    // Short texts take 32 bytes each, too.
+    let bytes = size_of::<PrintedFigure>() + 64 + printed.len();
+    (!value.is_nan() && room::take_figure(bytes)).then(|| PrintedFigure {
         quantity,
         statistic,
         value,
@@ -271,7 +274,8 @@ pub(super) fn series(
     points: Vec<(f64, f64)>,
 ) -> Option<PrintedSeries> {
     let (name, unit_printed) = (name.to_owned(), unit.to_owned());
-    (!points.is_empty()).then_some(PrintedSeries { quantity, name, unit_printed, axis, points })
+    let has_room = room::take(size_of::<PrintedSeries>() + 64 + points.capacity() * size_of::<(f64, f64)>());
+    (!points.is_empty() && has_room).then_some(PrintedSeries { quantity, name, unit_printed, axis, points })
 }
 
 /// What the figures of `add_intervals` are.
@@ -396,7 +400,7 @@ mod tests {
                 }
                 let _ = (dates::seconds_of_iso(text), crate::fio_values::size_bytes(text, 1024));
             }
-            let _ = json_tree::documents(&format!("{{{json}"));
+            let _ = json_tree::documents(&format!("{{{json}")).count();
         }
     }
 

@@ -92,7 +92,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut margin = 0;
     for (number, line) in input.lines() {
         if let Some(time) = stamp(line) {
-            reports.push(DeviceReport { time: Some(time), rows: Vec::new() });
+            reports::add_report(&mut reports, Some(time));
             continue;
         }
         let mut words = line.split_whitespace();
@@ -105,8 +105,8 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             margin = blanks(line);
             continue;
         }
-        let fields: Vec<String> = words.map(str::to_owned).collect();
-        let is_value = |field: &String| field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
+        let fields: Vec<&str> = words.collect();
+        let is_value = |field: &&str| *field == "-" || field.starts_with(|c: char| c.is_ascii_digit());
         if !fields.iter().any(is_value) {
             after_header = false; // Words that follow the table.
             continue;
@@ -117,19 +117,19 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         // Pools are made of few levels; more of them are damage.
         path.truncate((blanks(line).saturating_sub(margin) / 2).min(LEVELS_MOST));
         path.push(name.to_owned());
-        add(&mut reports, &path.join("/"), fields);
+        add(&mut reports, &path.join("/"), &fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
     Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
-fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: Vec<String>) {
-    let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| row.device == device);
+fn add(reports: &mut Vec<DeviceReport>, device: &str, fields: &[&str]) {
+    let again = |report: &DeviceReport| report.rows.first().is_some_and(|row| &*row.device == device);
     if reports.last().is_none_or(again) {
-        reports.push(DeviceReport::default());
+        reports::add_report(reports, None);
     }
-    reports::add_row(reports, device, fields);
+    reports::add_row(reports, device, fields.iter().copied());
 }
 
 /// A line of `-T d` or `-T u`.
@@ -152,7 +152,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let mut timed = false;
     for (number, line) in input.lines().filter(|(_, line)| !line.trim().is_empty()) {
         if let Some(time) = stamp(line) {
-            reports.push(DeviceReport { time: Some(time), rows: Vec::new() });
+            reports::add_report(&mut reports, Some(time));
             continue;
         }
         let fields: Vec<&str> = line.split('\t').collect();
@@ -166,7 +166,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
             return not_mine(number);
         }
         timed |= numbers[6..].iter().any(|field| field.ends_with('s'));
-        add(&mut reports, name, numbers.iter().map(|field| (*field).to_owned()).collect());
+        add(&mut reports, name, numbers);
     }
     let Some(count) = count else { return not_mine(1) };
     // `-l` adds 9 columns in OpenZFS 0.7, 10 since 0.8, 11 since 2.1; `-q` in 0.7 adds 10 too, but no times.

@@ -4,6 +4,7 @@
 //! a line becomes the text of a job file, which is read as one, and an error shows the word's line in it.
 
 use crate::ExportFormat;
+use crate::export::FioLogKind;
 use crate::job::table::{BARE, BARE_WORDS, FioOptionKind, FioOptions, group_of, plain_name};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Error, ErrorKind, Result, Text, shown::shell_word, text};
@@ -50,9 +51,18 @@ pub fn read_fio_line(words: &[String]) -> Result<FioLine> {
         };
         let plain = plain_name(name);
         let Some(group) = group_of(plain) else { return Err(unknown(word)) };
+        // In a job file a log without a name has that of its job; on the line fio asks for one.
+        let is_log = FioLogKind::ALL.iter().any(|(_, option, _)| *option == plain);
         let takes_value = !BARE.contains(&plain) && !BARE_WORDS.contains(&plain);
         let value = match value {
-            None if takes_value => Some(words.next().map(str::to_owned).ok_or_else(|| lacks_value(name))?),
+            // fio takes the next word, and calls the log by it, even if it is another option.
+            None if is_log && words.peek().is_none_or(|next| next.starts_with('-')) => {
+                return Err(lacks_value(name));
+            }
+            Some(value) if is_log && value.is_empty() => return Err(lacks_value(name)),
+            None if takes_value || is_log => {
+                Some(words.next().map(str::to_owned).ok_or_else(|| lacks_value(name))?)
+            }
             value => value,
         };
         if group.of_line {

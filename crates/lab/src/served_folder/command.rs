@@ -8,7 +8,7 @@ use super::{PATIENCE, ServedFolder};
 use crate::handle::RunHandle;
 use crate::system_tool::POINT;
 use crate::without_root::is_without_root;
-use kurabe_core::{ErrorKind, Result, Text, shown, text};
+use kurabe_core::{Error, ErrorKind, Result, Text, shown, text};
 use kurabe_host::{Descendant, block_number, mounts_of, swap_off, thaw, uses_file_system};
 use kurabe_program::{Enclosure, Foreground, ForegroundEnd};
 use kurabe_serve::{ControlRequest, RequestLog, let_go_of_loops};
@@ -110,7 +110,9 @@ impl ServedFolder {
         };
         let has_ended = AtomicBool::new(false);
         std::thread::scope(|scope| {
-            scope.spawn(|| self.unblock(handle, &is_stuck, &has_ended));
+            let unblock = || self.unblock(handle, &is_stuck, &has_ended);
+            let unblocking = std::thread::Builder::new().spawn_scoped(scope, unblock);
+            unblocking.map_err(|error| Error::no_thread(&error))?;
             let ended = self.visit(run);
             has_ended.store(true, Ordering::Release);
             ended

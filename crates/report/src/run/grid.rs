@@ -10,7 +10,7 @@ use kurabe_core::number::{self, Figure};
 use kurabe_core::profile::{PrintedUnit, Statistic};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::{Text, shown, text, workload::Direction};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// Sign of a cell in which kurabe was the limit.
 pub(crate) const GENERATOR_SIGN: &str = "*";
@@ -24,11 +24,17 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let directions: Vec<Direction> = Direction::ALL.into_iter().filter(has).collect();
     let steps: BTreeSet<(u32, &str)> =
         cells.iter().map(|figures| (figures.cell.step_index, figures.cell.label.as_str())).collect();
+    // Where several cells have one place, the last counts.
+    let placed: HashMap<(u32, &str, Option<Direction>), &&Figures<'_>> = cells
+        .iter()
+        .map(|figures| {
+            let Cell { step_index, label, direction, .. } = figures.cell;
+            ((*step_index, label.as_str(), *direction), figures)
+        })
+        .collect();
     let row = |(step_index, label): (u32, &str)| {
         let of_direction = |direction: &Direction| {
-            let figures = cells.iter().rfind(|Figures { cell, .. }| {
-                cell.step_index == step_index && cell.label == label && cell.direction == Some(*direction)
-            })?;
+            let figures = placed.get(&(step_index, label, Some(*direction)))?;
             Some(grid_cell(figures, table.as_printed))
         };
         GridRow { name: split_name(label), cells: directions.iter().map(of_direction).collect() }

@@ -16,7 +16,9 @@ use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunSummary};
 use kurabe_core::{Error, Result, text};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::panic::resume_unwind;
+use std::thread::Builder;
 
 /// What becomes of a run of the batch.
 enum Fate {
@@ -34,7 +36,7 @@ pub(super) fn take(
     version: u32,
     make: &dyn Fn(&RunRecord) -> RunDigest,
 ) -> Result<Vec<Result<BroughtRun>>> {
-    let mut offered = entering_all(records);
+    let mut offered = entering_all(records)?;
     let session = &store.session;
     let mut numbers = store.numbers.borrow().clone();
     let bring = || {
@@ -70,7 +72,7 @@ type OfferedRun = (RunRecord, String);
 
 /// Runs as they are kept, several at a time. The way through the file's form makes each what it would be as a file: checked, ended,
 /// without NaN.
-fn entering_all(records: Vec<RunRecord>) -> Vec<Result<OfferedRun>> {
+fn entering_all(records: Vec<RunRecord>) -> Result<Vec<Result<OfferedRun>>> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let size = records.len().div_ceil(threads).max(1);
     let mut records = records.into_iter();
@@ -81,8 +83,10 @@ fn entering_all(records: Vec<RunRecord>) -> Vec<Result<OfferedRun>> {
         })
         .collect();
         let work = |part: Vec<RunRecord>| part.into_iter().map(entering).collect::<Vec<_>>();
-        let parts: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
-        parts.into_iter().flat_map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        let parts = parts.into_iter().map(|part| Builder::new().spawn_scoped(scope, move || work(part)));
+        let parts: Vec<_> = parts.collect::<io::Result<_>>().map_err(|error| Error::no_thread(&error))?;
+        let done = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        Ok(done.flatten().collect())
     })
 }
 

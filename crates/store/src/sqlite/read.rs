@@ -211,8 +211,9 @@ impl Texts {
             .remedy(text!("update kurabe", "kurabe を更新してください")));
         }
         let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
-        for (index, part) in &self.cells {
-            cells.insert(*index, parse(id, part)?);
+        // Each text goes when its cell is there.
+        for (index, part) in std::mem::take(&mut self.cells) {
+            cells.insert(index, parse(id, &part)?);
         }
         for (index, part) in &self.repetitions {
             let repetition = parse(id, part)?;

@@ -129,8 +129,10 @@ pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -
         rows.insert_notice(notice)?;
     }
     for cell in &record.cells {
-        rows.insert_cell(cell)?;
+        rows.insert_row_of_cell(cell)?;
     }
+    // Counted once: with each change of the run's row SQLite reads its whole header again.
+    rows.count_cells(record.cells.len())?;
     if let Some(fill) = &record.fill {
         rows.write_fill(fill)?;
     }
@@ -168,15 +170,25 @@ impl Rows<'_> {
     }
 
     pub(super) fn insert_cell(self, cell: &Cell) -> rusqlite::Result<()> {
+        self.insert_row_of_cell(cell)?;
+        self.count_cells(1)
+    }
+
+    /// Inserts a cell without counting it in the row of the run.
+    fn insert_row_of_cell(self, cell: &Cell) -> rusqlite::Result<()> {
         let mut cell = cell.clone();
         json::make_finite(&mut cell);
         let text = json::to_text(&cell);
-        self.transaction.execute(
-            "INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)",
-            params![self.id, cell.index, text],
-        )?;
-        self.transaction.execute("UPDATE runs SET cell_count = cell_count + 1 WHERE id = ?1", [self.id])?;
+        self.transaction
+            .prepare_cached("INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)")?
+            .execute(params![self.id, cell.index, text])?;
         self.seal(&cell_field(cell.index), text.as_bytes())
+    }
+
+    /// Adds to the number of cells in the row of the run.
+    fn count_cells(self, count: usize) -> rusqlite::Result<()> {
+        let sql = "UPDATE runs SET cell_count = cell_count + ?2 WHERE id = ?1";
+        self.transaction.execute(sql, params![self.id, count as i64]).map(|_| ())
     }
 
     /// Takes a cell out, and its repetitions with it (the table sees to that).

@@ -98,16 +98,23 @@ impl RateWork {
         Some(Self { direction, sequential, block_bytes: Some(block_bytes), in_flight })
     }
 
-    /// Whether this is the same work with more in flight: in order, more bytes, whatever the block.
-    pub(crate) fn is_deeper_than(&self, other: &Self) -> bool {
-        let bytes = |work: &Self| Some(work.block_bytes?.saturating_mul(work.in_flight?.0));
-        let is_deeper = match self.sequential {
-            true => bytes(self) > bytes(other),
-            false => self.block_bytes == other.block_bytes && self.in_flight > other.in_flight,
+    /// Returns what it has in common with the same work of another depth, and its depth: in order the bytes in flight,
+    /// whatever the block; otherwise the operations.
+    pub(crate) fn depth(&self) -> (WorkKind, WorkDepth) {
+        let block_bytes = if self.sequential { None } else { self.block_bytes };
+        let bytes = || Some(self.block_bytes?.saturating_mul(self.in_flight?.0));
+        let depth = match self.sequential {
+            true => bytes().map(|bytes| (bytes, bytes)),
+            false => self.in_flight,
         };
-        self.direction == other.direction && self.sequential == other.sequential && is_deeper
+        ((self.direction, self.sequential, block_bytes), depth)
     }
 }
+
+/// Direction, whether offsets ascend, and the block size where the depth is counted in operations.
+pub(crate) type WorkKind = (Direction, bool, Option<u64>);
+/// Fewest and most in flight, if that is known.
+pub(crate) type WorkDepth = Option<(u64, u64)>;
 
 /// The task of a profile that measures what a formula names.
 pub(super) fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t Task> {

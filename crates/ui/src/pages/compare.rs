@@ -39,7 +39,7 @@ pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, 
         own_model(name, &[])?;
         what_if(name, profile.clone(), Vec::new())
     };
-    let runs = in_parallel(&sides.names, compute).into_iter().collect::<Result<Vec<_>>>()?;
+    let runs = in_parallel(&sides.names, compute)?.into_iter().collect::<Result<Vec<_>>>()?;
     let worth = || Ok(written(&side_by_side_doc(&sides_of(&sides.names, &[])?), lang));
     let tab: Tab<'_> = ("worth", text!("Capacity and safety", "容量と安全性"), Box::new(worth));
     side_by_side(&sides, &runs, lang, vec![tab])

@@ -100,7 +100,11 @@ fn of_all(shared: &Site) -> Result<&'static Vec<CardFigures>> {
     if COMPUTED.get().is_none() {
         shared.desk.refuse_beside_real()?;
     }
-    Ok(COMPUTED.get_or_init(|| in_parallel(DEVICES, |(name, _)| card_figures(name, &[]).unwrap_or_default())))
+    if let Some(computed) = COMPUTED.get() {
+        return Ok(computed);
+    }
+    let computed = in_parallel(DEVICES, |(name, _)| card_figures(name, &[]).unwrap_or_default())?;
+    Ok(COMPUTED.get_or_init(|| computed))
 }
 
 /// A stack as it is drawn: pieces, and how far they reach.

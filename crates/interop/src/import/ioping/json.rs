@@ -1,10 +1,10 @@
 //! The JSON form: a list of requests (`io`), periods and, last, the total (`stat` and `load`). Times are ns.
 
-use super::super::json_tree::Json;
+use super::super::json_tree::{Json, JsonError, items, tree};
 use super::super::kit::*;
-use super::super::parts::documents_of;
+use super::super::parts::damaged_json;
 use super::{run, series};
-use std::collections::HashSet;
+use serde_json::value::RawValue;
 
 pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let words = input.text().unwrap_or_default();
@@ -14,13 +14,20 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
-    // The reader of documents takes objects; the list is made the member of one, on the same lines.
-    let wrapped = format!("{{\"list\":{words}}}");
-    let documents = documents_of(input, &wrapped, "ioping")?;
-    let list = documents.first().and_then(|document| document.get("list")).map_or(&[][..], Json::items);
-    let total = list.iter().rev().find(|item| item.get("stat").is_some());
+    let list = serde_json::from_str::<&RawValue>(words).map(RawValue::get).map_err(|error| {
+        damaged_json(input, "ioping", JsonError { line: error.line(), cause: error.to_string() })
+    })?;
+    let mut requests = PrintedRequests::default();
+    let mut total = None;
+    for item in items(list) {
+        let item = tree(item).map_err(|cause| damaged_json(input, "ioping", JsonError { line: 1, cause }))?;
+        requests.add(&item);
+        if item.get("stat").is_some() {
+            total = Some(item);
+        }
+    }
     let missing = || broken(text!("{} holds no total", "{} に集計がありません", input.name));
-    let total = total.ok_or_else(missing)?;
+    let total = total.as_ref().ok_or_else(missing)?;
     let stat = total.get("stat").ok_or_else(missing)?;
     let mut figures = stat_figures(stat).ok_or_else(missing)?;
     if let Some(load) = total.get("load") {
@@ -30,23 +37,21 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let mut origin = input.origin("ioping", "ioping");
     let target = total.get("target");
     origin.target = target.and_then(|target| target.text_of("path")).map(str::to_owned);
-    origin.measured_at =
-        list.iter().find_map(|item| item.text_of("localtime")).and_then(dates::from_year_first);
+    origin.measured_at = requests.begun.take();
     for key in ["fstype", "device", "device_size"] {
         if let Some(words) = target.and_then(|target| target.text_of(key)) {
             fact(&mut origin, key, words);
         }
     }
-    let requests: Vec<(&Json, &Json)> =
-        list.iter().filter_map(|item| Some((item, item.get("io")?))).collect();
+    let direction = super::direction(requests.reads, requests.writes).filter(|_| !requests.others);
     let imported = ImportedCell {
         procedure: Some("one request after another".to_owned()),
-        block_bytes: requests.first().and_then(|(_, io)| io.count_of("size")).filter(|bytes| *bytes > 0),
+        block_bytes: requests.block_bytes.flatten().filter(|bytes| *bytes > 0),
         figures,
-        series: series(SeriesAxis::Time, points(&requests)).into_iter().collect(),
+        series: series(SeriesAxis::Time, requests.points).into_iter().collect(),
         ..ImportedCell::default()
     };
-    Ok(vec![run(origin, vec![cell("requests", direction(&requests), imported)])])
+    Ok(vec![run(origin, vec![cell("requests", direction, imported)])])
 }
 
 pub(super) const RATES: [FigureName; 2] = [
@@ -66,18 +71,38 @@ fn stat_figures(stat: &Json) -> Option<Vec<PrintedFigure>> {
     (figures.len() == TIMES.len() + RATES.len() && figures[0].value > 0.0).then_some(figures)
 }
 
-fn direction(requests: &[(&Json, &Json)]) -> Option<Direction> {
-    let operations: HashSet<&str> = requests.iter().filter_map(|(_, io)| io.text_of("operation")).collect();
-    let is_known = operations.iter().all(|operation| matches!(*operation, "read" | "write"));
-    super::direction(operations.contains("read"), operations.contains("write")).filter(|_| is_known)
+/// What the requests of a list come to.
+#[derive(Default)]
+struct PrintedRequests {
+    /// When the first that tells it was made.
+    begun: Option<String>,
+    /// The size of the first.
+    block_bytes: Option<Option<u64>>,
+    reads: bool,
+    writes: bool,
+    /// Whether there are requests of another kind.
+    others: bool,
+    /// Seconds at which the first request that counts was made.
+    first: Option<f64>,
+    /// Time since then and latency, of those that count.
+    points: Vec<(f64, f64)>,
 }
 
-/// Requests that count, at their time since the first of them.
-fn points(requests: &[(&Json, &Json)]) -> Vec<(f64, f64)> {
-    let counted = requests.iter().filter(|(_, io)| io.get("ignored") != Some(&Json::Bool(true)));
-    let times: Vec<(f64, f64)> = counted
-        .filter_map(|(item, io)| Some((number(item.text_of("timestamp")?)?, number(io.text_of("time")?)?)))
-        .collect();
-    let first = times.first().map_or(0.0, |(at, _)| *at);
-    times.into_iter().map(|(at, time)| (((at - first) * 1e9).round(), time)).collect()
+impl PrintedRequests {
+    fn add(&mut self, item: &Json) {
+        self.begun = self.begun.take().or_else(|| item.text_of("localtime").and_then(dates::from_year_first));
+        let Some(io) = item.get("io") else { return };
+        self.block_bytes.get_or_insert(io.count_of("size"));
+        match io.text_of("operation") {
+            Some("read") => self.reads = true,
+            Some("write") => self.writes = true,
+            Some(_) => self.others = true,
+            None => {}
+        }
+        let point = || Some((number(item.text_of("timestamp")?)?, number(io.text_of("time")?)?));
+        if let Some((at, time)) = point().filter(|_| io.get("ignored") != Some(&Json::Bool(true))) {
+            let first = *self.first.get_or_insert(at);
+            self.points.push((((at - first) * 1e9).round(), time));
+        }
+    }
 }

@@ -13,6 +13,7 @@ use kurabe_core::number::{self, Figure};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Stutter, mean, stutter};
+use std::collections::HashMap;
 
 /// A cell of one run.
 pub(super) struct RunCell<'a> {
@@ -57,23 +58,23 @@ impl Report<'_> {
     /// The rows of its runs, of which each but the first is compared with the first.
     pub(super) fn rows(&self) -> Vec<CellRow<'_>> {
         let mut rows: Vec<CellRow<'_>> = Vec::new();
+        let mut places: HashMap<(CellKey, Measure), usize> = HashMap::new();
         for (index, run) in self.runs.iter().enumerate() {
             let pair = index.checked_sub(1).and_then(|index| self.pairs.get(index));
+            let compared = pair.iter().flat_map(|pair| &pair.cells);
+            let compared: HashMap<(&CellKey, Measure), &ComparedCell> =
+                compared.map(|one| ((&one.key, one.measure), one)).collect();
             for (cell, named) in run.cells.iter().zip(CellName::of_run(run)) {
-                let is_it = |key: &CellKey, measure| *key == named.key && measure == cell.measure;
-                let against =
-                    pair.and_then(|pair| pair.cells.iter().find(|one| is_it(&one.key, one.measure)));
+                let against = compared.get(&(&named.key, cell.measure)).copied();
                 let entry = entry(run, cell, against, self.runs.len() > 1);
-                match rows.iter_mut().find(|row| is_it(&row.key, row.measure)) {
-                    Some(row) => row.entries[index] = Some(entry),
-                    None => {
-                        let mut entries: Vec<_> = self.runs.iter().map(|_| None).collect();
-                        entries[index] = Some(entry);
-                        let (name, note) = (words::cell(cell), note(&named.key, &named.label));
-                        let name = text!("{name}{note}", "{name}{note}"; name, note);
-                        rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
-                    }
+                let place = *places.entry((named.key.clone(), cell.measure)).or_insert(rows.len());
+                if place == rows.len() {
+                    let (name, note) = (words::cell(cell), note(&named.key, &named.label));
+                    let name = text!("{name}{note}", "{name}{note}"; name, note);
+                    let entries = self.runs.iter().map(|_| None).collect();
+                    rows.push(CellRow { key: named.key, measure: cell.measure, name, entries });
                 }
+                rows[place].entries[index] = Some(entry);
             }
         }
         rows

@@ -11,6 +11,7 @@ use kurabe_compare::{CellKey, values};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{imported::Quantity, profile::Statistic, text};
 use kurabe_stats::cell_values;
+use std::collections::{HashMap, HashSet};
 
 /// More groups than this go into several charts; those of a sweep have pictures of their own, and no bars.
 const MOST_GROUPS: usize = 32;
@@ -91,25 +92,26 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
 /// The cells of a kind with the bars of all runs.
 fn groups(view: &View<'_>, kind: FigureKind, statistic: Statistic) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
-    let keyed = view.runs.iter().map(|run| {
-        let cells = CellKey::of_run(run).into_iter().zip(&run.cells);
-        cells.filter(|(_, cell)| FigureKind::of(cell) == kind).collect()
-    });
-    let keyed: Vec<Vec<(CellKey, &Cell)>> = keyed.collect();
-    for (key, cell) in keyed.iter().flatten() {
-        if !keys.iter().any(|(other, _)| other == key) {
-            keys.push((key.clone(), view.cell(cell) + &view.say(&note(key, &cell.label))));
+    let mut places: Vec<HashMap<CellKey, &Cell>> = Vec::new();
+    let mut seen = HashSet::new();
+    for run in view.runs {
+        let mut of_run = HashMap::new();
+        for (key, cell) in CellKey::of_run(run).into_iter().zip(&run.cells) {
+            if FigureKind::of(cell) != kind {
+                continue;
+            }
+            if seen.insert(key.clone()) {
+                keys.push((key.clone(), view.cell(cell) + &view.say(&note(&key, &cell.label))));
+            }
+            of_run.entry(key).or_insert(cell);
         }
+        places.push(of_run);
     }
-    keys.into_iter()
-        .map(|(key, label)| {
-            let of_run = |cells: &Vec<(CellKey, &Cell)>| {
-                bar(cells.iter().find(|(other, _)| *other == key)?.1, statistic)
-            };
-            BarGroup { label, bars: keyed.iter().map(of_run).collect() }
-        })
-        .filter(|group| group.bars.iter().any(Option::is_some))
-        .collect()
+    let group = |(key, label): (CellKey, String)| {
+        let bars = places.iter().map(|cells| bar(cells.get(&key)?, statistic)).collect();
+        BarGroup { label, bars }
+    };
+    keys.into_iter().map(group).filter(|group| group.bars.iter().any(Option::is_some)).collect()
 }
 
 /// The statistic by which all runs are shown; none if their profiles have different ones, which stands for the mean.

@@ -11,6 +11,7 @@ use kurabe_core::imported::{PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
 use kurabe_core::{Lang, mention::REPORT, profile::Statistic, text, workload::Direction};
 use kurabe_stats::percentile_ns;
+use std::collections::HashMap;
 
 /// Shares at which the curve has points; the axis is logarithmic towards 1.
 const SHARES: [f64; 25] = [
@@ -56,17 +57,20 @@ fn of_one(run: &RunRecord, view: &View<'_>) -> Vec<Picture> {
 
 fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     let mut charts = Vec::new();
-    let keyed: Vec<Vec<CellKey>> = runs.iter().map(|run| CellKey::of_run(run)).collect();
+    let keyed = runs.iter().map(|run| {
+        let cells = CellKey::of_run(run).into_iter().zip(&run.cells);
+        cells.map(|(key, cell)| ((key, cell.measure), cell)).collect()
+    });
+    let keyed: Vec<HashMap<(CellKey, Measure), &Cell>> = keyed.collect();
     let tells = telling(runs[0]);
-    for (cell, key) in runs[0].cells.iter().zip(&keyed[0]).filter(|(cell, _)| tells(cell)) {
-        let line = |(run, keys): (&&RunRecord, &Vec<CellKey>)| {
-            let mut cells = run.cells.iter().zip(keys);
-            let (counterpart, _) = cells.find(|(other, own)| *own == key && other.measure == cell.measure)?;
-            line(counterpart, view.run_name(run))
+    for (cell, key) in runs[0].cells.iter().zip(CellKey::of_run(runs[0])).filter(|(cell, _)| tells(cell)) {
+        let place = (key, cell.measure);
+        let line = |(run, cells): (&&RunRecord, &HashMap<(CellKey, Measure), &Cell>)| {
+            line(cells.get(&place)?, view.run_name(run))
         };
         let lines: Vec<ChartLine> = runs.iter().zip(&keyed).filter_map(line).collect();
         if lines.len() > 1 {
-            let name = view.cell(cell) + &view.say(&note(key, &cell.label));
+            let name = view.cell(cell) + &view.say(&note(&place.0, &cell.label));
             charts.extend(chart(runs, &name, lines, view));
         }
     }
