@@ -289,10 +289,12 @@ fn scheme(words: &str) -> Option<Range<usize>> {
 /// Whether a list of settings of libpq begins the words, or follows a first setting of another name.
 fn has_setting(words: &str) -> bool {
     let names = words.match_indices('=').filter_map(|(at, _)| words[..at].split_whitespace().next_back());
-    names.into_iter().any(|name| {
-        let name = name.to_ascii_lowercase();
-        SETTINGS.iter().chain(&FOREIGN_SETTINGS).any(|own| *own == name)
-    })
+    names.into_iter().any(is_setting)
+}
+
+/// Whether a word is the name of a setting, of libpq or of another driver.
+pub(crate) fn is_setting(name: &str) -> bool {
+    SETTINGS.iter().chain(&FOREIGN_SETTINGS).any(|own| own.eq_ignore_ascii_case(name))
 }
 
 /// A value of a list of settings, and what follows it. A backslash takes the meaning from the next letter.

@@ -6,7 +6,7 @@
 //! covered exactly, with any letters in it.
 
 use crate::SharedAddress;
-use crate::address::{is_host, percent_decoded};
+use crate::address::{is_host, is_setting, percent_decoded};
 use kurabe_core::shown;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -178,8 +178,9 @@ impl Secrets {
         let decoded: Vec<String> = pieces.iter().filter_map(|piece| percent_decoded(piece)).collect();
         let password = parsed.as_ref().and_then(SharedAddress::password);
         for secret in pieces.into_iter().chain(decoded.iter().map(String::as_str)).chain(password) {
-            // A message may repeat a part, such as what stands before the `#` of a comment.
-            let parts = secret.split(|letter: char| !letter.is_alphanumeric());
+            // A message may repeat a part, such as what stands before the `#` of a comment; names of settings are no secret.
+            let parts =
+                secret.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !is_setting(part));
             for part in parts.chain([secret]).filter(|part| part.len() >= LEAST_BYTES) {
                 self.add(part, COVER);
             }
@@ -247,9 +248,13 @@ mod tests {
 
     #[test]
     fn what_was_typed_is_covered_exactly() {
-        let typed =
-            ["--db=postgres://aki:s3 \"c\u{1b}r@et@db/lab", "host=db password='t0p s3cret'", "x:ab@c"];
+        let typed = [
+            "--db=postgres://aki:s3 \"c\u{1b}r@et@db/lab",
+            "host=db password='t0p s3cret' dbname=x",
+            "x:ab@c",
+        ];
         let secrets = Secrets::of(typed);
+        assert_eq!(secrets.cover("write dbname=DATABASE"), "write dbname=DATABASE");
         for text in [
             "no run `postgres://aki:s3 \"c\u{1b}r@et@db/lab`",
             "no run `postgres://aki:s3 \\\"c\\u001br@et@db/lab`",

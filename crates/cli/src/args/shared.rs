@@ -47,7 +47,7 @@ impl WritingArgs {
 /// Consent to replace existing output files.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ForceArgs {
-    #[arg(long, help = t("Replace output files that exist; devices are refused always", "出力先のファイルがあれば置き換える(デバイスには常に書かない)"))]
+    #[arg(long, help = t("Replace output files that exist; a device is never written", "出力先のファイルがあれば置き換える(デバイスには常に書かない)"))]
     pub force: bool,
 }
 
