@@ -125,8 +125,9 @@ fn printed() -> impl Strategy<Value = PrintedFigure> {
     );
     (quantity(), statistic(), printed_value(), words).prop_map(|(quantity, statistic, value, words)| {
         let (printed, unit_printed, of, factor) = words;
-        let correction =
-            factor.map(|factor| Correction { factor, unit: unit_printed.clone(), reason: Text::same("x") });
+        let correction = factor
+            .map(|factor| Correction { factor, unit: unit_printed.clone(), reason: Text::same("x") })
+            .map(Box::new);
         PrintedFigure {
             quantity,
             statistic,

@@ -183,7 +183,7 @@ fn a_figure_of_another_tool_that_cannot_be_is_refused_at_the_field() {
     refused_at("figures[0].statistic", |cell| cell.figures[0].statistic = PrintedStatistic::Percentile(-1.0));
     refused_at("figures[0].correction", |cell| {
         cell.figures[0].correction =
-            Some(Correction { factor: 0.0, unit: String::new(), reason: Text::same("x") });
+            Some(Box::new(Correction { factor: 0.0, unit: String::new(), reason: Text::same("x") }));
     });
 }
 

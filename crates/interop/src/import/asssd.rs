@@ -93,7 +93,10 @@ fn figure_of(section: &str, value: &str) -> Option<PrintedFigure> {
     let mut figure = units::figure(quantity, statistic, &plain, unit.trim(), factor)?;
     printed.clone_into(&mut figure.printed);
     figure.correction = (quantity == Quantity::Rate).then(|| {
-        units::binary("MiB/s", text!("AS SSD's MB is 2^20 bytes", "AS SSD の MB は 2^20 バイトです"))
+        Box::new(units::binary(
+            "MiB/s",
+            text!("AS SSD's MB is 2^20 bytes", "AS SSD の MB は 2^20 バイトです"),
+        ))
     });
     figure.of = (section == "512B").then_some(FigureOf::AccessTest);
     Some(figure)

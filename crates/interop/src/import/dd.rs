@@ -159,7 +159,11 @@ impl TransferLine {
         });
         let rate =
             figure_of_value(Quantity::Rate, Statistic::Mean, decimal(rate)? * factor, rate, rate_unit)?;
-        Self::of(bytes, (seconds, time_unit), Some(PrintedFigure { correction, ..rate }))
+        Self::of(
+            bytes,
+            (seconds, time_unit),
+            Some(PrintedFigure { correction: correction.map(Box::new), ..rate }),
+        )
     }
 
     fn of(bytes: &str, (seconds, time_unit): (&str, &str), rate: Option<PrintedFigure>) -> Option<Self> {

@@ -211,7 +211,7 @@ fn row_figures(row: &TableRow<'_>) -> Vec<PrintedFigure> {
             "this version of DiskSpd counts 1048576 bytes as an MB",
             "この版の DiskSpd は 1048576 バイトを 1 MB と数えます"
         );
-        figure.correction = Some(units::binary("MiB/s", reason));
+        figure.correction = Some(Box::new(units::binary("MiB/s", reason)));
     }
     figures
 }

@@ -74,12 +74,12 @@ impl JobResult {
 pub(super) struct JobEntries(HashMap<u64, u32>);
 
 impl JobEntries {
-    pub(super) fn add<T: Hash>(&mut self, entry: [T; 3]) {
-        *self.0.entry(hash_of(&entry)).or_default() += 1;
+    pub(super) fn add(&mut self, entry: &[String; 3]) {
+        *self.0.entry(hash_of(entry)).or_default() += 1;
     }
 
     fn is_repeated(&self, entry: &[String; 3]) -> bool {
-        self.0.get(&hash_of(&entry.each_ref().map(String::as_str))).is_some_and(|count| *count > 1)
+        self.0.get(&hash_of(entry)).is_some_and(|count| *count > 1)
     }
 }
 

@@ -253,7 +253,7 @@ fn run(input: &Input<'_>, document: &Document<'_>, signal: Option<&str>) -> Resu
     let (mut entries, mut cells) = (JobEntries::default(), 0);
     for job in document.jobs() {
         let (_, job) = job?;
-        entries.add(entry(&job).each_ref().map(String::as_str));
+        entries.add(&entry(&job));
         let did = |word: &&&str| {
             job.get(word).and_then(|ddir| ddir.text_of("io_bytes")).is_some_and(units::positive)
         };

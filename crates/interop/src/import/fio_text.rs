@@ -79,7 +79,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     }
     jobs.iter_mut().for_each(finish);
     let mut entries = JobEntries::default();
-    jobs.iter().for_each(|job| entries.add(job.entry.each_ref().map(String::as_str)));
+    jobs.iter().for_each(|job| entries.add(&job.entry));
     let mut job_run = JobRun::new(entries, 0);
     let _has_room = jobs.into_iter().all(|job| job_run.add(job));
     let mut run = job_run.finish(input.holes(SIGNAL).map(|[number]| number), origin);

@@ -256,7 +256,7 @@ impl ResultLine<'_> {
     ) -> Option<Cell> {
         let factor = 1e6 * rules.correction.as_ref().map_or(1.0, |correction| correction.factor);
         let rate = units::figure(Quantity::Rate, rules.rate, figures.rate, "MB/s", factor)?;
-        let rate = PrintedFigure { correction: rules.correction.clone(), ..rate };
+        let rate = PrintedFigure { correction: rules.correction.clone().map(Box::new), ..rate };
         let iops = units::IOPS.figure(rules.rate, figures.iops);
         let latency = units::MICROSECONDS
             .figure_of(rules.latency_of.clone(), rules.latency, figures.latency)

@@ -194,7 +194,7 @@ pub(super) fn figure(
 
 /// A figure whose unit is not what was printed.
 pub(super) fn corrected(figure: PrintedFigure, correction: Correction) -> PrintedFigure {
-    PrintedFigure { correction: Some(correction), ..figure }
+    PrintedFigure { correction: Some(Box::new(correction)), ..figure }
 }
 
 /// The correction of a decimal unit of bytes that means a binary one, such as `MiB/s`.
@@ -222,7 +222,7 @@ pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
             "{tool} counts {bytes} bytes as {article} {name}",
             "{tool} は {bytes} バイトを 1 {name} と数えます"
         );
-        Some(binary(unit, reason))
+        Some(Box::new(binary(unit, reason)))
     };
     let unit = figure.unit_printed.to_ascii_lowercase();
     figure.correction = match unit.get(..2) {
