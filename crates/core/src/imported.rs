@@ -139,7 +139,8 @@ pub struct PrintedFigure {
     pub printed: String,
     /// The unit as printed, such as `MB/s`; empty if none was.
     pub unit_printed: String,
-    /// Correction of the unit, where the tool prints a wrong one. Few figures have one, and a run may have a million figures.
+    /// Correction of the unit, where the tool prints a wrong one.
+    // In a box: few figures have one, and a run may have a million figures.
     pub correction: Option<Box<Correction>>,
     /// What it is of, where quantity and statistic do not tell.
     pub of: Option<FigureOf>,

@@ -197,6 +197,15 @@ time.sleep(1000)";
     }
 }
 
+/// Whether a thread of a process writes a core dump, or waits for one.
+fn dumps_core(live: &Live) -> bool {
+    let threads =
+        std::fs::read_dir(format!("/proc/{}/task", live.pid().as_raw_nonzero())).into_iter().flatten();
+    let mut stacks =
+        threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("stack")).ok());
+    stacks.any(|stack| stack.contains("coredump"))
+}
+
 /// Signals that dump core end kurabe as a kill does.
 #[test]
 fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
@@ -223,14 +232,12 @@ fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
             live.signal(signal);
             std::thread::sleep(Duration::from_millis(10));
         }
-        let is_stuck = !has_ended();
-        if is_stuck {
-            // It must not stay for ever.
-            for attachment in attachments(&lab) {
-                system("umount", &["-f", "-l", text(&lab.beside("run").join(attachment).join("disks"))]);
-            }
+        if !has_ended() {
+            // A thread waits for the mount that the process itself serves: the next start ends that, as after a kill.
+            assert!(!dumps_core(&live), "round {round}, {signal:?}: the process waits for its own core dump");
+            lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "true"]).ok();
+            eventually("the process has ended", has_ended);
         }
-        assert!(!is_stuck, "round {round}, {signal:?}: the process waits for itself");
         live.end();
     }
     lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "true"]).ok();
