@@ -111,11 +111,11 @@ pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
 /// # Errors
 /// When a thread cannot be started.
 pub fn movers_of(run: &RunRecord) -> Result<Vec<Mover>> {
-    let known = |model: &ModelRecord| {
+    let own_model = |model: &ModelRecord| {
         let sets = own_changes(model)?;
         load_model(&model.name, &sets, &[]).is_ok().then(|| (model.name.clone(), sets))
     };
-    match run.header.model.as_ref().and_then(known) {
+    match run.header.model.as_ref().and_then(own_model) {
         Some((model, sets)) => movers(&model, &sets),
         None => Ok(Vec::new()),
     }
