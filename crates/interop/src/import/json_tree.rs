@@ -127,7 +127,7 @@ pub(super) fn parted<'a, const COUNT: usize>(
     let (mut values, mut parts) = (0, [None; COUNT]);
     let mut rest = Vec::new();
     each_member(raw, &mut |key, raw| {
-        match keys.iter().position(|wanted| *wanted == key) {
+        match keys.iter().position(|name| *name == key) {
             Some(place) => parts[place] = Some(raw),
             None => rest.push((key, node(raw, 1, &mut values)?)),
         }
