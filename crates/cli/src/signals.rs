@@ -41,11 +41,11 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Longer than [`FAREWELL`].
 const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
 
-/// What the process that works tells the one that supervises it.
+/// The pipe on which the process that works reports its exit code to the one that supervises it.
 pub struct Supervisor(PipeWriter);
 
 impl Supervisor {
-    /// Tells the exit code, as the last thing that this process does.
+    /// Reports the exit code. Nothing may be printed afterwards.
     pub fn ends_with(mut self, code: u8) -> ExitCode {
         let _ = io::stdout().flush();
         leave_streams();
@@ -99,8 +99,11 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
     let mut ending: Option<LastCode> = None;
     loop {
         let timeout = ending.as_ref().map(|ending| ending.until.saturating_duration_since(Instant::now()));
-        if timeout.is_some_and(|timeout| timeout.is_zero()) {
-            break;
+        if let (Some(ending), Some(Duration::ZERO)) = (&ending, timeout) {
+            if ending.is_told {
+                say_stays(worker);
+            }
+            return Ok(ending.code);
         }
         let mut ready = vec![PollFd::new(&reports, PollFlags::IN)];
         ready.extend(heard.iter().map(|(_, hears)| PollFd::new(hears, PollFlags::IN)));
@@ -132,18 +135,13 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
             }
         }
     }
-    let Some(ending) = ending else { return ended(worker) };
-    if ending.is_told {
-        say_stays(worker);
-    }
-    Ok(ending.code)
 }
 
-/// What ends the supervising process at a time, whatever becomes of the other one.
+/// The exit code that the supervising process returns at a deadline, even if the other process has not ended.
 struct LastCode {
     code: u8,
     until: Instant,
-    /// Whether the other process has told its exit code. Else it says itself that it may stay.
+    /// Whether the other process reported this code. Otherwise it was told to end by a signal, and prints itself that it may stay.
     is_told: bool,
 }
 

@@ -88,7 +88,7 @@ impl<'a> Document<'a> {
         Ok(Self { line, head, jobs: jobs.or(of_clients).unwrap_or("") })
     }
 
-    /// The jobs with their numbers, from 0. What is no object is no job of fio.
+    /// The jobs with their numbers, counted from 0. An element that is not an object is an error.
     fn jobs(&self) -> impl Iterator<Item = Result<(usize, Json), JsonError>> {
         items(self.jobs).enumerate().map(|(number, raw)| {
             let failed = |cause| JsonError { line: self.line, cause };

@@ -4,7 +4,7 @@
 //! A file may hold several documents one after another, and lines that are none between them: fio writes its warnings
 //! into the same stream, and elbencho appends.
 
-use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::fmt;
 
@@ -107,7 +107,8 @@ pub(super) fn raw_documents(text: &str) -> impl Iterator<Item = Result<(usize, &
     })
 }
 
-/// The items of a list one by one, unread; none of what is no list. Its syntax has been checked.
+/// Iterates over the items of a list without parsing them; a value that is not a list has none. The syntax of `raw` must have been
+/// checked.
 pub(super) fn items(raw: &str) -> impl Iterator<Item = &str> + Clone {
     let mut rest = raw.trim_start().strip_prefix('[').unwrap_or("");
     std::iter::from_fn(move || {
@@ -160,27 +161,6 @@ fn each_member<'a>(
     read.map_err(|error| error.to_string())
 }
 
-/// Hands over the items of a list in their order, unread.
-fn each_item<'a>(raw: &'a str, take: &mut dyn FnMut(&'a str) -> Result<(), String>) -> Result<(), String> {
-    struct Items<'t, 'a>(&'t mut dyn FnMut(&'a str) -> Result<(), String>);
-    impl<'a> Visitor<'a> for Items<'_, 'a> {
-        type Value = ();
-
-        fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-            out.write_str("a list")
-        }
-
-        fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
-            while let Some(item) = list.next_element::<&RawValue>()? {
-                (self.0)(item.get()).map_err(A::Error::custom)?;
-            }
-            Ok(())
-        }
-    }
-    let read = serde_json::Deserializer::from_str(raw).deserialize_seq(Items(take));
-    read.map_err(|error| error.to_string())
-}
-
 /// The object that a text begins with, blanks apart, and what follows it; `None` if it begins with none.
 pub(super) fn object(text: &str) -> Option<serde_json::Result<(&str, &str)>> {
     let start = text.trim_start_matches([' ', '\t']);
@@ -200,7 +180,7 @@ pub(super) fn tree(raw: &str) -> Result<Json, String> {
     node(raw, 0, &mut 0)
 }
 
-/// A value within so many others, of a tree that has so many so far.
+/// Parses a value at a depth of nesting; `values` counts the values of the whole tree.
 fn node(raw: &str, depth: u32, values: &mut usize) -> Result<Json, String> {
     if depth > DEPTH_MAX {
         return Err(format!("more than {DEPTH_MAX} values within each other"));
@@ -220,12 +200,8 @@ fn node(raw: &str, depth: u32, values: &mut usize) -> Result<Json, String> {
             Json::Object(members)
         }
         Some(b'[') => {
-            let mut items = Vec::new();
-            each_item(raw, &mut |raw| {
-                items.push(node(raw, depth + 1, values)?);
-                Ok(())
-            })?;
-            Json::List(items)
+            let items = items(raw).map(|raw| node(raw, depth + 1, values));
+            Json::List(items.collect::<Result<_, _>>()?)
         }
         Some(b'"') => Json::Text(serde_json::from_str(raw).map_err(|error| error.to_string())?),
         Some(b't' | b'f') => Json::Bool(raw == "true"),

@@ -13,7 +13,7 @@ const LEAST_BYTES: usize = 52 << 20;
 /// Bytes for each byte of the file, next to the file itself. Results of fio need 2.3.
 const BYTES_PER_BYTE: usize = 3;
 
-/// What was made of the file that this thread imports.
+/// Counts of what this thread has made of the file that it imports.
 #[derive(Clone, Copy)]
 struct Made {
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Values of the tables, checked as those of a file are: whoever may write to the database may have written anything.
+//! Checks values read from the tables as strictly as values from a file: anyone with write access may have stored anything.
 
 use super::session::{DatabaseSession, Failure};
 use crate::check::Fault;

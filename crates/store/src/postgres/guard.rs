@@ -83,7 +83,7 @@ impl Guarded {
 struct Messages {
     /// Letter and length of the message, as far as they have arrived.
     header: Vec<u8>,
-    /// What is still to come of its contents.
+    /// Bytes of its contents that have not arrived yet.
     rest: usize,
     /// Its contents, if they are checked.
     contents: Vec<u8>,

@@ -1,4 +1,4 @@
-//! A connection to a store's file: its settings, its journal, and the error for a file that is no store.
+//! Connections to a store's file: settings, journal, and the error for a file that is not a store.
 
 use super::error::{elsewhere, store_error};
 use super::waiting::be_patient;
@@ -34,12 +34,12 @@ pub(super) fn is_read_only(connection: &Connection) -> bool {
     connection.is_readonly("main").unwrap_or(false)
 }
 
-/// How long and how often a change of the journal waits for others who only look: they are gone in a moment.
+/// Interval and number of attempts to change the journal while other processes read the store for a moment.
 const RETRY: Duration = Duration::from_millis(20);
 const CHANGE_TRIES: u32 = 25;
 
-/// Chooses the journal; returns its name. A log from before stays as long as somebody else has the store open, because it
-/// is theirs, too; whoever opens the store alone next is rid of it.
+/// Chooses the journal; returns its name. The write-ahead log of an earlier version stays while another process has the store open;
+/// the next process that opens the store alone removes it.
 pub(super) fn choose_journal(connection: &mut Connection, path: &Path) -> rusqlite::Result<String> {
     let name = |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get(0));
     const CHOICE: &str = "PRAGMA journal_mode = persist";
