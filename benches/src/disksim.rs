@@ -16,7 +16,7 @@ use crate::table::{figure, layout};
 use kurabe_core::profile::Profile;
 use kurabe_core::record::LatencyRecord;
 use kurabe_core::trace::Trace;
-use kurabe_engine::{Stop, measure_model};
+use kurabe_engine::Stop;
 use kurabe_interop::{TraceFormat, read_trace};
 use kurabe_lab::import_device;
 use kurabe_sim::{DeviceSpec, ModelTarget, load_device, read_device};
@@ -244,8 +244,8 @@ fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) ->
     let mut model = ModelTarget::new(&spec, 1).map_err(|error| words(&error))?;
     let profile = Profile::parse("replay.toml", REPLAY).map_err(|error| words(&error))?;
     let traces = [Some(Arc::clone(trace))];
-    let (cells, _) =
-        measure_model(&mut model, &profile, &traces, &Stop::default()).map_err(|error| words(&error))?;
+    let (cells, _) = kurabe_virtual::measure(&mut model, &profile, &traces, &Stop::default())
+        .map_err(|error| words(&error))?;
     Ok(cells.first().map(cell_latency).ok_or("the replay gave no cell")?)
 }
 

@@ -15,7 +15,7 @@ use kurabe_core::profile::{Profile, Step};
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::random::Random;
 use kurabe_core::record::{Cell, RunHeader, RunRecord};
-use kurabe_engine::{Contender, InTurns, Session, Stop, TurnRules, measure_in_turns};
+use kurabe_engine::{Contender, Session, Stop, TurnRules, measure_in_turns};
 use kurabe_sim::{ModelTarget, device_named};
 use kurabe_stats::{Blocked, Sides, Verdict, judge};
 use serde_json::Value;
@@ -235,7 +235,7 @@ pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
     let mut contenders: Vec<Box<dyn Contender + '_>> = Vec::new();
     for (target, listener) in targets.iter_mut().zip(&mut listeners) {
         let session = Session::on_model(target, name, &profile, &stop, listener);
-        contenders.push(Box::new(InTurns::from(session.with_traces(vec![None; profile.steps.len()]))));
+        contenders.push(kurabe_virtual::in_turns(session.with_traces(vec![None; profile.steps.len()])));
     }
     let lists = || -> Vec<Vec<Cell>> { records.borrow().iter().map(|record| record.cells.clone()).collect() };
     let mut referee = Referee::new(MARGIN, 0);

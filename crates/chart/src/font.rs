@@ -6,10 +6,9 @@
 use flate2::read::GzDecoder;
 use kurabe_core::display::{TextPiece, pieces};
 use kurabe_core::shown;
-use skrifa::instance::{LocationRef, Size as FontSize};
-use skrifa::{FontRef, MetadataProvider, charmap::Charmap, metrics::GlyphMetrics};
 use std::io::Read;
 use std::sync::LazyLock;
+use ttf_parser::Face;
 
 /// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of both languages.
 /// Packed it is a megabyte less of program; it is unpacked for the first picture.
@@ -22,32 +21,16 @@ pub static REGULAR: LazyLock<Vec<u8>> = LazyLock::new(|| {
 });
 pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/NotoSansJP-Bold.subset.ttf");
 
-/// What stands in pictures for a character that the font lacks.
-pub(crate) const STAND_IN: char = '?';
 /// Width of a character that the font lacks, in ems: a browser draws it from another font, and emoji are wide.
 const LACKING_EM: f64 = 1.3;
 
-struct Face {
-    chars: Charmap<'static>,
-    advances: GlyphMetrics<'static>,
-    units: f64,
-}
-
-impl Face {
-    fn read(data: &'static [u8]) -> Option<Self> {
-        let font = FontRef::new(data).ok()?;
-        let units = f64::from(font.metrics(FontSize::unscaled(), LocationRef::default()).units_per_em);
-        let advances = font.glyph_metrics(FontSize::unscaled(), LocationRef::default());
-        Some(Self { chars: font.charmap(), advances, units })
-    }
-}
-
 /// Advance of a character in ems, if the font has it.
 fn advance(c: char, bold: bool) -> Option<f64> {
-    static FACES: LazyLock<[Option<Face>; 2]> = LazyLock::new(|| [Face::read(&REGULAR), Face::read(BOLD)]);
+    static FACES: LazyLock<[Option<Face<'static>>; 2]> =
+        LazyLock::new(|| [Face::parse(&REGULAR, 0).ok(), Face::parse(BOLD, 0).ok()]);
     let face = FACES[usize::from(bold)].as_ref()?;
-    let glyph = face.chars.map(c).filter(|glyph| glyph.to_u32() != 0)?;
-    Some(f64::from(face.advances.advance_width(glyph)?) / face.units)
+    let glyph = face.glyph_index(c).filter(|glyph| glyph.0 != 0)?;
+    Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
 }
 
 /// Whether the regular font, and so every picture, has the character.

@@ -6,6 +6,8 @@
 //! records or languages.
 
 mod font;
+#[cfg(feature = "png")]
+mod pixels;
 mod plot;
 mod png;
 mod svg;
@@ -16,5 +18,5 @@ pub use plot::{
     Axis, Bar, BarGroup, Bars, Chart, ChartLine, Forest, ForestRow, Heat, LineStyle, Lines, Mark, Plot,
     RatioVerdict, Scale, ShadedBand, ShareRow, Shares, Unit,
 };
-pub use png::png;
+pub use png::{DRAWS_PNG, png};
 pub use svg::{Drawing, Theme, escape, style_sheet};

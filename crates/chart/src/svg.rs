@@ -18,7 +18,7 @@ mod marks;
 mod measures;
 mod shares;
 pub(crate) mod span;
-#[cfg(test)]
+#[cfg(all(test, feature = "png"))]
 mod tests;
 mod thin;
 pub(crate) mod ticks;

@@ -3,7 +3,7 @@
 use crate::args::{CardArgs, Global};
 use crate::output::{outputs_next_to_result, print, print_json, write_bytes};
 use crate::{lang::lang, stored::store_with_runs};
-use kurabe_chart::{Theme, png};
+use kurabe_chart::{DRAWS_PNG, Theme, png};
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_report::{ScriptLine, card as picture_of};
@@ -15,11 +15,12 @@ use std::path::Path;
 /// When there is no such run, or the file is there already, has another ending, or cannot be written.
 pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let named = args.output.as_ref();
-    let is_png = named.and_then(OutputPath::file).map_or(Ok(true), is_png)?;
+    let is_png = named.and_then(OutputPath::file).map_or(Ok(DRAWS_PNG), is_png)?;
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
     let id = &record.header.id;
-    let path = named.cloned().unwrap_or_else(|| format!("kurabe-{id}.png").as_str().into());
+    let ending = if DRAWS_PNG { "png" } else { "svg" };
+    let path = named.cloned().unwrap_or_else(|| format!("kurabe-{id}.{ending}").as_str().into());
     let output = outputs_next_to_result(args.force, global).claim(&path)?;
     let theme = if args.theme == "dark" { Theme::Dark } else { Theme::Light };
     let svg = picture_of(&record, theme, lang());

@@ -14,11 +14,11 @@ use crate::{key::CellName, matched::same};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};
 use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{environment::FileSystemJournal, imported::PrintedStatistic};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a difference can do to the figures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// It can make the figures incomparable.
@@ -30,7 +30,8 @@ pub enum Weight {
 }
 
 /// The value of a fact.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FactValue {
     /// A name, or a figure with its unit: the same in every language.
@@ -58,7 +59,8 @@ pub enum FactValue {
 }
 
 /// What other work took of a run at its worst repetition.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// CPUs busy with other work.
     pub cpus: f64,
@@ -73,7 +75,8 @@ impl From<String> for FactValue {
 }
 
 /// Something that differed, or that somebody asks about.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// What it is.
     pub fact: Fact,

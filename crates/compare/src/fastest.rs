@@ -6,14 +6,14 @@
 use crate::pair::{ComparedCell, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_stats::Verdict;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Of more runs than this nobody is called the fastest: all pairs of them would have to be compared.
 const MOST_RUNS: usize = 8;
 
 /// Which of several runs is the fastest, by their places.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fastest {
     /// Runs that are slower than no other in any cell.
     pub unbeaten: Vec<usize>,

@@ -16,7 +16,6 @@ use kurabe_stats::{
     CONFIDENCE, compared_values, fewest_for_quantile, mean_at_least, operations_over, percentile_ns,
     quantile_within, repetition_latency,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Time of all repetitions of a fit together, unless a rate gives too few operations in it.
@@ -29,7 +28,8 @@ const TIMES_FEWEST: f64 = 1.5;
 const PAGE_BYTES: u64 = 4096;
 
 /// How fit a storage is for a use.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fit {
     /// The use's name.
     pub name: String,
@@ -44,7 +44,8 @@ pub struct Fit {
 }
 
 /// Whether a storage is fit for a use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FitVerdict {
     /// Each limit is kept to.
@@ -56,7 +57,8 @@ pub enum FitVerdict {
 }
 
 /// A limit with what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedLimit {
     /// Which, and what was measured.
     pub measured: MeasuredLimit,
@@ -69,7 +71,8 @@ pub struct JudgedLimit {
 }
 
 /// What a use asks, and what was measured of it.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredLimit {
     /// A share of operations within a time.

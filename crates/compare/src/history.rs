@@ -10,12 +10,12 @@ use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::environment::Environment;
 use kurabe_core::record::{RunRecord, RunStatus, RunSummary};
 use kurabe_stats::{Drift, drift, holm};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Runs of one profile on one device in the order of time.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
     /// Ids of the runs, the oldest first.
     pub runs: Vec<String>,

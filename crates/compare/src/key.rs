@@ -14,12 +14,12 @@ use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, Trims, Workload};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// What a cell is, for finding its like in another run.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CellKey {
     /// A workload with one block size.
@@ -60,7 +60,8 @@ pub enum CellKey {
 }
 
 /// A cell without its figures: what it is, and what it is called.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellName {
     /// What it is.
     pub key: CellKey,
@@ -75,7 +76,8 @@ pub struct CellName {
 }
 
 /// A part of the target.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetPart {
     /// Its first byte.
     pub offset_bytes: u64,

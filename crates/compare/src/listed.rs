@@ -13,7 +13,6 @@ use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{cell_figure, compared_values};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a figure tells of its run.
@@ -31,7 +30,8 @@ pub(crate) enum MainFigure {
 }
 
 /// A run in a list.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedRun {
     /// What the store tells of it.
     #[serde(flatten)]
@@ -52,7 +52,8 @@ pub struct ListedRun {
 }
 
 /// The first figure of a run without rates of reads or writes: the one that its cell measures, and no other.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FirstFigure {
     /// The cell.
     #[serde(skip)]

@@ -8,7 +8,6 @@
 use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
 use kurabe_core::record::{Cell, Measure};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -25,7 +24,8 @@ pub(crate) struct Matched<'r> {
 const FAR: usize = 2;
 
 /// A cell that only one run has.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alone {
     /// What it is.
     #[serde(flatten)]

@@ -12,11 +12,11 @@ use kurabe_stats::{
     Compared, Course, Sides, Stutter, TwoGroups, Verdict, alike, compare, compare_computed, figure,
     is_from_memory, is_tie, judge, repetition_value, sampled, stutter, two_groups,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Two runs beside one another.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
     /// Id of the run that the other is held against.
     pub baseline: String,
@@ -43,7 +43,8 @@ pub struct Pair {
 }
 
 /// One side of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// The mean of the values compared, in bytes per second or ns.
     pub mean: f64,
@@ -62,7 +63,8 @@ pub struct Side {
 }
 
 /// A cell that both runs have.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCell {
     /// What it is.
     pub key: CellKey,

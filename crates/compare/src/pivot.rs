@@ -24,7 +24,6 @@ use kurabe_core::{Error, ErrorKind, Result, Text, closest, digest::Digests, reco
 use kurabe_stats::Judged;
 use layout::PivotLayout;
 use runs::{DigestWords, RunFacts};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What is asked of a pivot.
@@ -54,7 +53,8 @@ impl PivotRequest {
 }
 
 /// Runs laid out.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pivot {
     /// The keys; the last makes the columns.
     pub keys: Vec<PivotKey>,
@@ -81,7 +81,8 @@ pub struct Pivot {
 }
 
 /// A value that others are held against.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Baseline {
     /// Place of its key among the keys.
     pub key_index: usize,
@@ -90,7 +91,8 @@ pub struct Baseline {
 }
 
 /// Runs with the same values of all keys.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotPlace {
     /// Place of its row.
     pub row: usize,
@@ -101,7 +103,8 @@ pub struct PivotPlace {
 }
 
 /// A cell in all places.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// The cell, by its newest name.
     pub cell: CellName,
@@ -112,7 +115,8 @@ pub struct Group {
 }
 
 /// What a cell came to at a place.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotFigure {
     /// Number of its place.
     pub place: usize,

@@ -16,7 +16,6 @@ use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Draws of the means.
@@ -38,7 +37,8 @@ const SMALL_BLOCK: u32 = 64 << 10;
 pub const FIRM_SHARE: f64 = 0.975;
 
 /// Runs ranked for a use.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recommendation {
     /// The use's name.
     pub name: String,
@@ -58,7 +58,8 @@ pub struct Recommendation {
 }
 
 /// A part of the use.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsePart {
     /// Its share of all operations, 0 to 1.
     pub share: f64,
@@ -79,7 +80,8 @@ pub struct UsePart {
 }
 
 /// A run for a use.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Standing {
     /// Place of the run in the order given.
     pub run: usize,
@@ -98,7 +100,8 @@ pub struct Standing {
 }
 
 /// A limit that a run breaks.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Out {
     /// Which limit.
     pub broken: BrokenLimit,
@@ -109,7 +112,8 @@ pub struct Out {
 }
 
 /// What a run does beside what the use bears.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenLimit {
     /// It stood still for too long.

@@ -19,14 +19,14 @@ use kurabe_stats::{
     CONFIDENCE, Compared, Sides, bucket_width_ns, fewest_for_quantile, mean, percentile_ns,
     repetition_latency,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The percentiles that are compared, as shares.
 pub const TAILS: [f64; 2] = [0.99, 0.999];
 
 /// A percentile of both sides of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedTail {
     /// Which: 0.99 is p99.
     pub fraction: f64,

@@ -1,11 +1,11 @@
 //! What a run stood on: machine, kernel, and the chain from the path down to the device. Facts only; what could
 //! not be found out is `None`, never a guess.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A virtual machine or a container.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Virtualisation {
     /// The hypervisor, such as `kvm`, if the machine is virtual.
     pub machine: Option<String>,
@@ -14,7 +14,8 @@ pub struct Virtualisation {
 }
 
 /// The machine.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
     /// Maker and model, if firmware tells.
     pub model: Option<String>,
@@ -35,7 +36,8 @@ pub struct Machine {
 }
 
 /// What keeps a file system whole over a crash, and costs writes for it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileSystemJournal {
     /// It has none.
@@ -53,7 +55,8 @@ pub enum FileSystemJournal {
 }
 
 /// The file system that holds the target.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileSystem {
     /// Type, such as `ext4`.
     pub kind: Option<String>,
@@ -74,7 +77,8 @@ pub struct FileSystem {
 }
 
 /// How the device is connected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Link {
     /// PCI Express.
@@ -139,7 +143,8 @@ pub enum Link {
 }
 
 /// Health as the device itself reports it.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceHealth {
     /// Which tool told, such as `smartctl 7.3`.
     pub source: String,
@@ -157,7 +162,8 @@ pub struct DeviceHealth {
 pub const SERVED_MODEL: &str = "model:";
 
 /// A block device of the chain.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockDevice {
     /// Kernel name, such as `nvme0n1`.
     pub name: String,
@@ -229,7 +235,8 @@ impl BlockDevice {
 }
 
 /// Everything a run stood on.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
     /// The machine.
     pub machine: Machine,

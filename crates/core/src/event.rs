@@ -7,14 +7,14 @@ use crate::record::{
     Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunRecord, RunStatus, Sample,
 };
 use crate::{profile::Step, text::Text, workload::Direction};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Samples in one event: told ten times a second, they are more than a curve can show, and an event of them is some ten KiB.
 pub const MOST_SAMPLES_TOLD: usize = 128;
 
 /// Something that happened in a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
     /// The run begins; all that is known before it.

@@ -6,12 +6,12 @@
 //! print is absent, never zero.
 
 use crate::text::Text;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The tool that measured, and the file that it wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
     /// The tool, such as `CrystalDiskMark`.
     pub tool: String,
@@ -50,7 +50,8 @@ impl Origin {
 }
 
 /// What a figure is, and with it the base unit of its value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
     /// Bytes per second.
@@ -94,7 +95,8 @@ impl Quantity {
 }
 
 /// How the tool came from what it saw to the figure.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrintedStatistic {
     /// Arithmetic mean over the runs, or over the time of a single one.
@@ -116,7 +118,8 @@ pub enum PrintedStatistic {
 }
 
 /// Why and by how much the value differs from what is printed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Correction {
     /// The printed value in the printed unit, times this, is the value in the unit's true meaning.
     pub factor: f64,
@@ -127,7 +130,8 @@ pub struct Correction {
 }
 
 /// A figure that a tool printed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrintedFigure {
     /// What it is.
     pub quantity: Quantity,
@@ -147,9 +151,10 @@ pub struct PrintedFigure {
 }
 
 /// What a printed figure is of. Kept as a word; records of earlier versions have a few English words in its place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "String", into = "String")]
-#[schemars(with = "String")]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub enum FigureOf {
     /// Time of an operation, where the tool knows only one.
     Latency,
@@ -258,7 +263,8 @@ impl From<FigureOf> for String {
 }
 
 /// What the points of a series are told along.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SeriesAxis {
     /// Time since the first point, in ns.
@@ -270,7 +276,8 @@ pub enum SeriesAxis {
 }
 
 /// A figure that a tool printed again and again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrintedSeries {
     /// What it is.
     pub quantity: Quantity,
@@ -285,7 +292,8 @@ pub struct PrintedSeries {
 }
 
 /// What another tool printed of a cell.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedCell {
     /// How the cell was measured, in the tool's own words: `SEQ 1MiB (Q= 8, T= 1)`, a command line.
     pub procedure: Option<String>,

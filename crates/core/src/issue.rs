@@ -1,11 +1,11 @@
 //! How operations are issued, as far as the user decides it.
 
 use crate::words::Keyword;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A way to the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// io_uring.
@@ -22,7 +22,8 @@ impl Keyword for Engine {
 }
 
 /// The engine that the user asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineChoice {
     /// Find out.
@@ -42,7 +43,8 @@ impl Keyword for EngineChoice {
 }
 
 /// How completions are awaited.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitMode {
     /// The thread sleeps until the kernel wakes it. The default: it is what programs do.
@@ -62,7 +64,8 @@ impl Keyword for WaitMode {
 
 /// The pages under buffers. The kind changes what a disk seems to do, because a request of scattered pages is cut
 /// at the device's segment limit, so it stands in the record.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pages {
     /// Ordinary pages of 4 KiB, as most programs' buffers have. The default.
@@ -77,7 +80,8 @@ impl Keyword for Pages {
 }
 
 /// What becomes of the page cache between repetitions of buffered I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CachePolicy {
     /// Dropped: every repetition starts cold.

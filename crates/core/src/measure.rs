@@ -1,10 +1,10 @@
 //! What the figure of a cell tells.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What the figure of a cell tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Bytes per second.

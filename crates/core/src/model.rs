@@ -4,7 +4,6 @@
 //! measurement it tells where the time of the operations went, layer by layer, in sums that are exact.
 
 use crate::{device::Device, text::Text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A target that is computed.
@@ -79,7 +78,8 @@ pub struct CopyHabits {
 }
 
 /// A modelled stack as it was for a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRecord {
     /// The name that its device file gives.
     pub name: String,
@@ -134,7 +134,8 @@ impl ModelRecord {
 pub const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// A layer of a modelled stack.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerRecord {
     /// Its name in the stack.
     pub name: String,
@@ -160,7 +161,8 @@ impl LayerRecord {
 }
 
 /// A parameter of a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterRecord {
     /// Its key.
     pub key: String,
@@ -173,7 +175,8 @@ pub struct ParameterRecord {
 }
 
 /// Something that time goes to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRecord {
     /// Stable word, unique within its layer.
     pub key: String,
@@ -190,7 +193,8 @@ pub struct CauseRecord {
 }
 
 /// What a cause is to somebody outside: what changes the time that goes to it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CauseClass {
     /// How many others are served before, whatever serves them.
@@ -226,7 +230,8 @@ impl CauseClass {
 }
 
 /// Something that a layer counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterRecord {
     /// Stable word, unique within its layer.
     pub key: String,
@@ -263,7 +268,8 @@ impl TimeSums {
 }
 
 /// Where the time of operations went.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeAccount {
     /// Operations.
     pub operations: u64,
@@ -276,7 +282,8 @@ pub struct TimeAccount {
 }
 
 /// What one cause took.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeShare {
     /// Name of the layer.
     pub layer: String,
@@ -287,7 +294,8 @@ pub struct TimeShare {
 }
 
 /// What one layer counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
     /// Name of the layer.
     pub layer: String,

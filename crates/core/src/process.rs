@@ -1,11 +1,11 @@
 //! Which process measures a run, as others may look for it later.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A process. Process numbers are used again, and counted anew in every PID namespace; together with the start, the boot
 /// and the namespace, one belongs to one process only.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessIdentity {
     /// Process number.
     pub pid: u32,

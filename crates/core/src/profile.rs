@@ -23,11 +23,11 @@ pub use step::{
 use crate::quantity::{GIB, NS_PER_S};
 use crate::workload::{Data, Direction, Workload};
 use crate::{measure::Measure, text::Text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How repetitions become the figure that is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Statistic {
     /// Arithmetic mean.
@@ -50,7 +50,8 @@ impl Statistic {
 }
 
 /// The order of cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
     /// All reads, then all writes, then all mixes (CrystalDiskMark 7 and later).
@@ -60,7 +61,8 @@ pub enum Order {
 }
 
 /// What holds for the whole profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
     /// Size of the test file, in bytes; the span on a device or an existing file is at most this.
@@ -95,7 +97,8 @@ pub struct Rules {
 }
 
 /// The unit in which a tool prints rates, where it is not MB/s with MB = 10^6 bytes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PrintedUnit {
     /// As printed, such as `MB/s`.
@@ -105,7 +108,8 @@ pub struct PrintedUnit {
 }
 
 /// A figure that a profile makes of the figures of its cells: a score, a ratio.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
     /// Its name in the table.
@@ -120,7 +124,8 @@ pub struct Derived {
 }
 
 /// What the steady state of a device is told by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Tracked {
     /// Operations per second.
@@ -136,7 +141,8 @@ pub enum Tracked {
 /// Steady: over the last `window` rounds the tracked figure's maximum and minimum differ by at most
 /// `excursion_percent` of its mean, **and** the straight line of least squares through them rises or falls by at most
 /// `slope_percent` of the mean over the window. The window's repetitions are those that count.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
     /// Rounds at most.
@@ -154,7 +160,8 @@ pub struct Rounds {
 }
 
 /// A cell that tells whether a device is steady.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrackedCell {
     /// Its label.
@@ -173,7 +180,8 @@ pub struct FurtherSteps {
 }
 
 /// A named list of steps with the rules of a tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
     /// Its name.

@@ -23,7 +23,6 @@ use crate::profile::{Profile, Statistic};
 use crate::words::Keyword;
 use crate::workload::{Direction, Workload};
 use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -31,7 +30,8 @@ use std::collections::BTreeMap;
 pub const RECORD_SCHEMA: u32 = 2;
 
 /// How a run stands.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// Being measured now.
@@ -55,7 +55,8 @@ impl Keyword for RunStatus {
 }
 
 /// What kind of thing the target is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
     /// A directory, in which a test file is made.
@@ -71,7 +72,8 @@ pub enum TargetKind {
 }
 
 /// Where I/O went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetRecord {
     /// As the user named it.
     pub given: String,
@@ -111,7 +113,8 @@ impl TargetRecord {
 }
 
 /// The writing of the test file.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FillRecord {
     /// Bytes asked for.
     pub asked_bytes: u64,
@@ -122,7 +125,8 @@ pub struct FillRecord {
 }
 
 /// What a notice is about. Each kind's text says what happened, what it does to the figures, and what changes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
     /// A feature of the engine was not to be had.
@@ -148,7 +152,8 @@ pub enum NoticeKind {
 }
 
 /// A warning or a remark that belongs to a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notice {
     /// What it is about.
     pub kind: NoticeKind,
@@ -167,7 +172,8 @@ impl Notice {
 }
 
 /// How a cell's operations reached the kernel.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EngineRecord {
     /// `uring` or `threads`.
     pub name: String,
@@ -210,7 +216,8 @@ fn what_an_engine_goes_without_is_said_in_japanese() {
 }
 
 /// One figure of the table with all that stands behind it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
     /// Place in the order of measuring, from 0.
     pub index: u32,
@@ -258,7 +265,8 @@ impl Cell {
 }
 
 /// The instrument itself.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Instrument {
     /// Smallest step seen of the clock.
     pub clock_resolution_ns: u64,
@@ -267,7 +275,8 @@ pub struct Instrument {
 }
 
 /// The part of a run in a measurement of several targets in turns. Repetitions of one number are of one block.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VersusRecord {
     /// What all its runs share and no others: identity of the first, before there were such its id.
     pub group: String,
@@ -291,7 +300,8 @@ impl VersusRecord {
 }
 
 /// What is known of a run before its first cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunHeader {
     /// Version of the record's form.
     pub schema: u32,
@@ -378,7 +388,8 @@ impl RunHeader {
 }
 
 /// A run, whole.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
     /// What was known before.
     pub header: RunHeader,
@@ -416,7 +427,8 @@ impl RunRecord {
 }
 
 /// A line of the list of runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// The run's id.
     pub id: String,

@@ -6,11 +6,11 @@
 //! rest of that time it is in queues. What the driver measured beyond that is the way there and back: system call,
 //! interrupt, waking up.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A share of the operations' time.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeSplit {
     /// Mean over the operations.
     pub mean_ns: f64,
@@ -21,7 +21,8 @@ pub struct TimeSplit {
 }
 
 /// Requests of one size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestSize {
     /// Bytes.
     pub size_bytes: u64,
@@ -30,7 +31,8 @@ pub struct RequestSize {
 }
 
 /// What the kernel's tracepoints told of a repetition that was traced.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSplit {
     /// Kernel names of the devices that were watched.
     pub devices: Vec<String>,

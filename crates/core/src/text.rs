@@ -5,7 +5,6 @@
 //! the command line ([`Mention`](crate::mention::Mention)) stays with it, so that the edge can word that, too.
 
 use crate::{mention, shown, system_words};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A language that kurabe speaks.
@@ -38,7 +37,8 @@ impl Lang {
 }
 
 /// One sentence in both languages.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// English.

@@ -2,11 +2,11 @@
 //! be run again.
 
 use crate::words::Keyword;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What one operation does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OpKind {
     /// Read bytes.
@@ -41,7 +41,8 @@ pub struct Op {
 }
 
 /// The direction of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Reads only.
@@ -67,7 +68,8 @@ impl Direction {
 }
 
 /// The order of offsets.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// Ascending; each thread its own equal share of the span.
@@ -146,7 +148,8 @@ impl Keyword for (Direction, Pattern) {
 }
 
 /// What part of the span each thread covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadShare {
     /// As the order of offsets has it: sequential threads a part each, others the whole together.
@@ -164,7 +167,8 @@ impl Keyword for ThreadShare {
 }
 
 /// A block size and how often it is drawn relative to the others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct BlockSize {
     /// Size in bytes.
@@ -174,7 +178,8 @@ pub struct BlockSize {
 }
 
 /// What is written, and what the test file holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
     /// Random bytes, different in every block ever written: neither compression nor deduplication gains.
@@ -192,7 +197,8 @@ pub enum Data {
 }
 
 /// What of a workload that writes is told to be needed no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Trims {
     /// Each block, and nothing is written.
@@ -207,7 +213,8 @@ impl Keyword for Trims {
 }
 
 /// When a fsync at the end of a repetition of writes happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndSync {
     /// Not at all.
@@ -225,7 +232,8 @@ impl Keyword for EndSync {
 }
 
 /// How written bytes are made durable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SyncRule {
     /// Open the target with `O_SYNC`.
@@ -243,7 +251,8 @@ pub struct SyncRule {
 }
 
 /// How arrivals are spaced in an open loop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
     /// Evenly.
@@ -258,7 +267,8 @@ impl Keyword for Arrival {
 
 /// An open loop: operations are due at given times, whether or not earlier ones are done; latency counts from
 /// the time an operation was due, so a stall shows in every operation that it held up.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
     /// Operations per second, all threads together.
@@ -268,7 +278,8 @@ pub struct OpenLoop {
 }
 
 /// A pause that a thread makes by itself, as a program that thinks about what it has read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Thinking {
     /// Length of the pause.
@@ -278,7 +289,8 @@ pub struct Thinking {
 }
 
 /// The processors on which threads that issue operations may run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Processors {
     /// Their numbers, at least one.
@@ -288,7 +300,8 @@ pub struct Processors {
 }
 
 /// How many blocks of a random order follow the one before them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlocksInOrder {
     /// So many lie one behind the other, then comes a new place.
@@ -298,7 +311,8 @@ pub enum BlocksInOrder {
 }
 
 /// Random places that are those of jobs of fio.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FioPlaces {
     /// fio's `randseed`; if absent its own, with which each pass goes to the same places (`randrepeat`).
@@ -312,7 +326,8 @@ pub struct FioPlaces {
 }
 
 /// A share of the operations that workloads at the same time do together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
     /// The share, relative to those of the others, above 0.
@@ -322,7 +337,8 @@ pub struct Flow {
 }
 
 /// A latency within which the greatest queue depth is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {
     /// The latency.
@@ -341,7 +357,8 @@ impl LatencyTarget {
 }
 
 /// A part of the span that is gone to more or less often than its length would have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessZone {
     /// Share of the operations, in percent.
@@ -359,7 +376,8 @@ impl AccessZone {
 }
 
 /// How often a thread looks whether the time is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeCheck {
     /// Always.
@@ -372,7 +390,8 @@ pub enum TimeCheck {
 }
 
 /// When a repetition ends: at the first of the limits given; at least one is given.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct End {
     /// After this time.
@@ -399,7 +418,8 @@ pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
 
 /// One I/O pattern.
 // Its default does nothing: `Workload::plain` is what others are made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// The order of offsets.

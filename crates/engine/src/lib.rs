@@ -26,7 +26,7 @@ pub use drive::device_uring::{RingFacts, WaitMode, probe_ring};
 pub use drive::measure::Engine;
 pub use fit::{plan_tasks, planned_time_ns};
 pub use kurabe_program::Stop;
-pub use modelled::{measure_model, model_target, unfilled_notice};
+pub use modelled::{Modelled, model_target, unfilled_notice};
 pub use platform::may_drop_page_cache;
 pub use real::{CachePolicy, Settings};
 pub use session::{FollowUp, Session, Settling, SettlingTime, add_steps};

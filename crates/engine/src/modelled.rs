@@ -18,14 +18,10 @@ use crate::{drive::content::Content, ground::Ground, session::Session, steps::fi
 use kurabe_core::mention::NO_FILL;
 use kurabe_core::model::{Model, Queues, TimeSums};
 use kurabe_core::profile::{Profile, Task, Work};
-use kurabe_core::record::{
-    Cell, EngineRecord, Interval, Notice, NoticeKind, Repetition, RunHeader, RunRecord, TargetKind,
-    TargetRecord,
-};
+use kurabe_core::record::{EngineRecord, Interval, Notice, NoticeKind, Repetition, TargetKind, TargetRecord};
 use kurabe_core::workload::{Data, EndSync, Op, SyncRule, Workload};
-use kurabe_core::{Error, Result, device::Device, event::Event, text, trace::Trace};
+use kurabe_core::{Error, Result, device::Device, event::Event, text};
 use kurabe_program::Stop;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 /// Smallest unit that modelled devices are asked for.
@@ -53,26 +49,6 @@ pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> Target
         alignment_bytes: UNIT_BYTES,
         writable: true,
     }
-}
-
-/// Measures a profile on a model and returns its cells, and what was said about them.
-///
-/// # Errors
-/// When the profile does not fit the model, the model fails, or the user stops it.
-pub fn measure_model(
-    model: &mut impl Model,
-    profile: &Profile,
-    traces: &[Option<Arc<Trace>>],
-    interrupt: &Stop,
-) -> Result<(Vec<Cell>, Vec<Notice>)> {
-    let mut record = RunRecord::begun(RunHeader::default());
-    let name = model.record().name;
-    let mut emit = |event: Event| {
-        record.apply(&event);
-        Ok(())
-    };
-    Session::on_model(model, &name, profile, interrupt, &mut emit).with_traces(traces.to_vec()).run()?;
-    Ok((record.cells, record.notices))
 }
 
 impl<'a, M: Model> Session<'a, Modelled<'a, M>> {

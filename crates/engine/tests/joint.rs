@@ -4,7 +4,7 @@ use crate::copy_common::{Ran, run};
 use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use kurabe_core::workload::Direction;
-use kurabe_engine::{Stop, TargetOptions, measure_model, test_file_name};
+use kurabe_engine::{Stop, TargetOptions, test_file_name};
 use kurabe_sim::{ModelTarget, device_named};
 use std::path::Path;
 
@@ -39,7 +39,9 @@ fn step(keys: &str) -> String {
 fn on_model(steps: &str) -> Vec<Cell> {
     let profile = Profile::parse("joint.toml", &profile(steps)).unwrap();
     let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
-    measure_model(&mut model, &profile, &vec![None; profile.steps.len()], &Stop::default()).unwrap().0
+    kurabe_virtual::measure(&mut model, &profile, &vec![None; profile.steps.len()], &Stop::default())
+        .unwrap()
+        .0
 }
 
 fn reads(cell: &Cell) -> f64 {

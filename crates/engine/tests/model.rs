@@ -8,7 +8,7 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, FillRecord, Repetition};
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Error, ErrorKind, text};
-use kurabe_engine::{Session, Stop, measure_model};
+use kurabe_engine::{Session, Stop};
 use kurabe_sim::{ModelTarget, device_named};
 
 /// A profile, each workload for a hundredth of a second.
@@ -27,7 +27,9 @@ fn quick(name: &str) -> Profile {
 /// A medium of 1 µs and 5.2 GB/s behind a host that costs nothing.
 fn measured(profile: &Profile) -> Vec<Cell> {
     let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
-    measure_model(&mut model, profile, &vec![None; profile.steps.len()], &Stop::default()).unwrap().0
+    kurabe_virtual::measure(&mut model, profile, &vec![None; profile.steps.len()], &Stop::default())
+        .unwrap()
+        .0
 }
 
 fn only<'c>(cells: &'c [Cell], label: &str, direction: Direction) -> &'c Repetition {
@@ -58,7 +60,7 @@ fn a_short_repetition_on_a_slow_device_has_enough_operations() {
     let mut model = ModelTarget::new(&device_named("hitachi-hua722020ala330").unwrap(), 1).unwrap();
     let traces = vec![None; profile.steps.len()];
     let mut reads = |profile: &Profile| {
-        let (cells, _) = measure_model(&mut model, profile, &traces, &Stop::default()).unwrap();
+        let (cells, _) = kurabe_virtual::measure(&mut model, profile, &traces, &Stop::default()).unwrap();
         let of = |label| only(&cells, label, Direction::Read).read.completed;
         (of("RND 4 KiB Q1 T1"), of("RND 4 KiB Q32 T1"))
     };
@@ -92,7 +94,8 @@ fn filled(profile: &Profile, fills: bool) -> (Option<FillRecord>, u64, f64) {
         }
         Ok(())
     };
-    Session::on_model(&mut model, "crucial-p1", profile, &stop, &mut emit).with_fill(fills).run().unwrap();
+    let session = Session::on_model(&mut model, "crucial-p1", profile, &stop, &mut emit).with_fill(fills);
+    kurabe_virtual::run(session).unwrap();
     (fill, paused_ns, iops.unwrap())
 }
 
@@ -170,7 +173,7 @@ fn the_host_pauses_before_what_it_reads_and_before_what_it_writes() {
         spec.set("host.copy_read_gap", read_gap).unwrap();
         spec.set("host.copy_write_gap", write_gap).unwrap();
         let mut model = ModelTarget::new(&spec, 1).unwrap();
-        let cells = measure_model(&mut model, &profile, &[None], &Stop::default()).unwrap().0;
+        let cells = kurabe_virtual::measure(&mut model, &profile, &[None], &Stop::default()).unwrap().0;
         ["to_memory", "from_memory", "within"].map(|part| {
             let cell = cells.iter().find(|cell| cell.part == part).unwrap();
             cell.counted().next().unwrap().elapsed_ns as f64 / 1e9
@@ -215,7 +218,7 @@ fn a_list_of_operations_says_what_the_recorder_counts_and_their_times_sum_to_it(
     };
     let stop = Stop::default();
     let session = Session::on_model(&mut model, "m", &profile, &stop, &mut emit);
-    session.with_operation_list(Some(&mut tell)).run().unwrap();
+    kurabe_virtual::run(session.with_operation_list(Some(&mut tell))).unwrap();
     for cell in &cells {
         for repetition in &cell.repetitions {
             let of_repetition = |operation: &&ListedOperation| {
@@ -252,6 +255,6 @@ fn a_list_that_cannot_be_written_ends_the_run() {
     let mut tell = |_: &ListedOperation| Err(Error::new(ErrorKind::NoSpace, text!("full", "満杯")));
     let (stop, mut emit) = (Stop::default(), |_| Ok(()));
     let session = Session::on_model(&mut model, "m", &profile, &stop, &mut emit);
-    let error = session.with_operation_list(Some(&mut tell)).run().unwrap_err();
+    let error = kurabe_virtual::run(session.with_operation_list(Some(&mut tell))).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NoSpace);
 }

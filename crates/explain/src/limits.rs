@@ -24,11 +24,11 @@ use kurabe_core::model::TimeShare;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{cell_account, is_from_memory};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The limit of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellLimit {
     /// Place of the cell in the run, from 1.
     pub number: usize,

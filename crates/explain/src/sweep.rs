@@ -29,12 +29,12 @@ use kurabe_core::mention::{MAX, TIME};
 use kurabe_core::record::RunRecord;
 use kurabe_core::text;
 use kurabe_core::workload::Direction;
-use schemars::JsonSchema;
 use serde::Serialize;
 use storage::Storage;
 
 /// A curve with what it shows.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepCurve {
     /// The axis.
     pub axis: SweepAxis,

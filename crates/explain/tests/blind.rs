@@ -196,10 +196,10 @@ pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
         Ok(())
     };
     let follow_up: FollowUp<'_> = Box::new(move |profile, cells| probe_steps(&header, profile, cells));
-    Session::on_model(&mut model, "x", profile, &Stop::default(), &mut emit)
-        .with_follow_up((profile.name == PROBE).then_some(follow_up))
-        .run()
-        .unwrap();
+    let stop = Stop::default();
+    let session = Session::on_model(&mut model, "x", profile, &stop, &mut emit)
+        .with_follow_up((profile.name == PROBE).then_some(follow_up));
+    kurabe_virtual::run(session).unwrap();
     record.status = RunStatus::Complete;
     record.header.model = Some(account);
     record

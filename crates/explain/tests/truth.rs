@@ -55,12 +55,11 @@ impl Sweep<'_> {
             Ok(())
         };
         let stop = Stop::default();
-        Session::on_model(&mut model, self.device, &profile, &stop, &mut emit)
+        let session = Session::on_model(&mut model, self.device, &profile, &stop, &mut emit)
             // A test file would fill the caches whose ends are looked for.
             .with_fill(false)
-            .with_follow_up(Some(Box::new(further_steps)))
-            .run()
-            .unwrap();
+            .with_follow_up(Some(Box::new(further_steps)));
+        kurabe_virtual::run(session).unwrap();
         explain_sweep(&record)
     }
 }

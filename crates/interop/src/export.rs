@@ -15,12 +15,14 @@ mod lines;
 mod metrics;
 mod operations;
 mod other_tools;
+#[cfg(feature = "tables")]
 mod parquet;
 mod tables;
 
 pub use csv::{CsvColumn, csv_table};
 pub use fio_log::{FioLog, FioLogKind, fio_log};
 pub use operations::{write_operation, write_operations_header};
+#[cfg(feature = "tables")]
 pub use parquet::ParquetTables;
 pub use tables::{EXPORT_TABLES, ExportTable, TableColumn, described};
 

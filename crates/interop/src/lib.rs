@@ -11,9 +11,11 @@ mod report_page;
 mod trace;
 
 pub use disksim::{DeviceFile, is_disksim, read_disksim};
+#[cfg(feature = "tables")]
+pub use export::ParquetTables;
 pub use export::{
-    CsvColumn, EXPORT_TABLES, ExportFormat, ExportTable, FioLog, FioLogKind, ParquetTables, TableColumn,
-    csv_table, described, export, fio_log, write_operation, write_operations_header,
+    CsvColumn, EXPORT_TABLES, ExportFormat, ExportTable, FioLog, FioLogKind, TableColumn, csv_table,
+    described, export, fio_log, write_operation, write_operations_header,
 };
 pub use import::{ImportedRun, import};
 pub use job::{

@@ -13,5 +13,6 @@ mod import_laws;
 mod job;
 mod pasted;
 mod shapes;
+#[cfg(feature = "tables")]
 mod tables;
 mod trace_fio;

@@ -3,13 +3,13 @@
 use kurabe_core::outside::{Outside, bytes_of_file};
 use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{ImageCheck, WriteList};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 
 /// What a list says, and what the image holds of it.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageReport {
     /// Writes that the run issued.
     pub writes: u64,

@@ -130,7 +130,8 @@ pub struct CrashRequest {
 }
 
 /// What a cut left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOutcome {
     /// The check found nothing missing.
@@ -142,7 +143,8 @@ pub enum CutOutcome {
 }
 
 /// One cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutTrial {
     /// Its seed.
     pub seed: u64,

@@ -137,12 +137,12 @@ impl Open<'_> {
                         .run(steps, &mut emit)
                 }
                 (OpenTarget::Model(name, model), None) => {
-                    Session::on_model(&mut **model, name, profile, stop, &mut emit)
+                    let session = Session::on_model(&mut **model, name, profile, stop, &mut emit)
                         .with_operation_list(list.as_mut().map(|list| list as OperationList<'_>))
                         .with_fill(fills)
                         .with_traces(traces)
-                        .with_follow_up(follow_up)
-                        .run()
+                        .with_follow_up(follow_up);
+                    kurabe_virtual::run(session)
                 }
             }
         });
@@ -239,7 +239,7 @@ impl OpenTarget {
             }
             Self::Model(name, model) => {
                 let session = Session::on_model(&mut **model, name, profile, stop, emit).with_fill(fills);
-                Box::new(InTurns::from(session.with_traces(traces)))
+                kurabe_virtual::in_turns(session.with_traces(traces))
             }
         }
     }

@@ -17,7 +17,6 @@ use kurabe_core::record::RunRecord;
 use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Test file where nothing turns, or as much as can be written in this time.
@@ -27,7 +26,8 @@ const FILL_NS: u64 = 2_000_000_000;
 const BLOCK_BYTES: u32 = 4096;
 
 /// A model beside others.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSide {
     /// Its name.
     pub name: String,

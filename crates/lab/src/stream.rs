@@ -7,7 +7,6 @@ use kurabe_core::Result;
 use kurabe_core::event::Event;
 use kurabe_core::workload::Direction;
 use kurabe_stats::Blocked;
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +17,8 @@ use std::time::Instant;
 pub const KEPT_ENVELOPES: usize = 4096;
 
 /// Something that happened, and where.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Envelope {
     /// What.
     #[serde(flatten)]
@@ -33,7 +33,8 @@ pub struct Envelope {
 }
 
 /// What may happen.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Happening {
     /// Something in a run.
@@ -45,7 +46,8 @@ pub enum Happening {
 }
 
 /// What happens where targets take turns.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnsEvent {
     /// A pair of blocks is whole.
@@ -71,7 +73,8 @@ pub enum TurnsEvent {
 }
 
 /// What happens to the modelled points of a study.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum PointEvent {
     /// A point is begun.

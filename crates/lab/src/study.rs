@@ -130,11 +130,11 @@ impl ModelPoints<'_> {
             self.stream.tell(run, Happening::Run(event))
         };
         let profile = &point.profile;
-        Session::on_model(&mut model, name, profile, &self.handle.stop, &mut emit)
+        let session = Session::on_model(&mut model, name, profile, &self.handle.stop, &mut emit)
             // A study says itself whether everything is written before (`rules.fill`).
             .with_fill(false)
-            .with_traces(traces(profile, TraceNames::EmbeddedFirst)?)
-            .run()?;
+            .with_traces(traces(profile, TraceNames::EmbeddedFirst)?);
+        kurabe_virtual::run(session)?;
         let volatile = model.volatile();
         let sum = |of: fn(&Volatile) -> u64| {
             volatile.iter().map(|(_, volatile)| of(volatile)).fold(0, u64::saturating_add)

@@ -89,10 +89,10 @@ impl Swept<'_> {
             }
             Ok(())
         };
-        Session::on_model(&mut model, self.name, profile, &self.handle.stop, &mut emit)
+        let session = Session::on_model(&mut model, self.name, profile, &self.handle.stop, &mut emit)
             .with_fill(self.fills)
-            .of_step(step_index)
-            .run()?;
+            .of_step(step_index);
+        kurabe_virtual::run(session)?;
         Ok(events)
     }
 }

@@ -1,42 +1,25 @@
-//! Runs of a store as a folder of tables: whole or not at all.
-//!
-//! The model: run after run is loaded and written, so that a store may be larger than memory. The folder has another name until
-//! all of its tables are complete; on the way out of an error it goes.
+//! Runs as tables, if they were built in.
 
-use crate::output::{cannot_write, new_folder};
-use crate::passing_folder::PassingFolder;
-use kurabe_core::{Result, output_path::OutputPath, shown};
-use kurabe_interop::ParquetTables;
+#[cfg(feature = "tables")]
+mod parquet;
+
+use crate::output::new_folder;
+#[cfg(not(feature = "tables"))]
+use kurabe_core::{Error, ErrorKind};
+use kurabe_core::{Result, output_path::OutputPath};
 use kurabe_store::Runs;
-use std::fs::{self, File};
-use std::io::{self, BufWriter};
 
 /// Writes these runs, or all of the store, as Parquet files into a new folder.
 ///
 /// # Errors
-/// When the folder is there or cannot be made, or a run cannot be read; then nothing of it is left.
+/// When the folder exists or cannot be made, when a run cannot be read, or when this build writes no tables; then nothing of it is left.
 pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &OutputPath) -> Result<()> {
     let folder = new_folder(folder)?;
-    let refused = |error| cannot_write(&shown::path(folder), error);
-    let ids = match ids.is_empty() {
-        true => store.list()?.into_iter().map(|run| run.id).collect(),
-        false => ids,
-    };
-    let mut name = folder.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    // On its way to its name, under which it is not there any more.
-    let part = PassingFolder(folder.with_file_name(name));
-    fs::create_dir(&part.0).map_err(refused)?;
-    let create = |name: &str| File::create_new(part.0.join(format!("{name}.parquet"))).map(BufWriter::new);
-    let mut tables = ParquetTables::begin(create).map_err(refused)?;
-    for id in ids {
-        tables.add(&store.load(&id)?).map_err(refused)?;
+    #[cfg(feature = "tables")]
+    return parquet::write_tables(store, ids, folder);
+    #[cfg(not(feature = "tables"))]
+    {
+        let _ = (store, ids, folder);
+        Err(Error::not_built(ErrorKind::Unsupported, "Parquet", "tables"))
     }
-    let end = || -> io::Result<()> {
-        for file in tables.end()? {
-            file.into_inner()?.sync_all()?;
-        }
-        fs::rename(&part.0, folder)
-    };
-    end().map_err(refused)
 }

@@ -24,9 +24,8 @@ pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Re
         record.apply(&event);
         Ok(())
     };
-    Session::on_model(&mut *model, &name, &plan.profile, &handle.stop, &mut emit)
-        .with_traces(plan.traces)
-        .run()?;
+    let session = Session::on_model(&mut *model, &name, &plan.profile, &handle.stop, &mut emit);
+    kurabe_virtual::run(session.with_traces(plan.traces))?;
     record.status = RunStatus::Complete;
     Ok(record)
 }

@@ -8,7 +8,6 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_sim::{Ranges, RequestKind, Stack, replay};
 use kurabe_stats::mean_interval;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,7 +19,8 @@ const LISTED_FILES: usize = 8;
 const NAMED_CAUSES: usize = 3;
 
 /// What a recording stood on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BillFacts {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -41,7 +41,8 @@ pub struct BillFacts {
 }
 
 /// A value of each recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct RepeatedValue(pub Vec<u64>);
 
@@ -78,7 +79,8 @@ impl RepeatedValue {
 pub type CountValues = BTreeMap<String, RepeatedValue>;
 
 /// The bill.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
     /// Version of this form.
     pub kurabe_price: u32,
@@ -102,7 +104,8 @@ pub struct Bill {
 }
 
 /// What a file had.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileBill {
     /// Its name in the command's folder; empty for what is no file at the end.
     pub name: String,
@@ -117,7 +120,8 @@ pub struct FileBill {
 }
 
 /// What a phase had.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PhaseBill {
     /// As the program named it.
     pub name: String,
@@ -128,7 +132,8 @@ pub struct PhaseBill {
 }
 
 /// What a recording takes on a device.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePrice {
     /// Its model.
     pub model: String,
@@ -141,7 +146,8 @@ pub struct DevicePrice {
 }
 
 /// A share of the time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeShareName {
     /// Its layer and cause: `disk.rotation`.
     pub cause: String,

@@ -4,7 +4,6 @@ use crate::bill::Bill;
 use crate::count::{COUNTS, Count, CountUnit};
 use kurabe_core::quantity::{parse_bytes, parse_duration_ns};
 use kurabe_core::{DataFile, DataTable, Result, Text, Value};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Limits of counts and of seconds.
@@ -16,7 +15,8 @@ pub struct Budget {
 }
 
 /// A limit and what there is of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BudgetLine {
     /// The count, or nothing for a time.
     #[serde(skip)]

@@ -7,14 +7,14 @@
 use crate::bill::{Bill, FileBill, RepeatedValue};
 use crate::count::{COUNTS, Count};
 use kurabe_core::Text;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// RequestCounts that differ by less than this are the same work: what a file system adds varies by that much.
 const SAME_WORK: f64 = 0.02;
 
 /// A count that changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountChange {
     /// Its word.
     pub count: &'static str,
@@ -28,7 +28,8 @@ pub struct CountChange {
 }
 
 /// A device on both bills.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PriceChange {
     /// Its model.
     pub model: String,
@@ -45,7 +46,8 @@ pub struct PriceChange {
 }
 
 /// What the program does otherwise.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", tag = "what")]
 pub enum ChangeCause {
     /// It writes the same, and flushes more or less often; the file of which, if one stands out.
@@ -83,7 +85,8 @@ pub enum ChangeCause {
 }
 
 /// What changed.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Changes {
     /// What the program does otherwise; nothing if no count changed.
     pub cause: Option<ChangeCause>,

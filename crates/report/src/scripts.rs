@@ -10,17 +10,17 @@ use kurabe_core::event::Event;
 use kurabe_core::record::{RunRecord, Traffic};
 use kurabe_core::{Error, Text, words::Keyword};
 use kurabe_explain::SweepCurve;
-use kurabe_lab::{CutTrial, ImageReport, ModelSide, ServerRecord};
+use kurabe_lab::{CutTrial, ImageReport, ModelSide};
 use kurabe_price::{Bill, BudgetLine, Changes};
 use kurabe_serve::{Grants, Lateness, ServedFigures};
 use kurabe_stats::{CellFigures, run_figures};
 use kurabe_study::catalogue::Beside;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 /// A line for scripts. Times end in `_ns`, sizes in `_bytes`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ScriptLine<'a> {
     /// A run: the last line of `run`, and the one of `show`.
@@ -53,7 +53,7 @@ pub enum ScriptLine<'a> {
         /// Whole blocks.
         blocks: u32,
         /// Why it ended: `settled`, `time_up`, or `error`.
-        #[schemars(with = "String")]
+        #[cfg_attr(feature = "schema", schemars(with = "String"))]
         ended: Value,
     },
     /// What happened in a run of targets that take turns.
@@ -241,7 +241,7 @@ pub enum ScriptLine<'a> {
         /// When its record was kept.
         kept_at: &'a str,
         /// Its record.
-        #[schemars(with = "ServerRecord")]
+        #[cfg_attr(feature = "schema", schemars(with = "kurabe_lab::ServerRecord"))]
         record: &'a Value,
     },
     /// Devices were taken away.
@@ -391,7 +391,8 @@ impl<'a> From<&'a Error> for ScriptLine<'a> {
 }
 
 /// A comparison with what else differed in words.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenPair<'a> {
     #[serde(flatten)]
     pair: &'a Pair,
@@ -406,7 +407,8 @@ impl<'a> From<&'a Pair> for SpokenPair<'a> {
 }
 
 /// Several runs, each beside the first.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenPairs<'a> {
     /// Which is the fastest.
     pub fastest: Option<Text>,
@@ -428,7 +430,8 @@ impl<'a> SpokenPairs<'a> {
 }
 
 /// A ranking with its doubts in words.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenRecommendation<'a> {
     #[serde(flatten)]
     recommendation: &'a Recommendation,
@@ -443,7 +446,8 @@ impl<'a> From<&'a Recommendation> for SpokenRecommendation<'a> {
 }
 
 /// A history with what else changed in words.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenHistory<'a> {
     #[serde(flatten)]
     history: &'a History,
@@ -462,7 +466,8 @@ fn spoken(differences: &[Difference]) -> Vec<Spoken> {
 }
 
 /// What the cells of two runs come to.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BothFigures<'a> {
     /// Of the first.
     pub baseline: Vec<CellFigures<'a>>,
@@ -471,7 +476,8 @@ pub struct BothFigures<'a> {
 }
 
 /// What two records tell of something that was asked about.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AskedFact {
     /// Its word.
     pub fact: &'static str,
@@ -486,7 +492,8 @@ pub struct AskedFact {
 }
 
 /// A bill, with what changed since another one and what it has of a budget.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PricedLine<'a> {
     #[serde(flatten)]
     pub(crate) bill: &'a Bill,

@@ -9,4 +9,5 @@ mod pages;
 mod pictures;
 mod progress;
 mod studies;
+mod terminal;
 mod why;

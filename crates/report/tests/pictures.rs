@@ -3,7 +3,7 @@
 use crate::common;
 
 use crate::common::{kinds, stories};
-use kurabe_chart::{Chart, LineStyle, Plot, Theme, png};
+use kurabe_chart::{Chart, DRAWS_PNG, LineStyle, Plot, Theme, png};
 use kurabe_compare::pair;
 use kurabe_core::Lang;
 use kurabe_core::profile::Statistic;
@@ -311,7 +311,9 @@ fn every_card_can_be_drawn() {
         for (lang, theme) in [(Lang::En, Theme::Light), (Lang::Ja, Theme::Dark)] {
             let svg = card(&record, theme, lang);
             assert!(!svg.contains("NaN") && !svg.contains("inf\""), "{name}: {svg}");
-            png(&svg, 1.0).unwrap_or_else(|error| panic!("{name}: {error}"));
+            if DRAWS_PNG {
+                png(&svg, 1.0).unwrap_or_else(|error| panic!("{name}: {error}"));
+            }
         }
     }
 }

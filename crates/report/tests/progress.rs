@@ -1,8 +1,9 @@
 //! Progress on a terminal in memory and in a pipe.
 
 use crate::common;
+use crate::terminal::Terminal;
 
-use indicatif::{InMemoryTerm, ProgressDrawTarget, TermLike};
+use indicatif::{ProgressDrawTarget, TermLike};
 use kurabe_core::event::Event;
 use kurabe_core::record::{FillRecord, Interval, Notice, NoticeKind, RunRecord, RunStatus};
 use kurabe_core::{Lang, text};
@@ -93,7 +94,7 @@ fn a_pipe_gets_lines_without_control_characters() {
 #[test]
 fn a_terminal_shows_a_live_line_and_is_left_clean() {
     for (lang, name) in [(Lang::En, "terminal_en"), (Lang::Ja, "terminal_ja")] {
-        let terminal = InMemoryTerm::new(20, 100);
+        let terminal = Terminal::new(20, 100);
         let style = Style { lang, color: false, width: usize::from(terminal.width()) };
         let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
         let mut progress =
@@ -117,7 +118,7 @@ fn a_terminal_shows_a_live_line_and_is_left_clean() {
 fn the_time_left_is_seen_in_any_width() {
     for (lang, left) in [(Lang::En, "1:58 left"), (Lang::Ja, "残り 1:58")] {
         for width in [40, 60, 80] {
-            let terminal = InMemoryTerm::new(30, width);
+            let terminal = Terminal::new(30, width);
             let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
             let mut progress =
                 Progress::on(LiveLine::on_terminal(common::style(lang, usize::from(width)), target));
@@ -140,7 +141,7 @@ fn the_time_left_is_seen_in_any_width() {
 
 #[test]
 fn dropped_in_the_middle_it_clears_its_line() {
-    let terminal = InMemoryTerm::new(20, 100);
+    let terminal = Terminal::new(20, 100);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
     let mut progress = Progress::on(LiveLine::on_terminal(common::style(Lang::En, 100), target));
     let (before, _) = events(&common::run());
@@ -222,7 +223,7 @@ fn quiet_takes_everything_and_says_nothing() {
 
 #[test]
 fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
-    let terminal = InMemoryTerm::new(10, 80);
+    let terminal = Terminal::new(10, 80);
     let target = ProgressDrawTarget::term_like_with_hz(Box::new(terminal.clone()), 255);
     let live = LiveLine::on_terminal(Style::default(), target);
     let mut progress = StudyProgress::on("scsi-emulators", 48, live);

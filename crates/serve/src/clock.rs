@@ -6,7 +6,6 @@
 
 use crate::platform;
 use rustix::mm::MlockAllFlags;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -61,7 +60,8 @@ pub fn wait_for(due_ns: Option<u64>, now_ns: u64, spin_ns: u64, most_ns: u64) ->
 }
 
 /// What the operating system granted.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Grants {
     /// The thread that keeps the time goes before ordinary ones.
     pub before_others: bool,

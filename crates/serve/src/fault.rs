@@ -12,7 +12,6 @@
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use kurabe_core::quantity::{format_bytes, parse_bytes, parse_duration_ns};
 use kurabe_core::{ErrorKind, Result, Text, text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -160,7 +159,8 @@ impl DeviceFault {
 }
 
 /// A fault of a server, and what it did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultFigures {
     /// As it was asked for.
     pub fault: String,

@@ -10,7 +10,6 @@ use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::LatencyRecord;
 use kurabe_sim::{DeviceSpec, Request};
 use kurabe_stats::{Histogram, percentile_ns};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
@@ -35,7 +34,8 @@ pub(crate) struct Timing {
 }
 
 /// How many times as long as in the model answers took.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {
     /// All times together.
     pub mean: f64,
@@ -46,7 +46,8 @@ pub struct Slowdown {
 }
 
 /// How late answers were.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
     /// Answers.
     pub answers: u64,

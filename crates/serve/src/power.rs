@@ -10,7 +10,6 @@ use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::protocol::ExtentKind;
 use kurabe_core::random::split_mix;
 use kurabe_sim::Ranges;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
@@ -19,7 +18,8 @@ use std::io;
 const NOTE_BYTES: u64 = 64 << 10;
 
 /// When power is cut, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerRules {
     /// After so many acknowledged writes.
     pub after_writes: Option<u64>,
@@ -30,7 +30,8 @@ pub struct PowerRules {
 }
 
 /// The damage of a power cut.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutReport {
     /// Writes that were acknowledged since the stack was served, or since the cut before.
     pub acknowledged_writes: u64,

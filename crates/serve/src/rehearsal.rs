@@ -8,7 +8,6 @@
 
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -26,7 +25,8 @@ const TRIM_BYTES: u64 = 1 << 30;
 const TOKEN: u64 = u64::MAX;
 
 /// What bounded a client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServedLimit {
     /// The model, as it should be.
@@ -42,7 +42,8 @@ pub enum ServedLimit {
 }
 
 /// What a client kept under way and got, by the last answers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientFigures {
     /// So many.
     pub answers: u64,
@@ -105,7 +106,8 @@ impl Rehearsal {
 }
 
 /// How far a machine keeps up with a model that is quicker than it, by random reads of 4 KiB.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeepingUp {
     /// The depth up to which it does; 0 if not even at 1.
     pub depth: usize,

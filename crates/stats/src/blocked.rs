@@ -19,7 +19,6 @@ use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
 use crate::normal::student_quantile;
 use crate::quantile::quantile_interval;
 use crate::{bootstrap::Estimate, rank::holm, rank::is_tie, sign_flips::SignFlips, trend::trend};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:
@@ -45,7 +44,8 @@ pub const FEWEST_BLOCKS: usize = 2 * LOOKS[0].0;
 pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
 
 /// A cell of two sides that took turns.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocked {
     /// The ratio with its interval, and what may be said. The p-value is that of flipped signs, valid whenever one stops, and
     /// corrected for the number of cells.
@@ -55,7 +55,8 @@ pub struct Blocked {
 }
 
 /// How the comparison of a cell came about.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Course {
     /// Pairs of blocks behind the verdict.
     pub block_pairs: usize,

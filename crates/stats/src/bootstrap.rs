@@ -17,7 +17,6 @@ use crate::mean;
 use crate::normal::{normal_cdf, normal_quantile, student_quantile};
 use crate::summary::LogRatio;
 use kurabe_core::random::Random;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Draws: the ends of a 95 % interval then vary by about 2 % of its width.
@@ -28,15 +27,16 @@ const FEWEST_FOR_MEDIAN: usize = 5;
 const SEED: u64 = 0x6b75_7261_6265;
 
 /// An estimate with its interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The ratio of the sets as they are.
     pub value: f64,
     /// Lower end; not a number if there are too few values to tell.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// Upper end.
-    #[schemars(with = "Option<f64>")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub high: f64,
 }
 

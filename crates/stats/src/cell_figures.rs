@@ -8,11 +8,11 @@ use crate::latency::percentile_ns;
 use kurabe_core::imported::{ImportedCell, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
 use kurabe_core::{profile::Statistic, workload::Direction};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The figures of a cell. What was not measured, or not printed by the tool that measured, is not there.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellFigures<'a> {
     /// Its place in the run.
     pub cell_index: usize,
@@ -63,7 +63,8 @@ pub struct CellFigures<'a> {
 }
 
 /// By whom and how a main figure was made.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FigureStatistic {
     /// By kurabe, with the profile's statistic.

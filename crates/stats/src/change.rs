@@ -16,7 +16,6 @@ mod shape;
 pub use shape::{Piece, Shape};
 
 use crate::mean;
-use schemars::JsonSchema;
 use serde::Serialize;
 use shape::{Datum, fit};
 
@@ -73,7 +72,8 @@ impl ShapeFamily {
 }
 
 /// A place where a curve changes.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangePoint {
     /// The likeliest place.
     pub x: f64,
@@ -86,7 +86,8 @@ pub struct ChangePoint {
 }
 
 /// A curve, cut.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
     /// Its pieces in order; they cover all points.
     pub pieces: Vec<Piece>,

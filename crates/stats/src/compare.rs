@@ -9,7 +9,6 @@
 use crate::bootstrap::{Centre, Drawn, Estimate, ratio};
 use crate::normal::student_quantile;
 use crate::rank::{RankTest, holm, is_tie, rank_test};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The confidence of every statement.
@@ -36,7 +35,8 @@ impl Sides {
 }
 
 /// The verdict on a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The other is faster than the baseline.
@@ -53,7 +53,8 @@ pub enum Verdict {
 }
 
 /// A cell compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
     /// How many times as fast the other is, by the means.
     pub speed: Estimate,

@@ -6,7 +6,6 @@
 //! 100 values from a normal, an exponential and an even distribution, none is told to be two groups (the test below).
 
 use crate::mean;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Fewer values show no groups.
@@ -17,7 +16,8 @@ const LEAST_SHARE: f64 = 0.2;
 const LEAST_RATIO: f64 = 1.1;
 
 /// Two groups of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwoGroups {
     /// Values in the lower group.
     pub low_count: usize,

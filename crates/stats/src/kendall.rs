@@ -14,7 +14,8 @@ const MOST_EXACT: usize = 60;
 const FEWEST: usize = 5;
 
 /// How values rise or fall.
-#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drift {
     /// How many times as large the last value is as the first, by the median slope of the logarithms.
     pub ratio: f64,

@@ -4,14 +4,14 @@
 //! The model: order is counted in pairs, because a pair can be read aloud ("of 15 pairs 13 stand in the same order").
 //! Things that are equal in one of the two say nothing about the order.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Sets up to this size are tested over all orders there are.
 const MOST_EXACT: usize = 9;
 
 /// Whether two figures put things in the same order.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Concordance {
     /// Pairs that both put in the same order.
     pub same: usize,
@@ -92,7 +92,8 @@ fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
 }
 
 /// A straight line through points.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedLine {
     /// What one unit along adds.
     pub slope: f64,

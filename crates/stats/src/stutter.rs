@@ -7,11 +7,11 @@
 use crate::latency::percentile_ns;
 use kurabe_core::record::{Cell, LatencyRecord, Repetition, Series, Stall};
 use kurabe_core::workload::Direction;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The stutter of a cell over all of its counted repetitions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stutter {
     /// Time measured.
     pub measured_ns: u64,
@@ -44,7 +44,8 @@ impl Stutter {
 }
 
 /// A part of a cell's life.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LifePart {
     /// Mean latency, by Little's law: operations in flight over completions per second.
     pub mean_ns: f64,
@@ -53,7 +54,8 @@ pub struct LifePart {
 }
 
 /// Latency over the life of a cell: the first and the last third of its repetitions together.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Life {
     /// The first third.
     pub first: LifePart,
@@ -89,7 +91,8 @@ pub fn stutter(cell: &Cell) -> Option<Stutter> {
 }
 
 /// Reads beside writes against reads alone, of the same blocks, order and depth.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadsBesideWrites {
     /// Median latency of reads alone.
     pub alone_p50_ns: u64,

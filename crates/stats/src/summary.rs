@@ -11,7 +11,6 @@ use crate::compare::{CONFIDENCE, Verdict, step_down};
 use crate::normal::{student_quantile, student_tail};
 use crate::{bootstrap::Estimate, rank::holm};
 use kurabe_core::digest::Summary;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Two summaries to compare.
@@ -28,7 +27,8 @@ pub struct SummarySides {
 }
 
 /// Two summaries compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
     /// How many times as fast the other is, by the means.
     pub speed: Estimate,

@@ -5,7 +5,7 @@
 use crate::{Archive, SharedAddress};
 use kurabe_core::Result;
 #[cfg(not(feature = "postgres"))]
-use kurabe_core::{ErrorKind, text};
+use kurabe_core::{Error, ErrorKind};
 use std::ffi::OsString;
 
 /// What a shared store is opened for.
@@ -21,7 +21,7 @@ pub enum SharedAccess {
 ///
 /// # Errors
 /// When the server does not answer in time, refuses or does not speak PostgreSQL's protocol, when its tables are missing or of another
-/// kurabe, or when this one was built without PostgreSQL.
+/// kurabe, or when this one was built without the feature `postgres`.
 pub fn open_shared(
     address: &SharedAddress,
     access: SharedAccess,
@@ -32,9 +32,6 @@ pub fn open_shared(
     #[cfg(not(feature = "postgres"))]
     {
         let _ = (address, access, env);
-        Err(ErrorKind::Store.error(text!(
-            "this kurabe was built without PostgreSQL",
-            "この kurabe は PostgreSQL なしでビルドされています"
-        )))
+        Err(Error::not_built(ErrorKind::Store, "PostgreSQL", "postgres"))
     }
 }

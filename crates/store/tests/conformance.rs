@@ -10,6 +10,7 @@ use crate::identities::{
     runs_of_two_machines_with_one_id_stay_two,
 };
 use crate::memory::MemoryStore;
+#[cfg(feature = "postgres")]
 use crate::postgres::{opened, server};
 use kurabe_core::ErrorKind;
 use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
@@ -116,6 +117,7 @@ fn memory_is_a_store() {
     conformance(&MEASURING, |promise| promise(&MemoryStore::default()));
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn a_database_of_postgresql_is_a_store() {
     let Some(server) = server() else { return };

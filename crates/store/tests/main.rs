@@ -16,7 +16,9 @@ mod many;
 mod memory;
 mod old_files;
 mod opening;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod roundtrip;
 mod tables;
+#[cfg(feature = "postgres")]
 mod tampered;

@@ -6,14 +6,14 @@
 use kurabe_core::quantity::{format_bytes, format_time_setting, parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::AXIS, text};
 use kurabe_sim::COMPUTER;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Most values of an axis.
 const MOST_VALUES: usize = 64;
 
 /// A parameter and its values.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyAxis {
     /// `layer.parameter`.
     pub parameter: String,
@@ -53,7 +53,8 @@ fn usage(words: &str, what: &Text) -> Error {
 }
 
 /// The base unit of a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Along {
     /// Bytes.

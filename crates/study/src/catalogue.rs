@@ -19,7 +19,6 @@ use kurabe_core::profile::{Formula, Profile};
 use kurabe_core::{
     ErrorKind, Lang, Result, Text, closest, library, mention, profile_library::profile_named, text,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::LazyLock;
 
@@ -41,7 +40,8 @@ pub const CATALOGUE: &[(&str, &str)] = library!["catalogue", ".toml":
 macro_rules! words_of_key {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal: ($en:literal, $ja:literal),)+ }) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         pub enum $name {
             $($(#[$word_doc])* #[serde(rename = $word)] $variant,)+
         }
@@ -103,7 +103,8 @@ words_of_key! {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedColumn {
     /// Its key in the rows.
     pub key: String,
@@ -122,7 +123,8 @@ pub struct PublishedColumn {
 }
 
 /// A table of published figures.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedTable {
     /// Its id.
     pub id: String,
@@ -153,7 +155,8 @@ pub struct PublishedTable {
 }
 
 /// A device of a table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedRow {
     /// Its id within the table.
     pub id: String,

@@ -12,7 +12,6 @@ use crate::catalogue::{Catalogue, DeviceClass, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{model::ModelRecord, workload::Direction};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -25,7 +24,8 @@ const NEAR: f64 = 1.25;
 const FEWEST_CELLS: usize = 2;
 
 /// The span of a kind of device for the work of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Band {
     /// Lowest published rate in bytes per second.
     pub low_bytes_per_s: f64,
@@ -36,7 +36,8 @@ pub struct Band {
 }
 
 /// The kind of device that a run is held against.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Likeness {
     /// The kind.
     pub class: DeviceClass,
@@ -47,7 +48,8 @@ pub struct Likeness {
 }
 
 /// A cell beside the band of a kind.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellLikeness {
     /// Place of the cell in the run, from 0.
     pub cell_index: usize,

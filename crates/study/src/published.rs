@@ -1,11 +1,11 @@
 //! A published figure: a number, a span (`150 to 200`), a bound (`over 2000`), or a number that is only about right.
 
 use kurabe_core::{Result, Value, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A figure as somebody printed it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
     /// The figure, or the least of the span.
     pub low: f64,

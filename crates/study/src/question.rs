@@ -13,7 +13,6 @@ pub(crate) use read::read_questions;
 use kurabe_compare::Use;
 use kurabe_core::Text;
 use kurabe_explain::LimitKind;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A difference below this does not matter, unless a question says otherwise; as `kurabe compare` has it.
@@ -114,7 +113,8 @@ pub struct Article {
 }
 
 /// A conclusion, in the form of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// These choices are the best; several are a tie.
@@ -146,7 +146,8 @@ pub enum Conclusion {
 }
 
 /// What becomes of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Becomes {
     /// Faster, less delay, less lost.
@@ -158,7 +159,8 @@ pub enum Becomes {
 }
 
 /// How two figures go together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Goes {
     /// They put the rows in the same order.

@@ -3,14 +3,14 @@
 use crate::study::{FigureMark, MarkKind, WhyRun};
 use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The version of the form of a result.
 pub const RESULT_SCHEMA: u32 = 1;
 
 /// What a figure is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It repeats a source of the model's parameters.
@@ -26,7 +26,8 @@ pub enum Status {
 }
 
 /// A study with its figures.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
     /// Version of this form.
     pub schema: u32,
@@ -54,7 +55,8 @@ pub struct StudyResult {
 }
 
 /// A table.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartResult {
     /// Its name within the study.
     pub id: String,
@@ -79,7 +81,8 @@ pub struct PartResult {
 }
 
 /// A column.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColumnResult {
     /// Its name within the part.
     pub key: String,
@@ -96,7 +99,8 @@ pub struct ColumnResult {
 }
 
 /// A row.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowResult {
     /// Its name within the part, if it has one.
     pub id: Option<String>,
@@ -125,7 +129,8 @@ pub struct RowResult {
 }
 
 /// A figure.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
     /// kurabe's figure, in the column's unit.
     pub value: Option<f64>,
@@ -147,7 +152,8 @@ pub struct CellResult {
 }
 
 /// Two rows of a column that do not stand in the order in which they are published.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Swap {
     /// The column's place.
     pub column: usize,

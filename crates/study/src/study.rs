@@ -17,7 +17,6 @@ use kurabe_core::outside::text_of_file;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
 use kurabe_core::{ErrorKind, Result, Text, library, nearest, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Name and text of every study, in the order in which they are listed.
@@ -62,7 +61,8 @@ pub struct Study {
 }
 
 /// A run of a model whose account, layer by layer, shows what a study is about.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyRun {
     /// The model.
     pub model: String,

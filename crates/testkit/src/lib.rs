@@ -9,10 +9,14 @@ pub mod browser;
 pub mod kinds;
 pub mod postgres;
 pub mod sample;
+mod sampling;
 pub mod ssd;
 pub mod stories;
 
 pub use any_record::any_record;
+#[cfg(feature = "schema")]
+pub use jsonschema;
+pub use sampling::{all_is_tested, sampled};
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::ParameterRecord;

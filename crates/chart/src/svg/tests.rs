@@ -1,8 +1,8 @@
 //! Laws of every drawing: it can be read, holds no number that is none, and no words leave it.
 
 use super::*;
+use crate::pixels::tree;
 use crate::plot::*;
-use crate::png::tree;
 use proptest::prelude::*;
 use resvg::usvg::{Group, Node};
 

@@ -113,7 +113,7 @@ fn a_report_that_does_not_fit_leaves_nothing_behind() {
     lab.kurabe(&["run", "model:ideal-ram-disk", "--profile", "quick", "--time", "5ms"]).ok();
     let before = names(mount.point());
     for words in [&["report"][..], &["card"], &["export"], &["report", "--force"]] {
-        let file = mount.point().join(if words[0] == "card" { "a.png" } else { "a.json" });
+        let file = mount.point().join(if words[0] == "card" { "a.svg" } else { "a.json" });
         let words = [words, &["last", "-o", text(&file)]].concat();
         lab.kurabe(&words).is_refusal(7, &["cannot write", "No space left", "name a file elsewhere"]);
         assert_eq!(names(mount.point()), before, "{words:?}");

@@ -24,6 +24,8 @@ mod existing_file;
 mod explaining;
 mod failing_target;
 mod faults;
+#[cfg(not(all(feature = "png", feature = "postgres", feature = "tables")))]
+mod features;
 mod fitness;
 mod flipped;
 mod full_and_forbidden;
@@ -54,10 +56,13 @@ mod ranks;
 mod recipes;
 mod reports;
 mod round_trip;
+#[cfg(feature = "tables")]
 mod scale;
+#[cfg(feature = "schema")]
 mod schemas;
 mod scripts;
 mod serving;
+#[cfg(feature = "postgres")]
 mod shared;
 mod shells;
 mod shown;

@@ -55,17 +55,17 @@ fn refused(lab: &Lab, name: &str, words: &[String], force: bool) {
     }
     let ended = Live::start(lab.command(&words)).end();
     assert!(matches!(ended.code(), Some(2..=7)), "{name}, force {force}: {:?} {}", ended.code(), ended.err);
-    assert!(ended.err.contains("cannot write") || ended.err.contains(".png"), "{name}: {}", ended.err);
+    assert!(ended.err.contains("cannot write") || ended.err.contains(".svg"), "{name}: {}", ended.err);
 }
 
 #[test]
 fn existing_files_and_directories_stay_as_they_are() {
     let lab = Lab::new();
     let run = lab.model_run("1us");
-    let file = lab.write("precious.png", [PRECIOUS; 64]);
-    let folder = lab.beside("folder.png");
+    let file = lab.write("precious.svg", [PRECIOUS; 64]);
+    let folder = lab.beside("folder.svg");
     std::fs::create_dir(&folder).expect("a folder");
-    let [link, dangling] = ["link.png", "dangling.png"].map(|name| lab.beside(name));
+    let [link, dangling] = ["link.svg", "dangling.svg"].map(|name| lab.beside(name));
     symlink(&file, &link).expect("a link");
     symlink("nowhere", &dangling).expect("a link");
     let before = names(file.parent().expect("a folder"));
@@ -94,7 +94,7 @@ fn a_device_is_never_written_whatever_names_it() {
     let run = lab.model_run("1us");
     std::fs::write(device.node(), [PRECIOUS; 1 << 16]).expect("contents");
     let before = contents(device.node());
-    let link = lab.beside("link.png");
+    let link = lab.beside("link.svg");
     symlink(device.node(), &link).expect("a link");
     let refuse_all = || {
         for (name, words) in commands(&run, &lab) {
@@ -147,7 +147,7 @@ fn on_a_full_or_read_only_file_system_nothing_is_left() {
     let run = lab.model_run("1us");
     let Some(mount) = Mount::new("tmpfs", "tmpfs", "size=64k", &lab.beside("small")) else { return };
     let _ = std::fs::write(mount.point().join("ballast"), vec![1; 1 << 20]);
-    let path = mount.point().join("output.png");
+    let path = mount.point().join("output.svg");
     for (name, words) in
         commands(&run, &lab).into_iter().filter(|(name, _)| ["card", "report", "export"].contains(name))
     {

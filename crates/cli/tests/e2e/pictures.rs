@@ -1,6 +1,7 @@
 //! Charts in the terminal, and the card.
 
 use crate::lab::Lab;
+use kurabe_chart::DRAWS_PNG;
 
 fn a_run(lab: &Lab, set: &str) -> String {
     let words =
@@ -41,15 +42,19 @@ fn a_card_is_a_picture_of_its_own_size_and_overwrites_nothing() {
     let id = a_run(&lab, "memory.access=1us");
     let file = |name: &str| lab.target().join(name).display().to_string();
     let (png, svg) = (file("card.png"), file("card.svg"));
-    lab.kurabe(&["card", &id, "-o", &png]).ok();
-    let bytes = std::fs::read(&png).expect("a file");
-    assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
-    // Width and height stand in the first chunk (PNG specification, 11.2.1).
-    assert_eq!(bytes[16..24], [0, 0, 4, 176, 0, 0, 2, 163], "1200 × 675");
-    lab.kurabe(&["card", &id, "-o", &png]).is_refusal(6, &["--force"]);
-    lab.kurabe(&["card", &id, "-o", &png, "--force", "--theme", "dark"]).ok();
-    assert_ne!(std::fs::read(&png).expect("a file"), bytes);
-    lab.kurabe(&["card", &id, "-o", &svg, "--lang", "ja"]).ok();
+    if DRAWS_PNG {
+        lab.kurabe(&["card", &id, "-o", &png]).ok();
+        let bytes = std::fs::read(&png).expect("a file");
+        assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
+        // Width and height stand in the first chunk (PNG specification, 11.2.1).
+        assert_eq!(bytes[16..24], [0, 0, 4, 176, 0, 0, 2, 163], "1200 × 675");
+    }
+    lab.kurabe(&["card", &id, "-o", &svg]).ok();
+    let bytes = std::fs::read(&svg).expect("a file");
+    lab.kurabe(&["card", &id, "-o", &svg]).is_refusal(6, &["--force"]);
+    lab.kurabe(&["card", &id, "-o", &svg, "--force", "--theme", "dark"]).ok();
+    assert_ne!(std::fs::read(&svg).expect("a file"), bytes);
+    lab.kurabe(&["card", &id, "-o", &svg, "--force", "--lang", "ja"]).ok();
     let drawn = std::fs::read_to_string(&svg).expect("a file");
     assert!(drawn.contains("モデルの計算値") && drawn.contains(&format!("測定 {id}")), "{drawn}");
     lab.kurabe(&["card", &id, "-o", &file("card.jpg")]).is_refusal(2, &[".png"]);

@@ -87,13 +87,13 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     })
 });
 
-fn validator(schema: &Value) -> jsonschema::Validator {
-    jsonschema::validator_for(schema).expect("a schema")
+fn validator(schema: &Value) -> kurabe_testkit::jsonschema::Validator {
+    kurabe_testkit::jsonschema::validator_for(schema).expect("a schema")
 }
 
 /// Whether something that was written for other programs is of a form that is told.
 pub fn is_of_a_form(output: &Value) -> bool {
-    static ANY: LazyLock<jsonschema::Validator> = LazyLock::new(|| validator(&DOCUMENT));
+    static ANY: LazyLock<kurabe_testkit::jsonschema::Validator> = LazyLock::new(|| validator(&DOCUMENT));
     ANY.is_valid(output)
 }
 

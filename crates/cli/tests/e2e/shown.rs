@@ -5,6 +5,7 @@
 //! compared, byte by byte.
 
 use crate::lab::{Lab, text};
+use kurabe_chart::DRAWS_PNG;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -96,7 +97,7 @@ fn the_pictures_of_the_documentation_are_what_is_drawn() {
     make_runs(&lab);
     let writing = std::env::var_os("KURABE_WRITE_PICTURES").is_some();
     let mut stale = Vec::new();
-    for (name, words) in PICTURES {
+    for (name, words) in PICTURES.iter().filter(|(name, _)| DRAWS_PNG || !name.ends_with(".png")) {
         let drawn = lab.beside(name);
         lab.kurabe(&[*words, &["-o", text(&drawn)]].concat()).ok();
         let drawn = std::fs::read(&drawn).expect("a picture");

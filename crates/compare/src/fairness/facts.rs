@@ -6,11 +6,11 @@ use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::imported::{Origin, PrintedStatistic};
 use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{ErrorKind, Result, mention::ABOUT, nearest, profile::Rules, record::RunRecord, text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Something by which runs are told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[allow(missing_docs, reason = "each is the word that users write, explained in docs/comparing.md")]
 pub enum Fact {

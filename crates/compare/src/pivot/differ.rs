@@ -8,11 +8,11 @@ use super::keys::{KeySource, PivotKey, PivotWords, natural};
 use super::runs::RunFacts;
 use crate::fairness::{Fact, Weight};
 use kurabe_core::Text;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Something that differed among the runs of a pivot.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotDifference {
     /// Its key.
     pub key: &'static str,

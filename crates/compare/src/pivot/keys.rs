@@ -4,7 +4,6 @@ use super::runs::RunFacts;
 use crate::fairness::{Fact, FactValue};
 use crate::key::CellName;
 use kurabe_core::{Error, ErrorKind, Result, Text, nearest, record::RunSummary, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -30,7 +29,8 @@ const FACT: &str = "fact:";
 const OWN: [&str; 5] = ["target", "kind", "date", "month", "run"];
 
 /// A key of a pivot.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotKey {
     /// As it can be written: `filesystem`, `label:owner`.
     pub key: String,

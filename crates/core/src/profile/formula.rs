@@ -5,7 +5,6 @@
 //! that divides by zero, has no value.
 
 use crate::{text, text::Text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A unit in which a formula takes a figure.
@@ -69,9 +68,10 @@ enum Term {
 const GEOMEAN: &str = "geomean(";
 
 /// A formula, parsed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
-#[schemars(with = "String")]
+#[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub struct Formula {
     source: String,
     term: Term,

@@ -2,11 +2,11 @@
 
 use crate::words::Keyword;
 use crate::workload::Direction;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A `metadata` step: files that are made, looked at, read, renamed and removed, as mdtest does it. Each part is a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MetadataStep {
     /// Its name in formulas.
@@ -34,7 +34,8 @@ pub struct MetadataStep {
 }
 
 /// A part of a `metadata` step: one call, or a few, for each file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MetadataPart {
     /// Made, written, closed.

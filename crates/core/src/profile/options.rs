@@ -10,7 +10,6 @@ use crate::quantity::{parse_above_zero, parse_bytes, parse_duration_ns};
 use crate::words::{Keyword, all_words};
 use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoop, Pattern};
 use crate::{error::Result, profile::IoStep, text, text::Text};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Most operations in flight per thread.
@@ -126,7 +125,8 @@ macro_rules! options {
         },)+];
 
         /// Values of options, which change a procedure; what is absent stays as it is.
-        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
         pub struct Overrides {
             $(#[doc = $en] pub $field: Option<$type>,)+

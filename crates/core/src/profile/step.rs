@@ -9,11 +9,11 @@ use crate::workload::{
     Pattern, Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
 };
 use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A step of a profile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
     /// A workload.
@@ -39,7 +39,8 @@ const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
 /// An `io` step: a workload in one or more directions.
 // Its default does nothing: `IoStep::plain` is what others are made of.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
     /// Its name in formulas.
@@ -127,7 +128,8 @@ pub struct IoStep {
 
 /// A `positional` step: one large read, and if wanted a write of the same bytes, at each of n places spread evenly over
 /// the target (GNOME Disks).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PositionalStep {
     /// Its name in formulas.
@@ -149,7 +151,8 @@ pub struct PositionalStep {
 }
 
 /// Where an access-time step goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AccessOrder {
     /// As GLib's `g_rand_double_range` gives them: MT19937, two draws for one double.
@@ -159,7 +162,8 @@ pub enum AccessOrder {
 }
 
 /// An `access_time` step: single operations at random places, one after the other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessTimeStep {
     /// Its name in formulas.
@@ -187,7 +191,8 @@ pub struct AccessTimeStep {
 }
 
 /// A `copy` step: an ordinary buffered copy from the target to memory, from memory to the target, and within the target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CopyStep {
     /// Its name in formulas.
@@ -199,7 +204,8 @@ pub struct CopyStep {
 }
 
 /// A repository that kurabe makes itself, the same to the byte for the same numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitMaterial {
     /// Files in the repository.
@@ -214,7 +220,8 @@ pub struct GitMaterial {
 ///
 /// In all words `{work}` is a folder of kurabe's on the target, and `{origin}` the material, outside of the target's
 /// timed files but on the same target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandStep {
     /// Its name in formulas.
@@ -238,7 +245,8 @@ pub struct CommandStep {
 }
 
 /// When the operations of a trace are issued.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReplayTiming {
     /// Each as soon as there is room in the queue.
@@ -257,7 +265,8 @@ pub enum ReplayTiming {
 }
 
 /// A `replay` step: a trace, done again.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayStep {
     /// Its name in formulas.

@@ -6,11 +6,11 @@
 use super::Noise;
 use crate::environment::Environment;
 use crate::words::Keyword;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Who measured together.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RanksRecord {
     /// The hosts, each once, in the order of their first ranks.
     pub hosts: Vec<RankHost>,
@@ -23,7 +23,8 @@ pub struct RanksRecord {
 }
 
 /// A machine with ranks.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankHost {
     /// Its name.
     pub name: String,
@@ -32,7 +33,8 @@ pub struct RankHost {
 }
 
 /// Where a rank is, and how its clock stood when it was last compared before the run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlace {
     /// Its number.
     pub rank: u32,
@@ -45,7 +47,8 @@ pub struct RankPlace {
 }
 
 /// What file each rank works on.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RankLayout {
     /// Its own.
@@ -63,7 +66,8 @@ impl Keyword for RankLayout {
 }
 
 /// What of a repetition each rank did.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedRepetition {
     /// Each rank's share, in the order of ranks.
     pub shares: Vec<RankShare>,
@@ -75,7 +79,8 @@ pub struct RankedRepetition {
 }
 
 /// What one rank did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankShare {
     /// Its number.
     pub rank: u32,
@@ -96,7 +101,8 @@ pub struct RankShare {
 }
 
 /// The time in which all ranks were at work (IOR and IO500 end it by a stonewall).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllAtWork {
     /// Its length.
     pub time_ns: u64,
@@ -107,7 +113,8 @@ pub struct AllAtWork {
 }
 
 /// What else went on at a host.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostNoise {
     /// The host's place in the list of hosts.
     pub host: u32,

@@ -3,14 +3,14 @@
 use super::RankedRepetition;
 use crate::workload::{Direction, OpKind, is_zero};
 use crate::{model::TimeAccount, split::KernelSplit};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Latencies of one kind of operation as a sparse log-linear histogram.
 ///
 /// `buckets` holds `(lowest value of the bucket in ns, count)` in ascending order; a bucket reaches to the lowest
 /// value of the next possible bucket, which is at most 1/128 above its own. kurabe-stats reads it.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyRecord {
     /// Operations.
     pub count: u64,
@@ -32,7 +32,8 @@ impl LatencyRecord {
 }
 
 /// What one kind of operation did in a repetition.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpsRecord {
     /// Operations submitted.
     pub submitted: u64,
@@ -54,7 +55,8 @@ impl OpsRecord {
 }
 
 /// One interval of a time series.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
     /// Bytes read.
     pub read_bytes: u64,
@@ -97,7 +99,8 @@ impl Interval {
 }
 
 /// A time series from the start of a repetition.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// Length of an interval.
     pub interval_ns: u64,
@@ -107,7 +110,8 @@ pub struct Series {
 
 /// An operation, or a time without any completion, far beyond the repetition's own median. Operations that were
 /// held up together are one stall.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
     /// Start, from the start of the repetition.
     pub at_ns: u64,
@@ -125,7 +129,8 @@ pub struct Stall {
 }
 
 /// CPU time of kurabe during a repetition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuUse {
     /// User time.
     pub user_ns: u64,
@@ -134,7 +139,8 @@ pub struct CpuUse {
 }
 
 /// What else went on while a repetition ran.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
     /// Bytes that others read from the device, if its counters tell.
     pub other_read_bytes: Option<u64>,
@@ -156,7 +162,8 @@ pub struct Noise {
 }
 
 /// One pass of a cell.
-#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repetition {
     /// Number within the cell, from 0, discarded ones included.
     pub index: u32,
@@ -224,7 +231,8 @@ pub struct Repetition {
 }
 
 /// One timed operation of a step that samples the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sample {
     /// Its offset.
     pub offset_bytes: u64,
@@ -242,7 +250,8 @@ impl Sample {
 }
 
 /// What reached a device by its own counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Reads completed.
     pub read_operations: u64,

@@ -2,11 +2,11 @@
 
 use super::LatencyRecord;
 use crate::model::ModelRecord;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a served model kept its time during a run on it, whoever else used it meanwhile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServedRecord {
     /// The model.
     pub model: ModelRecord,

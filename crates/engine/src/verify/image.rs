@@ -7,7 +7,6 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::text;
 use rustix::fs::{Advice, fadvise};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -18,7 +17,8 @@ use std::os::unix::fs::FileExt;
 const MOST_PLACES: usize = 1000;
 
 /// What is wrong with a sector that was promised.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
     /// Nothing of the run is there.
@@ -34,7 +34,8 @@ pub enum FaultKind {
 }
 
 /// Sectors in a row with the same fault.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectorFault {
     /// The fault.
     #[serde(rename = "fault")]
@@ -51,7 +52,8 @@ pub struct SectorFault {
 }
 
 /// What an image holds of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageCheck {
     /// Bytes that the run wrote at least once, and those of them that were flushed.
     pub written_bytes: u64,

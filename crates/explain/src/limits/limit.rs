@@ -1,11 +1,11 @@
 //! What bounded a cell, in kinds.
 
 use kurabe_core::{Text, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What bounded a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum LimitKind {
     /// kurabe's own code.
@@ -49,7 +49,8 @@ pub enum LimitKind {
 }
 
 /// How far the evidence goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
     /// There is none.
@@ -63,7 +64,8 @@ pub enum Strength {
 }
 
 /// What bounded a cell, and why that is said.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
     /// What it was.
     pub kind: LimitKind,

@@ -2,11 +2,11 @@
 
 use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is moved while all else is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SweepAxis {
     /// The bytes that random access covers.
@@ -35,7 +35,8 @@ impl SweepAxis {
 }
 
 /// What the values of a curve are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CurveUnit {
     /// Mean time of an operation in ns.

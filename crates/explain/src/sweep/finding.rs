@@ -4,11 +4,11 @@ use super::axis::SweepAxis;
 use super::curves::MeasuredCurve;
 use kurabe_core::Text;
 use kurabe_core::workload::Direction;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a change, or the whole of a curve, comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingName {
     /// The computer's own memory.
@@ -42,7 +42,8 @@ pub enum FindingName {
 }
 
 /// How sure a name is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
     /// Nothing speaks for a name.
@@ -54,7 +55,8 @@ pub enum Confidence {
 }
 
 /// A change of a curve, or what the whole of it says, with a name.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// The axis.
     pub axis: SweepAxis,

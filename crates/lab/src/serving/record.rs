@@ -7,7 +7,6 @@ use kurabe_core::Result;
 use kurabe_core::model::ModelRecord;
 use kurabe_serve::{FrontKind, ServedFacts, ServedFigures};
 use kurabe_store::{SqliteStore, Store};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -16,7 +15,8 @@ use std::path::PathBuf;
 const RECORD_SCHEMA: u32 = 1;
 
 /// A server from its beginning to its end.
-#[derive(Serialize, Deserialize, JsonSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerRecord {
     kurabe_served: u32,
     version: String,

@@ -10,14 +10,14 @@ use kurabe_core::quantity::format_bytes;
 use kurabe_core::record::TargetKind;
 use kurabe_core::workload::Data;
 use kurabe_core::{Error, ErrorKind, Text, mention::ENGINE, text};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The words of a pivot.
 pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_name };
 
 /// A difference in words.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spoken {
     pub key: &'static str,
     pub name: Text,

@@ -6,19 +6,20 @@ use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
 use kurabe_core::{Error, Text, record::fallback, shown, text};
 use kurabe_lab::{Leftover, MachineFacts};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::path::PathBuf;
 
 /// All findings.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
     /// Findings by subject.
     pub sections: Vec<Section>,
 }
 
 /// Findings on one subject.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
     /// The subject.
     pub title: Text,
@@ -27,7 +28,8 @@ pub struct Section {
 }
 
 /// How a finding is to be taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckMark {
     /// As it should be.
@@ -39,7 +41,8 @@ pub enum CheckMark {
 }
 
 /// One finding.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// How it is to be taken.
     pub mark: CheckMark,

@@ -8,7 +8,6 @@ use kurabe_core::mention::{MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A value of more columns than this stands below its parameter.
@@ -18,7 +17,8 @@ const WIDEST_VALUE: usize = 18;
 const SOURCES: &str = include_str!("sources.txt");
 
 /// Where a value is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// From a document.
@@ -59,7 +59,8 @@ impl Provenance {
 }
 
 /// A model for scripts.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelDescription {
     /// Its name.
     pub name: String,
@@ -74,7 +75,8 @@ pub struct ModelDescription {
 }
 
 /// A layer of a model.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerDescription {
     /// Its name.
     pub name: String,
@@ -89,7 +91,8 @@ pub struct LayerDescription {
 }
 
 /// A parameter of a layer.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterDescription {
     /// Its key.
     pub key: &'static str,
@@ -120,7 +123,8 @@ pub struct ParameterDescription {
 }
 
 /// Members below a layer.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberDescription {
     /// How many.
     pub count: u32,

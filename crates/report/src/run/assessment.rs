@@ -13,7 +13,6 @@ use kurabe_explain::{CellLimit, LimitKind, SweepAxis, limits, swept_axis};
 use kurabe_stats::{cell_figure, cell_values, is_from_memory, mean_interval, stutter};
 use kurabe_study::catalogue::{Catalogue, DeviceClass};
 use kurabe_study::{CellLikeness, Likeness, likeness};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Uses are said to be open to a run only if it was measured for so many: fewer say little of a disk.
@@ -24,7 +23,8 @@ const ROUGH: f64 = 0.1;
 const MOST_TIMES: usize = 3;
 
 /// A run in one sentence, and what the sentence is made of.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assessment {
     /// The sentence.
     pub sentence: Text,
@@ -37,7 +37,8 @@ pub struct Assessment {
 }
 
 /// A use that a run is not fit for.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unfit {
     /// The use's name.
     pub name: String,

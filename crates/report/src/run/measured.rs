@@ -6,11 +6,11 @@ use kurabe_core::mention::{COMPARE, MEASURED};
 use kurabe_core::record::{Cell, LatencyRecord, RunRecord};
 use kurabe_core::{Lang, number, shown, text, workload::Direction};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// How far a run is from what was measured, in a direction or in all.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DemeritRow {
     /// The direction; `None` for reads and writes together.
     pub direction: Option<Direction>,

@@ -26,14 +26,14 @@ use kurabe_core::{ErrorKind, Result, Text, nearest, number, shown, split::Kernel
 use kurabe_explain::{Limit, limits, names_cell};
 use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Causes with a smaller share are put together.
 const SMALL: f64 = 0.005;
 
 /// What bounded a cell and where its time went, for scripts.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
     /// Id of the run.
     pub run: String,

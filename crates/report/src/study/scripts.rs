@@ -4,11 +4,11 @@ use super::verdict_answer;
 use kurabe_core::Text;
 use kurabe_study::catalogue::{CatalogueEntry, PublishedStatistic};
 use kurabe_study::{Part, Published, QuestionResult, Study, StudyAxis, StudyResult, StudyRow};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A study.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyLine<'a> {
     /// Its name.
     study: &'a str,
@@ -21,7 +21,8 @@ pub struct StudyLine<'a> {
 }
 
 /// A table of a study.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PartLine<'a> {
     /// Its name within the study.
     id: &'a str,
@@ -40,7 +41,8 @@ struct PartLine<'a> {
 }
 
 /// A row of such a table.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RowLine<'a> {
     /// What it is called.
     label: &'a Text,
@@ -83,7 +85,8 @@ impl<'a> From<&'a Part> for PartLine<'a> {
 }
 
 /// A study's result, with each verdict in words.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenStudy<'a> {
     #[serde(flatten)]
     result: &'a StudyResult,
@@ -91,7 +94,8 @@ pub struct SpokenStudy<'a> {
     verdicts: Vec<SpokenVerdict<'a>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct SpokenVerdict<'a> {
     #[serde(flatten)]
     verdict: &'a QuestionResult,
@@ -107,7 +111,8 @@ impl<'a> From<&'a StudyResult> for SpokenStudy<'a> {
 }
 
 /// A device of the catalogue.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EntryLine<'a> {
     /// `TABLE/DEVICE`.
     entry: String,
@@ -141,7 +146,8 @@ pub struct EntryLine<'a> {
     figures: Vec<PublishedFigure<'a>>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PublishedFigure<'a> {
     /// Its key.
     key: &'a str,

@@ -11,7 +11,6 @@ use kurabe_core::{Result, Text};
 use kurabe_sim::Control;
 use kurabe_stats::since;
 use rustix::fd::OwnedFd;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::Sender;
 
@@ -39,7 +38,8 @@ pub(crate) enum HubCommand {
 }
 
 /// A served stack so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServedFigures {
     /// Time since it is served.
     pub served_ns: u64,

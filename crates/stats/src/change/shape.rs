@@ -3,7 +3,6 @@
 //! The model: a level and a power are lines in the logarithms of both axes; a mixing and a line are `a + b·g(x)` of the
 //! value itself, weighted so that the errors are relative.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A point as a fit needs it.
@@ -16,7 +15,8 @@ pub(super) struct Datum {
 }
 
 /// What a piece of a curve looks like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
     /// `y = a`.
@@ -46,7 +46,8 @@ impl Shape {
 }
 
 /// A piece of a curve.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
     /// Its first point.
     pub first: usize,

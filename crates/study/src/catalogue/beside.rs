@@ -14,11 +14,11 @@ use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, imported::PrintedStatistic, quantity::format_bytes, text};
 use kurabe_stats::figure_in;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A published figure and the run's.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BesideFigure {
     /// What it tells.
     pub name: Text,
@@ -35,7 +35,8 @@ pub struct BesideFigure {
 }
 
 /// A run beside an entry.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
     /// The entry's id.
     pub entry: String,

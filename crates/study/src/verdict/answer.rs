@@ -6,12 +6,12 @@ use kurabe_compare::Out;
 use kurabe_core::Text;
 use kurabe_explain::{CellLimit, Limit};
 use kurabe_stats::{Concordance, FittedLine};
-use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The answer to a question.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionResult {
     /// The question's name within the study.
     pub id: String,
@@ -48,7 +48,8 @@ pub struct QuestionResult {
 }
 
 /// What to know of some of the figures that decided.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caveat {
     /// Which: the place of the choice, and the figure's name.
     pub of: Vec<(usize, Text)>,
@@ -57,7 +58,8 @@ pub struct Caveat {
 }
 
 /// The answer that the published figures give.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfPublished {
     /// The answer.
     pub answer: Answer,
@@ -66,7 +68,8 @@ pub struct OfPublished {
 }
 
 /// One of the choices.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
     /// The word for it in the study: a row's id, or a value of the axis.
     pub key: String,
@@ -77,7 +80,8 @@ pub struct Choice {
 }
 
 /// A figure that decided, with its value for each choice.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deciding {
     /// What it is.
     pub name: Text,
@@ -96,7 +100,8 @@ pub struct Deciding {
 }
 
 /// An answer. Numbers of choices and figures are places in the verdict's lists.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// One choice, or several that are a tie.
@@ -126,7 +131,8 @@ pub enum Answer {
 }
 
 /// What bounded a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReasonView {
     /// As far as somebody can tell who does not see the account.
     pub outside: CellLimit,
@@ -135,7 +141,8 @@ pub struct ReasonView {
 }
 
 /// The best choice.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Best {
     /// The best, and those that are not worse by more than the margin.
     pub best: Vec<usize>,
@@ -148,7 +155,8 @@ pub struct Best {
 }
 
 /// A choice in its place.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedChoice {
     /// The choice.
     pub choice: usize,
@@ -159,7 +167,8 @@ pub struct RankedChoice {
 }
 
 /// A figure on which the answer rests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestsOn {
     /// The figure.
     pub figure: usize,
@@ -168,7 +177,8 @@ pub struct RestsOn {
 }
 
 /// What becomes of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
     /// The figure.
     pub figure: usize,
@@ -181,7 +191,8 @@ pub struct Change {
 }
 
 /// How a figure lies over an axis.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AxisFit {
     /// The figure.
     pub figure: usize,
@@ -194,7 +205,8 @@ pub struct AxisFit {
 }
 
 /// What the article concludes, beside the answer.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArticleView {
     /// In a few words.
     pub says: Text,
@@ -207,7 +219,8 @@ pub struct ArticleView {
 }
 
 /// Whether figures come to what an article concludes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// They do.

@@ -5,7 +5,7 @@ use super::kit::*;
 use super::tiles;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use kurabe_chart::{Theme, png};
+use kurabe_chart::{DRAWS_PNG, Theme, png};
 use kurabe_interop::ExportFormat;
 use kurabe_report::{headline, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
@@ -71,12 +71,13 @@ pub(crate) fn files(id: &str) -> [(String, Text); 4] {
 fn cards(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
     let (own, other) = (lang.pick("en", "ja"), lang.pick("ja", "en"));
+    let ending = if DRAWS_PNG { "png" } else { "svg" };
     html! {
         div.gallery {
             @for (tongue, theme) in [(own, "light"), (own, "dark"), (other, "light"), (other, "dark")] {
-                @let address = format!("/runs/{id}/card.png?lang={tongue}&theme={theme}");
+                @let address = format!("/runs/{id}/card.{ending}?lang={tongue}&theme={theme}");
                 @let words = text!("card, {tongue}, {theme}", "画像カード({tongue}、{theme})");
-                a href=(address) download={ "kurabe-" (id) "-" (tongue) "-" (theme) ".png" } {
+                a href=(address) download={ "kurabe-" (id) "-" (tongue) "-" (theme) "." (ending) } {
                     img src=(address) alt=(words.get(lang)) loading="lazy" width="1200" height="675";
                 }
             }
@@ -103,10 +104,14 @@ pub(crate) fn file(
     let record = || load(shared, &id);
     let kept = |ending| Some(format!("kurabe-{}.{ending}", encoded(&id)));
     Ok(match name.as_str() {
-        "card.png" => {
+        "card.png" | "card.svg" => {
             let theme = if asked.theme == "dark" { Theme::Dark } else { Theme::Light };
             let lang = asked.lang.as_deref().map_or(lang, Lang::from_locale);
-            Made::File("image/png", None, png(&kurabe_report::card(&record()?, theme, lang), 1.0)?)
+            let svg = kurabe_report::card(&record()?, theme, lang);
+            match name.ends_with(".svg") {
+                true => Made::File("image/svg+xml", None, svg.into_bytes()),
+                false => Made::File("image/png", None, png(&svg, 1.0)?),
+            }
         }
         // As people paste it.
         "text" => {

@@ -5,11 +5,11 @@ use kurabe_core::Text;
 use kurabe_core::model::{CONNECTIONS, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_stats::{CellAccount, cell_account};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What times and counts are given for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
     /// One operation.
@@ -21,7 +21,8 @@ pub enum Per {
 }
 
 /// What one cause took.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseTime {
     /// Name of the layer.
     pub layer: String,
@@ -48,7 +49,8 @@ impl CauseTime {
 }
 
 /// How often something happened.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountOf {
     /// Name of the layer.
     pub layer: String,
@@ -63,7 +65,8 @@ pub struct CountOf {
 }
 
 /// Where the time of a cell went.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellTime {
     /// Place of the cell in the run, from 1.
     pub number: usize,

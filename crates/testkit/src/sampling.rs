@@ -1,0 +1,32 @@
+//! Samples of what is too much for every run of the tests.
+
+use kurabe_core::random::Random;
+use std::collections::BTreeSet;
+
+/// Purpose of the generator that chooses.
+const SAMPLE_STREAM: u64 = 0x7361_6d70;
+
+/// Whether the tests go through everything (`KURABE_ALL=1`).
+pub fn all_is_tested() -> bool {
+    std::env::var_os("KURABE_ALL").is_some_and(|value| value == "1")
+}
+
+/// Returns the items in their order: all of them with `KURABE_ALL=1`, otherwise at most `most`, the first and the last among them. The
+/// others are chosen with a fixed seed, so that every run of the tests has the same.
+pub fn sampled<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
+    let items: Vec<T> = items.into_iter().collect();
+    if all_is_tested() { items } else { chosen(items, most) }
+}
+
+fn chosen<T>(items: Vec<T>, most: usize) -> Vec<T> {
+    let count = items.len();
+    if count <= most {
+        return items;
+    }
+    let mut random = Random::new(1, SAMPLE_STREAM);
+    let mut places = BTreeSet::from([0, count - 1]);
+    while places.len() < most {
+        places.insert(random.below(count as u64) as usize);
+    }
+    items.into_iter().enumerate().filter(|(place, _)| places.contains(place)).map(|(_, item)| item).collect()
+}

@@ -1,0 +1,50 @@
+//! Profiles on models in virtual time.
+//!
+//! The driver is generic over the device, so that real storage pays nothing for models. Generic code is compiled where it is called, at
+//! that crate's level of optimisation. These functions have it compiled here, for [`ModelTarget`] and once: this crate is optimised in
+//! every build, the rooms above it are not. So they call [`run`] and [`in_turns`] instead of [`Session::run`].
+
+use kurabe_core::event::Event;
+use kurabe_core::profile::Profile;
+use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord};
+use kurabe_core::{Result, model::Model, trace::Trace};
+use kurabe_engine::{Contender, InTurns, Modelled, Session};
+use kurabe_program::Stop;
+use kurabe_sim::ModelTarget;
+use std::sync::Arc;
+
+/// A run of a profile on a model.
+pub type ModelSession<'a> = Session<'a, Modelled<'a, ModelTarget>>;
+
+/// Measures every cell of the session's profile.
+///
+/// # Errors
+/// As [`Session::run`].
+pub fn run(session: ModelSession<'_>) -> Result<()> {
+    session.run()
+}
+
+/// Returns the session as a target that takes turns with others.
+pub fn in_turns<'a>(session: ModelSession<'a>) -> Box<dyn Contender + 'a> {
+    Box::new(InTurns::from(session))
+}
+
+/// Measures a profile on a model and returns its cells and notices.
+///
+/// # Errors
+/// When the profile does not fit the model, the model fails, or the user stops it.
+pub fn measure(
+    model: &mut ModelTarget,
+    profile: &Profile,
+    traces: &[Option<Arc<Trace>>],
+    interrupt: &Stop,
+) -> Result<(Vec<Cell>, Vec<Notice>)> {
+    let mut record = RunRecord::begun(RunHeader::default());
+    let name = model.record().name;
+    let mut emit = |event: Event| {
+        record.apply(&event);
+        Ok(())
+    };
+    run(Session::on_model(model, &name, profile, interrupt, &mut emit).with_traces(traces.to_vec()))?;
+    Ok((record.cells, record.notices))
+}
