@@ -1,11 +1,19 @@
-//! Counting user instructions: with the processor's own counter where it can be had, else with valgrind.
+//! Counting user instructions: with the processor's own counter where it is available, else with valgrind. The bench
+//! `instructions` compares the count of the driver with its bounds.
 //!
 //! Callgrind counts every instruction of the process in software. The tools then run some fifty times slower, but
 //! the instructions that an operation needs stay the same; the kernel's part runs natively.
+//!
+//! The bench measures 4 KiB random reads of /dev/zero in both processes of kurabe, one of which supervises the other. The
+//! count is the difference between two lengths, so that start and end do not count. The lengths are 2 GiB apart, because
+//! the start varies by some million instructions (the clock is measured). A count does not depend on the load of the
+//! machine, so this bench fails above its bounds.
 
-use crate::Result;
 use crate::child::{self, Ended};
+use crate::{Result, options::Flags, tools};
 use std::ffi::OsString;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A way to count.
@@ -67,6 +75,106 @@ impl Counter {
         };
         Ok((count.ok_or("not supported on this machine")?, ended))
     }
+}
+
+/// Most user instructions per operation at a queue depth.
+#[derive(Clone, Copy, Debug)]
+pub struct InstructionBound {
+    /// Operations in flight.
+    pub depth: u32,
+    /// Most instructions per operation.
+    pub most: f64,
+}
+
+/// Measured: 626 to 663 at depth 1 and 398 to 408 at depth 32 (io_uring, an end in bytes, which costs more than one in time;
+/// docs/cost.md). Inlining differs from build to build, and a busy machine adds some. The bounds leave a twentieth for another
+/// compiler and processor. A loop over the operations in flight or an allocation for each operation exceeds them.
+pub const BOUNDS: [InstructionBound; 2] =
+    [InstructionBound { depth: 1, most: 700.0 }, InstructionBound { depth: 32, most: 440.0 }];
+
+const BLOCK_BYTES: u64 = 4096;
+
+/// How the instructions of the driver are counted.
+#[derive(Clone, Debug)]
+pub struct DriverCount {
+    /// The program.
+    pub kurabe: PathBuf,
+    /// Bytes read by the short and by the long run.
+    pub lengths_bytes: [u64; 2],
+    /// The bounds, each of which is measured.
+    pub bounds: Vec<InstructionBound>,
+}
+
+impl DriverCount {
+    fn command(&self, store: &Path, depth: u32, length_bytes: u64) -> Command {
+        let mut command = Command::new(&self.kurabe);
+        command.arg("--db").arg(store).args(["run", "--json", "--quiet", "--threads", "1", "--runs", "1"]);
+        command.args([
+            "--cache",
+            "keep",
+            "--buffered",
+            "--rw",
+            "randread",
+            "--bs",
+            "4k",
+            "--engine",
+            "uring",
+        ]);
+        command.args(["--size", "16MiB", "--time", "10min", "--iodepth", &depth.to_string()]);
+        command.args(["--bytes", &length_bytes.to_string(), "/dev/zero"]);
+        command
+    }
+
+    fn per_operation(&self, store: &Path, depth: u32) -> Result<f64> {
+        let [short, long] = self.lengths_bytes.map(|length_bytes| {
+            Counter::Callgrind.run(&self.command(store, depth, length_bytes)).map(|(count, _)| count)
+        });
+        let operations = (self.lengths_bytes[1] - self.lengths_bytes[0]) / BLOCK_BYTES;
+        Ok((long? - short?) / operations as f64)
+    }
+
+    /// Counts at every bound and prints the counts. Prints the reason if nothing can be counted on this machine.
+    ///
+    /// # Errors
+    /// When a count exceeds its bound, or kurabe fails under callgrind.
+    pub fn run(&self, out: &mut dyn Write) -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let store = folder.path().join("counted.db");
+        if let Err(error) = Counter::Callgrind.run(&Command::new("true")) {
+            writeln!(out, "not counted, because it needs valgrind: {error}")?;
+            return Ok(());
+        }
+        if let Err(error) = child::run(&mut self.command(&store, 1, BLOCK_BYTES)) {
+            writeln!(out, "not counted, because it needs io_uring: {error}")?;
+            return Ok(());
+        }
+        let mut exceeded = Vec::new();
+        for InstructionBound { depth, most } in &self.bounds {
+            let count = self.per_operation(&store, *depth)?;
+            writeln!(out, "queue depth {depth}: {count:.0} instructions per operation, at most {most:.0}")?;
+            if count > *most {
+                exceeded.push(format!("{count:.0} instructions at queue depth {depth} (at most {most:.0})"));
+            }
+        }
+        if exceeded.is_empty() {
+            return Ok(());
+        }
+        Err(format!(
+            "the driver takes more instructions per operation than its bound: {}",
+            exceeded.join(", ")
+        )
+        .into())
+    }
+}
+
+/// Counts the instructions of the driver, for `cargo bench --bench instructions`.
+///
+/// # Errors
+/// As [`DriverCount::run`], and on any flag.
+pub fn main(out: &mut dyn Write) -> Result<()> {
+    Flags::from_environment(&[], &[], "This bench has no flags.")?;
+    let lengths_bytes = [128 << 20, 2176 << 20];
+    DriverCount { kurabe: tools::build_kurabe()?, lengths_bytes, bounds: BOUNDS.to_vec() }.run(out)
 }
 
 /// `1234,,instructions:u,…`, or `<not supported>,,instructions:u,…`.

@@ -2,8 +2,8 @@
 //!
 //! The model: every tool is a process of its own; all of them take turns, round after round, so that a machine
 //! that drifts drifts for all; what is compared is the ratio within a round, and the median of these ratios over
-//! the rounds. Figures are printed and held against what was promised, but never asserted: a machine under load
-//! would make liars of such tests. The tests of this package only see to it that the benches run. The speed of the
+//! the rounds. Figures are printed and compared with the promises, but never asserted: a machine under load would make
+//! liars of such tests. Only counted instructions are, because they do not depend on the load. The tests of this package only see to it that the benches run. The speed of the
 //! models is the exception: it is measured within this process, because it is that of a library.
 
 pub mod agreement;

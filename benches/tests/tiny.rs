@@ -2,8 +2,8 @@
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
-    Result, agreement, disksim, model_speed, mqsim, null_versus, overhead, page, ranks, serve, shared_scale,
-    store_scale,
+    Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, ranks, serve,
+    shared_scale, store_scale,
 };
 use kurabe_testkit::postgres::PostgresServer;
 use std::path::{Path, PathBuf};
@@ -66,6 +66,30 @@ fn overhead_runs() -> Result<()> {
         assert_eq!(out.starts_with('{'), json);
     }
     assert_eq!(directory.path().read_dir()?.count(), 0, "the test file is gone");
+    Ok(())
+}
+
+#[test]
+#[ignore = "slow: callgrind runs the program fifty times slower"]
+#[allow(clippy::print_stderr)]
+fn instructions_are_counted_and_above_their_bound_an_error() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    let bound = |most| instructions::InstructionBound { depth: 1, most };
+    let count = instructions::DriverCount {
+        kurabe,
+        lengths_bytes: [4 << 20, 36 << 20],
+        bounds: vec![bound(f64::INFINITY), bound(1.0)],
+    };
+    let mut out = Vec::new();
+    let ended = count.run(&mut out);
+    let out = String::from_utf8(out)?;
+    if out.starts_with("not counted, ") {
+        eprintln!("skipped: {}", out.trim_end());
+        return ended;
+    }
+    assert_eq!(out.matches("queue depth 1: ").count(), 2, "{out}");
+    let error = ended.expect_err("an error").to_string();
+    assert_eq!(error.matches("at queue depth 1").count(), 1, "{error}");
     Ok(())
 }
 

@@ -75,7 +75,7 @@ impl RepeatedValue {
     }
 }
 
-/// RequestCounts by their words.
+/// Counts by their keys.
 pub type CountValues = BTreeMap<String, RepeatedValue>;
 
 /// The bill.

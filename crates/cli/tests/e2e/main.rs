@@ -17,6 +17,7 @@ mod bad_store;
 mod comparing;
 mod content;
 mod devices;
+mod documented;
 mod each_operation;
 mod engines;
 mod every_record;

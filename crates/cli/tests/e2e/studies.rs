@@ -1,6 +1,6 @@
 //! Studies and the catalogue: on models, on a directory, for people and for scripts.
 
-use crate::lab::{Lab, SHORT};
+use crate::lab::{Lab, Live, SHORT};
 use serde_json::Value;
 use std::sync::LazyLock;
 
@@ -244,6 +244,25 @@ fn a_run_beside_an_entry_tells_what_is_missing_and_a_mistyped_entry_is_told_at_o
 /// What all studies say on the models. They take long, so tests share what one command printed.
 pub static STUDIES: LazyLock<Vec<Value>> =
     LazyLock::new(|| Lab::new().kurabe(&["study", "run", "--all", "--json"]).ok().json_lines());
+
+#[test]
+#[ignore = "slow: computes all studies twice"]
+fn all_studies_have_the_same_figures_on_any_number_of_threads() {
+    let all = |threads: &str| {
+        let lab = Lab::new();
+        let command = lab.command(&["study", "run", "--all", "--threads", threads]);
+        Live::start_patiently(command).end().ok().out
+    };
+    let (one, three) = (all("1"), all("3"));
+    let is_compared = |line: &&str| {
+        line.contains('%') && ["calibrated", "predicted"].iter().any(|mark| line.contains(mark))
+    };
+    assert!(one.lines().filter(is_compared).count() > 100, "{one}");
+    for (first, second) in one.lines().zip(three.lines()) {
+        assert_eq!(first, second);
+    }
+    assert_eq!(one.len(), three.len());
+}
 
 /// One of them.
 fn of_all(name: &str) -> &'static Value {

@@ -1,8 +1,25 @@
-//! What is linked in: licences and bans of `deny.toml`, read here too, so that they hold wherever cargo is.
+//! The dependencies: licences and bans of `deny.toml`, read here too, so that they hold wherever cargo is, and the number of
+//! crates that a user compiles.
 
 use crate::root;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
+
+/// Most crates in the default build of the program, those of this workspace included.
+const MOST_CRATES: usize = 250;
+
+/// Runs cargo on the workspace as it is locked, without network.
+fn cargo(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO"))
+        .args(arguments)
+        .args(["--offline", "--locked"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
 
 /// A list of `deny.toml`.
 fn list<'a>(page: &'a str, section: &str, key: &str) -> Vec<&'a str> {
@@ -42,14 +59,9 @@ fn everything_linked_in_may_be() {
     let page = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let (allowed, banned) = (list(&page, "licenses", "allow"), list(&page, "bans", "deny"));
     assert!(allowed.contains(&"MIT") && banned.contains(&"openssl-sys"), "deny.toml: {allowed:?} {banned:?}");
-    let metadata = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
-        .args(["--filter-platform", "x86_64-unknown-linux-gnu"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    assert!(metadata.status.success(), "{}", String::from_utf8_lossy(&metadata.stderr));
-    let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
+    let metadata =
+        cargo(&["metadata", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 50, "cargo names only {} packages", packages.len());
     let mut faults = Vec::new();
@@ -69,6 +81,18 @@ fn everything_linked_in_may_be() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn the_default_build_has_few_crates() {
+    let tree = cargo(&["tree", "-p", "kurabe", "-e", "normal,build", "--prefix", "none"]);
+    let crates: BTreeSet<&str> = tree
+        .lines()
+        .map(|line| line.trim_end_matches(" (*)").trim_end_matches(" (proc-macro)"))
+        .filter(|name| !name.is_empty())
+        .collect();
+    assert!(crates.iter().any(|name| name.starts_with("kurabe-core v")), "{crates:?}");
+    assert!(crates.len() <= MOST_CRATES, "{} crates, at most {MOST_CRATES}: {crates:#?}", crates.len());
 }
 
 #[test]
