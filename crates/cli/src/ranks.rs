@@ -1,4 +1,5 @@
-//! `kurabe-mpi run`: a run by several processes at once. Rank 0 does what `kurabe run` does; the others are silent.
+//! `kurabe run`, in one process or in several. Under `kurabe-mpi` every rank measures its part; rank 0 stores and prints the
+//! record of all, and the others print nothing.
 
 use crate::args::{Global, RunArgs};
 use crate::run::{measured_with, print_done, say_how_it_differs};
@@ -6,7 +7,7 @@ use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 
-/// What `kurabe-mpi` has no words for.
+/// Refuses a command that `kurabe-mpi` does not have.
 pub fn only_runs() -> Error {
     ErrorKind::Usage
         .error(text!(

@@ -74,7 +74,7 @@ impl RepeatedValue {
     }
 }
 
-/// RequestCounts by their words.
+/// Counts by their keys.
 pub type CountValues = BTreeMap<String, RepeatedValue>;
 
 /// The bill.

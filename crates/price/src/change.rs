@@ -10,7 +10,7 @@ use kurabe_core::Text;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// RequestCounts that differ by less than this are the same work: what a file system adds varies by that much.
+/// Counts that differ by less than this share are the same work: what a file system adds varies by that much.
 const SAME_WORK: f64 = 0.02;
 
 /// A count that changed.

@@ -80,7 +80,7 @@ impl Count {
 pub struct RequestCounts([u64; COUNTS.len()]);
 
 impl RequestCounts {
-    /// RequestCounts requests, in the order in which they were asked.
+    /// Counts requests, which are in the order of their arrival.
     pub fn of(recorded: &[RecordedRequest]) -> Self {
         let mut counts = Self::default();
         let (mut covered, mut is_clean) = (Ranges::default(), true);

@@ -1,8 +1,8 @@
 //! The price of I/O: what a program asks of its storage, counted; what that takes on devices that are not at hand, computed; and
 //! what changed since another time.
 //!
-//! The model: a [`ProgramRecording`] is every request that reached the device, in order. RequestCounts of it are exact, whatever the machine
-//! did meanwhile; its seconds are those of a panel of models in virtual time. A [`Bill`] is made of several recordings of one
+//! The model: a [`ProgramRecording`] is every request that reached the device, in order. Its counts are exact, whatever else the machine
+//! does; its seconds are those of a panel of models in virtual time. A [`Bill`] is made of several recordings of one
 //! program: a count that is the same in all of them is compared exactly, one that varies by its interval.
 
 mod bill;

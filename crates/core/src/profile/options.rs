@@ -1,8 +1,9 @@
-//! The options of a workload, each once: how it is spelled, what its value is, what it does, and what a model makes of it.
+//! The options of a workload, each once: its name, its value, its help, and whether it changes anything on a model.
 //!
-//! The model: a row of the table is an option. From it come the field of [`Overrides`], the flag, what configurations of one
-//! target may differ in, the key of an `io` step in a profile, and fio's spelling in a job file. What an option does is in
-//! [`Overrides::change_step`] if it is part of a workload, and else where the lab applies what concerns the whole profile.
+//! The model: a row of the table is an option. The row determines the field of [`Overrides`], the flag with fio's names as
+//! aliases, the key in an `io` step of a profile (if the step reads it from here), and whether configurations of one target may
+//! differ in it. [`Overrides::change_step`] applies the options of a workload to a step, and the lab applies the others to the
+//! profile, the device and the files. Job files of fio have a table of their own in `interop`.
 
 use crate::data_file::{DataTable, Value};
 use crate::issue::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};
@@ -79,7 +80,7 @@ pub struct WorkloadOption {
     pub value_name: &'static str,
     /// The value that it has where nothing else is said, if it has a word.
     pub usual: Option<&'static str>,
-    /// fio's names of it in job files; a command line takes them as well.
+    /// fio's names of it, which are aliases of the flag.
     pub fio: &'static [&'static str],
     /// Its key in an `io` step of a profile.
     pub key: Option<&'static str>,

@@ -391,8 +391,7 @@ impl SharedByLanes<'_> {
     }
 }
 
-/// What a thread returned. A panic of the thread is raised again here, which only builds that unwind get to see: a release
-/// build ends at the panic itself.
+/// Returns the result of a thread, and raises its panic again in this one.
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

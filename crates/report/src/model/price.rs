@@ -13,7 +13,7 @@ use kurabe_price::{
 };
 use std::fmt::Write;
 
-/// RequestCounts of the table, beside which stands what of them is random or written again.
+/// Counts in the table, each with the part of it that is random, empty or written again.
 const LISTED: [(Count, Option<Count>); 6] = [
     (Count::Flushes, Some(Count::EmptyFlushes)),
     (Count::Writes, Some(Count::RandomWrites)),
