@@ -6,7 +6,6 @@
 use kurabe_core::record::{Cell, Repetition, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{ErrorKind, Result, mention::DIRECT, shown, text};
-use std::fmt::Write;
 
 /// Unit in which memory is handed to a device.
 const PAGE_BYTES: f64 = 4096.0;
@@ -74,8 +73,7 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
         ("wake_time", wake_ns, "two threads that wake each other".to_owned()),
     ] {
         let source = format!("derived: {what}");
-        writeln!(file, "{key} = {{ value = \"{time_ns:.0} ns\", source = \"{source}\" }}")
-            .expect("a string takes all");
+        file += &format!("{key} = {{ value = \"{time_ns:.0} ns\", source = \"{source}\" }}\n");
     }
     Ok(file)
 }

@@ -5,6 +5,8 @@
 //! ran side by side, the one that ended last was waited for: its segments stand from its beginning on, and what the others
 //! did meanwhile cost nothing. So a path has no gaps and no overlaps, and the sum of its segments is its length, exactly.
 
+use kurabe_core::model::CauseClass;
+
 /// What time went to; a number within its stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause(pub(crate) u16);
@@ -14,9 +16,6 @@ pub const UNEXPLAINED: Cause = Cause(0);
 
 /// A few words in English and Japanese.
 pub type Words = (&'static str, &'static str);
-
-/// The class of standing in line: pages leave it out, for a layer says it where it names the cause.
-pub(crate) const LINE: &str = "line";
 
 /// What a cause is called. All of it stands in the code, so that naming one costs a stack no text.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +28,8 @@ pub(crate) struct CauseFacts {
     pub(crate) name: Words,
     /// One sentence for somebody who never heard of it.
     pub(crate) explanation: Words,
-    /// What somebody outside can know it by, in the word of its page.
-    pub(crate) class: &'static str,
+    /// What somebody outside can know it by.
+    pub(crate) class: CauseClass,
 }
 
 /// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.

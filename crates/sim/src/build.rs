@@ -1,8 +1,9 @@
 //! What a kind of layer gets to build one of it.
 
-use crate::account::{Cause, CauseFacts, Counter, CounterFacts, LINE};
+use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
 use crate::settings::{LayerSettings, LayerValue};
 use crate::world::LayerId;
+use kurabe_core::model::CauseClass;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
 
@@ -178,6 +179,17 @@ impl Builder<'_> {
     /// Names something that time can go to: its name and one sentence for somebody who never heard of it, in English and
     /// Japanese, and what somebody outside can know it by.
     pub fn cause(&mut self, key: &'static str, [en, ja, why, why_ja, class]: [&'static str; 5]) -> Cause {
+        // A page with another word does not compile.
+        let class = CauseClass::named(class).unwrap_or_default();
+        self.classed_cause(key, [en, ja, why, why_ja], class)
+    }
+
+    fn classed_cause(
+        &mut self,
+        key: &'static str,
+        [en, ja, why, why_ja]: [&'static str; 4],
+        class: CauseClass,
+    ) -> Cause {
         let (layer, name, explanation) = (self.name_place, (en, ja), (why, why_ja));
         let same = |kept: &CauseFacts| (kept.layer, kept.key) == (layer, key);
         let facts = CauseFacts { layer, key, name, explanation, class };
@@ -185,8 +197,8 @@ impl Builder<'_> {
     }
 
     /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
-    pub fn line(&mut self, key: &'static str, [en, ja, why, why_ja]: [&'static str; 4]) -> Cause {
-        self.cause(key, [en, ja, why, why_ja, LINE])
+    pub fn line(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
+        self.classed_cause(key, texts, CauseClass::Line)
     }
 
     /// Names something that is counted, in English and Japanese.

@@ -1,6 +1,6 @@
 //! A modelled device: its layers, and time going on in it.
 
-use crate::account::{CauseFacts, LINE, Words};
+use crate::account::{CauseFacts, Words};
 use crate::build::{Branch, Builder, Register};
 use crate::layer::{Built, Control, Layer, LayerKind, Volatile};
 use crate::ranges::AtRisk;
@@ -64,7 +64,7 @@ impl Stack {
                 "time that no layer accounted for: a defect of the model",
                 "どの層も内訳を示さなかった時間です。モデルの不具合です",
             ),
-            class: LINE,
+            class: CauseClass::Line,
         };
         let register = Register { names: Vec::new(), causes: vec![unexplained], counters: Vec::new() };
         let mut assembly = Assembly { layers: Vec::new(), places: Vec::new(), register, seed };
@@ -424,8 +424,8 @@ impl Stack {
                     key: cause.key.to_owned(),
                     name: text(cause.name),
                     explanation: text(cause.explanation),
-                    in_line: cause.class == LINE,
-                    class: CauseClass::named(cause.class).expect("a class of causes"),
+                    in_line: cause.class == CauseClass::Line,
+                    class: cause.class,
                 })
                 .collect(),
             counters: (counters.iter().filter(|counter| counter.layer == name))

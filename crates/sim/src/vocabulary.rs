@@ -6,6 +6,11 @@
 //! (`kurabe_core::model::CauseClass`; not of standing in line, which its layer says). Pages are read while this is compiled,
 //! so an entry that lacks a text does not compile.
 
+use kurabe_core::model::CauseClass;
+
+/// Texts of a cause that somebody outside can know by its class, which is the last of them.
+const CAUSE_TEXTS: usize = 5;
+
 /// The text of a page.
 macro_rules! page {
     ($page:literal) => {
@@ -25,7 +30,7 @@ pub(crate) use entry;
 /// The texts of the entry `SORT KEY` of a page.
 ///
 /// # Panics
-/// When the page has no such entry, or that has another number of texts; which does not compile.
+/// When the page has no such entry, or that has another number of texts or no class; which does not compile.
 pub(crate) const fn texts<const COUNT: usize>(
     page: &'static str,
     sort: &str,
@@ -48,6 +53,9 @@ pub(crate) const fn texts<const COUNT: usize>(
             (rest, count) = (split_line(rest).1, count + 1);
         }
         assert!(count == COUNT, "an entry lacks a text");
+        if COUNT == CAUSE_TEXTS {
+            assert!(CauseClass::named(texts[COUNT - 1]).is_some(), "a cause has no class");
+        }
         return texts;
     }
     panic!("the page has no such entry")
@@ -91,6 +99,11 @@ mod tests {
         for (sort, key) in [("cause", "a"), ("cause", "a-"), ("kin", "a"), ("parameter", "a"), ("", "one")] {
             assert!(std::panic::catch_unwind(|| texts::<2>(PAGE, sort, key)).is_err(), "{sort} {key}");
         }
+        let class = |word: &str| {
+            texts::<5>(String::leak(format!("cause a\n  b\n  b\n  b\n  b\n  {word}\n")), "cause", "a")
+        };
+        assert_eq!(class("medium")[4], "medium");
+        assert!(std::panic::catch_unwind(|| class("arm")).is_err());
     }
 
     /// Every file in a folder and those in it.
