@@ -220,7 +220,7 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     }
     let Some(format) = ExportFormat::of_word(&args.format) else {
         let [record] = records.as_slice() else { return Err(one_run_only()) };
-        return write_out(&export_with_figures(record, &run_figures(record)), output);
+        return write_out(&export_with_figures(record, &run_figures(record))?, output);
     };
     if records.len() > 1 && format != ExportFormat::Csv {
         return Err(one_run_only());

@@ -26,32 +26,38 @@ pub const REPORT_VERSION: u32 = 1;
 const MOST_UNPACKED_BYTES: u64 = 48 << 20;
 
 /// The runs as one JSON text without line breaks.
-pub fn export_bundle(runs: Vec<RunRecord>) -> String {
+///
+/// # Errors
+/// When a record cannot be written as JSON, which is a defect of kurabe.
+pub fn export_bundle(runs: Vec<RunRecord>) -> Result<String> {
     #[derive(Serialize)]
     struct Bundle {
         kurabe_report: u32,
         runs: Vec<ExportedRun>,
     }
     let runs = runs.into_iter().map(ExportedRun::from).collect();
-    json::to_text(&Bundle { kurabe_report: REPORT_VERSION, runs })
+    Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, runs })?)
 }
 
-/// The runs as one JSON text that is as short as it can be; so many runs that they could not be unpacked stay as they are.
-pub fn export_packed_bundle(runs: Vec<RunRecord>) -> String {
+/// The runs as one JSON text that is as short as it can be. Runs that cannot be packed, and so many that they could not be
+/// unpacked, stay as they are.
+///
+/// # Errors
+/// As [`export_bundle`].
+pub fn export_packed_bundle(runs: Vec<RunRecord>) -> Result<String> {
     #[derive(Serialize)]
     struct Bundle {
         kurabe_report: u32,
         packed: String,
     }
     let runs: Vec<ExportedRun> = runs.into_iter().map(ExportedRun::from).collect();
-    let json = json::to_text(&runs);
-    if json.len() as u64 > MOST_UNPACKED_BYTES {
-        return format!("{{\"kurabe_report\":{REPORT_VERSION},\"runs\":{json}}}");
-    }
+    let json = json::to_text(&runs)?;
     let mut packed = Vec::new();
-    // Memory can always be read.
-    GzEncoder::new(json.as_bytes(), Compression::default()).read_to_end(&mut packed).expect("memory is read");
-    json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })
+    let mut encoder = GzEncoder::new(json.as_bytes(), Compression::default());
+    if json.len() as u64 > MOST_UNPACKED_BYTES || encoder.read_to_end(&mut packed).is_err() {
+        return Ok(format!("{{\"kurabe_report\":{REPORT_VERSION},\"runs\":{json}}}"));
+    }
+    Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })?)
 }
 
 /// Runs unpacked.

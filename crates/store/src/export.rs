@@ -37,8 +37,11 @@ impl From<RunRecord> for ExportedRun {
 }
 
 /// The run as a JSON file, for people too: with line breaks, and one at the end.
-pub fn export(record: &RunRecord) -> String {
-    to_tidy_text(&ExportedRun::from(record.clone()))
+///
+/// # Errors
+/// When the record cannot be written as JSON, which is a defect of kurabe.
+pub fn export(record: &RunRecord) -> Result<String> {
+    Ok(to_tidy_text(&ExportedRun::from(record.clone()))?)
 }
 
 /// The run as it would come back from its file: checked, ended, without NaN.
@@ -48,10 +51,10 @@ pub fn export(record: &RunRecord) -> String {
 pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
     // Cell by cell: the text of a run of thousands of cells takes more than the run.
     let mut cells = std::mem::take(&mut run.cells);
-    let mut run: RunRecord = json::from_slice(json::to_text(&run).as_bytes()).map_err(misfit)?;
+    let mut run: RunRecord = json::from_slice(json::to_text(&run)?.as_bytes()).map_err(misfit)?;
     for (index, cell) in cells.iter_mut().enumerate() {
         json::make_finite(cell);
-        *cell = json::from_slice(json::to_text(cell).as_bytes()).map_err(|Misfit { field, reason }| {
+        *cell = json::from_slice(json::to_text(cell)?.as_bytes()).map_err(|Misfit { field, reason }| {
             let within = if field.is_empty() { String::new() } else { format!(".{field}") };
             misfit(Misfit { field: format!("cells[{index}]{within}"), reason })
         })?;
@@ -61,8 +64,11 @@ pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
 }
 
 /// [`export`], with the figures of the cells beside them for other programs; they are not read back.
-pub fn export_with_figures(record: &RunRecord, figures: &impl Serialize) -> String {
-    to_tidy_text(&ExportedRun::of(record.clone(), Some(figures)))
+///
+/// # Errors
+/// As [`export`].
+pub fn export_with_figures(record: &RunRecord, figures: &impl Serialize) -> Result<String> {
+    Ok(to_tidy_text(&ExportedRun::of(record.clone(), Some(figures)))?)
 }
 
 /// Whether this is an exported run, whole or damaged: a key tells, wherever a program that sorts keys has put it.

@@ -1,9 +1,10 @@
 //! Parts of a record as JSON text, and back with the field named when that fails.
 
 use kurabe_core::record::{Cell, Repetition};
-use kurabe_core::shown;
+use kurabe_core::{Error, ErrorKind, shown, text};
 use serde::{Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
+use std::fmt;
 
 /// What is wrong with a JSON text, and where.
 #[derive(Debug)]
@@ -14,10 +15,41 @@ pub(crate) struct Misfit {
     pub reason: String,
 }
 
+/// A value that JSON cannot hold, such as a map whose keys are not strings: a defect of kurabe.
+#[derive(Debug)]
+pub(crate) struct Unwritable(pub serde_json::Error);
+
+impl Unwritable {
+    fn error(&self) -> Error {
+        ErrorKind::Internal
+            .error(text!("a record cannot be written as JSON", "測定記録を JSON にできません"))
+            .because(self)
+    }
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(out)
+    }
+}
+
+impl std::error::Error for Unwritable {}
+
+impl From<Unwritable> for Error {
+    fn from(error: Unwritable) -> Self {
+        error.error()
+    }
+}
+
+impl From<Unwritable> for rusqlite::Error {
+    fn from(error: Unwritable) -> Self {
+        Self::ToSqlConversionFailure(Box::new(error))
+    }
+}
+
 /// JSON text of a value, in which no character acts on what shows it.
-pub(crate) fn to_text(value: &impl Serialize) -> String {
-    // The types of a record have string keys only, and a string can always be written to.
-    shown(serde_json::to_string(value).expect("a record is always JSON"))
+pub(crate) fn to_text(value: &impl Serialize) -> Result<String, Unwritable> {
+    serde_json::to_string(value).map(shown).map_err(Unwritable)
 }
 
 /// The same JSON, with escapes for what acts on what shows it.
@@ -49,5 +81,23 @@ pub(crate) fn make_finite(cell: &mut Cell) {
 pub(crate) fn make_repetition_finite(repetition: &mut Repetition) {
     if !repetition.generator_share.is_finite() {
         repetition.generator_share = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy_json::to_tidy_text;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_value_that_json_cannot_hold_is_an_error() {
+        let bad = BTreeMap::from([((1, 2), 3)]);
+        for error in [to_text(&bad).unwrap_err(), to_tidy_text(&bad).unwrap_err()] {
+            let error = Error::from(error);
+            assert_eq!(error.kind(), ErrorKind::Internal);
+            assert!(error.cause().is_some_and(|cause| cause.contains("key must be a string")), "{error}");
+        }
+        assert_eq!(to_text(&BTreeMap::from([("a", 3)])).unwrap(), r#"{"a":3}"#);
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn write(
     env: impl Fn(&str) -> Option<OsString>,
 ) -> Result<PathBuf> {
     let id = records.first().map_or("run", |record| record.header.id.as_str());
-    let json = export_bundle(records.to_vec());
+    let json = export_bundle(records.to_vec())?;
     let name = store.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let beside = store.parent().map(|directory| (directory.to_owned(), format!("{name}.rescued-{id}")));
     let state = state_directory(env).map(|directory| (directory, format!("rescued-{id}")));

@@ -208,7 +208,7 @@ impl Store for SqliteStore {
             Some(file) => transaction.execute(
                 "INSERT INTO made_files (run_id, path, facts) VALUES (?1, ?2, ?3)
                  ON CONFLICT (run_id) DO UPDATE SET path = excluded.path, facts = excluded.facts",
-                params![id, platform::path_to_bytes(&file.path), json::to_text(file)],
+                params![id, platform::path_to_bytes(&file.path), json::to_text(file)?],
             ),
             None => transaction.execute("DELETE FROM made_files WHERE run_id = ?1", [id]),
         })

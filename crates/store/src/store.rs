@@ -57,15 +57,18 @@ impl RunHash {
         words.is_empty() || words.contains(&self.id) || words.contains(&self.identity)
     }
 
-    /// That of a record.
-    pub fn of(record: &RunRecord) -> Self {
+    /// Computes the hash of a record.
+    ///
+    /// # Errors
+    /// When the record cannot be written as JSON, which is a defect of kurabe.
+    pub fn of(record: &RunRecord) -> Result<Self> {
         let (id, identity) = (record.header.id.clone(), record.header.identity.clone());
-        Self { id, identity, sha256: Sha256::digest(record_text(record)).to_vec() }
+        Ok(Self { id, identity, sha256: Sha256::digest(record_text(record)?).to_vec() })
     }
 }
 
 /// JSON of a record without its id.
-pub(crate) fn record_text(record: &RunRecord) -> String {
+pub(crate) fn record_text(record: &RunRecord) -> std::result::Result<String, json::Unwritable> {
     let mut record = record.clone();
     record.header.id.clear();
     json::to_text(&record)
@@ -175,7 +178,7 @@ pub trait Runs {
     fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
         let mut hashes = Vec::new();
         for run in self.list()?.iter().filter(|run| run.status != RunStatus::Running) {
-            let hash = self.load(&run.id).map(|record| RunHash::of(&record));
+            let hash = self.load(&run.id).and_then(|record| RunHash::of(&record));
             hashes.extend(hash.ok().filter(|hash| hash.is_meant(words)));
         }
         Ok(hashes)

@@ -4,8 +4,9 @@
 //! The model: a writer that breaks lines, and a depth. While the depth is above zero we are inside something that
 //! stays on its line.
 
-use crate::json;
+use crate::json::{self, Unwritable};
 use serde::Serialize;
+use serde::ser::Error as _;
 use serde_json::ser::{Formatter, PrettyFormatter};
 use std::io::{Result, Write};
 
@@ -15,14 +16,14 @@ const FLAT: [&str; 2] = ["buckets", "points"];
 const FLAT_ELEMENTS: [&str; 6] = ["intervals", "stalls", "samples", "parameters", "shares", "counts"];
 
 /// JSON text of a value, with a line break at the end.
-pub(crate) fn to_tidy_text(value: &impl Serialize) -> String {
+pub(crate) fn to_tidy_text(value: &impl Serialize) -> std::result::Result<String, Unwritable> {
     let mut bytes = Vec::new();
-    // The types of a record have string keys only, and memory can always be written to.
     value
         .serialize(&mut serde_json::Serializer::with_formatter(&mut bytes, Tidy::default()))
-        .expect("a record is always JSON");
+        .map_err(Unwritable)?;
     bytes.push(b'\n');
-    json::shown(String::from_utf8(bytes).expect("JSON is UTF-8"))
+    let text = String::from_utf8(bytes).map_err(|error| Unwritable(serde_json::Error::custom(error)))?;
+    Ok(json::shown(text))
 }
 
 #[derive(Default)]
@@ -155,7 +156,7 @@ mod tests {
   }
 }
 "#;
-        let words = to_tidy_text(&value);
+        let words = to_tidy_text(&value).unwrap();
         assert_eq!(words, tidy);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&words).unwrap(), value);
     }

@@ -40,7 +40,7 @@ pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
         .filter_map(|one| one.mount_point.as_ref())
         .for_each(|point| names.hide(point));
     // By way of text, as records are read: reading them from values would be half a megabyte of program for this alone.
-    let mut value: Value = json::from_slice(json::to_text(record).as_bytes()).map_err(defect)?;
+    let mut value: Value = json::from_slice(json::to_text(record)?.as_bytes()).map_err(defect)?;
     names.go_through(&mut value);
     let mut record: RunRecord = json::from_slice(value.to_string().as_bytes()).map_err(defect)?;
     record.header.command.clear();

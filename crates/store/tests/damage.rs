@@ -51,7 +51,7 @@ fn spelled(digests: &Digests) -> BTreeMap<String, String> {
 
 /// Every run of a store: what is exported of it, or how it is told that it cannot be.
 fn exports(store: &SqliteStore, ids: &[String]) -> Vec<Result<String, Error>> {
-    ids.iter().map(|id| store.load(id).map(|run| export(&run))).collect()
+    ids.iter().map(|id| store.load(id).map(|run| export(&run).unwrap())).collect()
 }
 
 /// Looks at a store with one bit changed; whether anything was told.

@@ -77,7 +77,7 @@ fn every_field_of_an_exported_run_is_documented() {
     // These keys are the other tool's own words.
     foreign.header.origin.as_mut().unwrap().facts.clear();
     for run in [run, sample_kinds(), sample_rounds(), sample_modelled(), foreign] {
-        collect_keys(&serde_json::from_str(&export(&run)).unwrap(), &mut keys);
+        collect_keys(&serde_json::from_str(&export(&run).unwrap()).unwrap(), &mut keys);
     }
     assert!(keys.len() > 240, "{}", keys.len());
     let documented = documented();

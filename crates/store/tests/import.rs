@@ -22,12 +22,12 @@ fn refused(bytes: &[u8]) -> Error {
 fn refusal(spoil: impl FnOnce(&mut RunRecord)) -> String {
     let mut run = sample_record();
     spoil(&mut run);
-    let error = refused(export(&run).as_bytes());
+    let error = refused(export(&run).unwrap().as_bytes());
     format!("{}\n{}", error.render(Lang::En), error.render(Lang::Ja))
 }
 
 fn replaced(from: &str, to: &str) -> Vec<u8> {
-    let words = export(&sample_record());
+    let words = export(&sample_record()).unwrap();
     assert!(words.contains(from), "{from}");
     words.replacen(from, to, 1).into_bytes()
 }
@@ -58,7 +58,7 @@ fn what_is_no_exported_run_is_said_to_be_none() {
     for bytes in [&b""[..], b"null", b"[]", b"{}", b"{\"run\": {}}", b"\xff\xfe", "測定".as_bytes()] {
         refused(bytes);
     }
-    let whole = export(&sample_record());
+    let whole = export(&sample_record()).unwrap();
     assert!(refused(&whole.as_bytes()[..whole.len() / 2]).to_string().contains("EOF"), "cut short");
     refused(format!("{whole} x").as_bytes());
     let error = refused(b"{}");
@@ -176,7 +176,7 @@ fn a_figure_of_another_tool_that_cannot_be_is_refused_at_the_field() {
     let refused_at = |field: &str, spoil: fn(&mut ImportedCell)| {
         let mut run = sample_foreign();
         spoil(run.cells[1].imported.as_mut().unwrap());
-        let words = refused(export(&run).as_bytes()).to_string();
+        let words = refused(export(&run).unwrap().as_bytes()).to_string();
         assert!(words.contains(&format!("`run.cells[1].imported.{field}`")), "{words}");
     };
     refused_at("read_percent", |cell| cell.read_percent = Some(100.5));
@@ -189,12 +189,12 @@ fn a_figure_of_another_tool_that_cannot_be_is_refused_at_the_field() {
 
 #[test]
 fn a_run_of_another_tool_needs_no_profile_but_figures_that_are_some() {
-    assert_eq!(parse_export(export(&sample_foreign()).as_bytes()).unwrap(), sample_foreign());
+    assert_eq!(parse_export(export(&sample_foreign()).unwrap().as_bytes()).unwrap(), sample_foreign());
     let field = "`run.cells[1].imported.figures[0].value`";
     let words = |value: f64| {
         let mut run = sample_foreign();
         run.cells[1].imported.as_mut().unwrap().figures[0].value = value;
-        refused(export(&run).as_bytes()).to_string()
+        refused(export(&run).unwrap().as_bytes()).to_string()
     };
     assert!(words(-1.0).contains(field), "{}", words(-1.0));
     // JSON has no such number, so it is the form that does not fit.
@@ -212,7 +212,7 @@ fn a_record_without_an_id_gets_one() {
     assert_eq!(store.load(&id).unwrap(), run);
     // A file is not the place for it: it has been given one when it was written.
     run.header.id.clear();
-    assert!(refused(export(&run).as_bytes()).to_string().contains("`run.header.id`"));
+    assert!(refused(export(&run).unwrap().as_bytes()).to_string().contains("`run.header.id`"));
 }
 
 proptest! {
@@ -228,7 +228,7 @@ proptest! {
         run in any_record(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {
-        let mut bytes = export(&run).into_bytes();
+        let mut bytes = export(&run).unwrap().into_bytes();
         for (place, byte) in changes {
             let place = place.index(bytes.len());
             bytes[place] = byte;
@@ -242,7 +242,7 @@ proptest! {
         place in any::<prop::sample::Index>(),
         number in prop_oneof![Just("0"), Just("-1"), Just("18446744073709551615"), Just("1e400"), Just("null")],
     ) {
-        let words = export(&run);
+        let words = export(&run).unwrap();
         let numbers: Vec<(usize, &str)> =
             words.split_inclusive(": ").scan(0, |at, part| { *at += part.len(); Some(*at) })
                 .filter_map(|at| {

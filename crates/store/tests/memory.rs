@@ -124,7 +124,7 @@ impl Archive for MemoryStore {
         if record.header.id.is_empty() {
             record.header.id = self.draw_id();
         }
-        let mut record = parse_export(export(&record).as_bytes())?;
+        let mut record = parse_export(export(&record).unwrap().as_bytes())?;
         for stored in &mut *self.runs.borrow_mut() {
             let (header, old) = (&stored.record.header, stored.record.labels.clone());
             if header.identity == record.header.identity {

@@ -49,7 +49,7 @@ fn write_fixtures_when_asked() {
     for number in 0..8 {
         let run = any_record().new_tree(&mut runner).unwrap().current();
         let id = store.import(run).unwrap();
-        let export = export(&store.load(&id).unwrap());
+        let export = export(&store.load(&id).unwrap()).unwrap();
         std::fs::write(fixture(&format!("export-v{RECORD_SCHEMA}-{number}.json")), export).unwrap();
     }
 }

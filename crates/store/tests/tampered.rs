@@ -163,7 +163,7 @@ fn errors(server: &PostgresServer) -> Vec<String> {
     match opened(server, SharedAccess::Write) {
         Err(error) => note(Err(error)),
         Ok(store) => {
-            let offered: Vec<RunHash> = runs().iter().map(RunHash::of).collect();
+            let offered: Vec<RunHash> = runs().iter().map(|run| RunHash::of(run).unwrap()).collect();
             note(store.holds(&offered, 1).map(|_| ()));
             note(store.keep_digest("ab0", 2, &digest));
             let mut brought = runs().to_vec();

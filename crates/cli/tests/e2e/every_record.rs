@@ -49,8 +49,8 @@ fn shown(run: &RunRecord, style: &Style) {
             is_tame(&text);
         }
     }
-    is_tame(&export(run));
-    assert_eq!(parse_export(export(run).as_bytes()).unwrap(), *run);
+    is_tame(&export(run).unwrap());
+    assert_eq!(parse_export(export(run).unwrap().as_bytes()).unwrap(), *run);
 }
 
 fn published(runs: Vec<&RunRecord>, lang: Lang) {

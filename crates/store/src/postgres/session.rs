@@ -6,6 +6,7 @@
 
 use super::address::DatabaseAddress;
 use super::guard::{Guarded, Meter, Wire, foreign};
+use crate::json::Unwritable;
 use kurabe_core::{Error, Text, text};
 use std::cell::Cell;
 use std::future::poll_fn;
@@ -49,6 +50,12 @@ pub(super) type DatabaseAnswer<T> = Result<T, Failure>;
 impl From<DatabaseError> for Failure {
     fn from(error: DatabaseError) -> Self {
         Self::Database(error)
+    }
+}
+
+impl From<Unwritable> for Failure {
+    fn from(error: Unwritable) -> Self {
+        Self::Value(error.into())
     }
 }
 

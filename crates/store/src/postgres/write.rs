@@ -47,7 +47,7 @@ pub(super) fn take(
         for (record, text) in offered.iter_mut().flatten() {
             let fate = batch.fate(session, record, text)?;
             if matches!(fate, Fate::Written(_)) {
-                rows.add(record, std::mem::take(text), make(record));
+                rows.add(record, std::mem::take(text), make(record))?;
             }
             fates.push(fate);
         }
@@ -96,7 +96,7 @@ fn entering(mut record: RunRecord) -> Result<OfferedRun> {
         record.header.id = "new".to_owned();
     }
     let record = as_read_back(record)?;
-    let text = record_text(&record);
+    let text = record_text(&record)?;
     Ok((record, text))
 }
 
@@ -163,7 +163,7 @@ impl Batch {
             }
             Some((id, ..)) => {
                 let fate = merged(session, record, id)?;
-                *text = record_text(record);
+                *text = record_text(record)?;
                 fate
             }
         };
@@ -259,7 +259,7 @@ struct BatchRows {
 }
 
 impl BatchRows {
-    fn add(&mut self, record: &RunRecord, text: String, digest: RunDigest) {
+    fn add(&mut self, record: &RunRecord, text: String, digest: RunDigest) -> DatabaseAnswer<()> {
         let summary = RunSummary::from(record);
         let start = record.header.started_at.parse::<Timestamp>();
         let names: Vec<&str> = names(&summary).collect();
@@ -267,13 +267,14 @@ impl BatchRows {
         self.identities.push(record.header.identity.clone());
         self.ids.push(record.header.id.clone());
         self.starts_unix_s.push(start.map_or(0.0, |start| start.as_nanosecond() as f64 / 1e9));
-        self.summaries.push(json::to_text(&summary));
+        self.summaries.push(json::to_text(&summary)?);
         let measured_at = summary.measured_at.as_ref().unwrap_or(&summary.started_at);
         self.days.push(plain(measured_at.get(..10).unwrap_or_default()));
-        self.kinds.push(json::to_text(&(&summary.target, &summary.labels, summary.model.is_some())));
+        self.kinds.push(json::to_text(&(&summary.target, &summary.labels, summary.model.is_some()))?);
         self.hashes.push(sha256(&text));
         self.records.push(text);
         self.digests.push(digest);
+        Ok(())
     }
 
     fn write(&self, session: &DatabaseSession, numbers: &mut HashMap<String, i32>) -> DatabaseAnswer<()> {
@@ -291,14 +292,15 @@ impl BatchRows {
         };
         let names: Vec<i32> = self.names.iter().map(place).collect();
         let digests: Vec<DigestRow> = self.digests.iter().map(digest).collect();
-        let alike: Vec<String> =
-            digests.iter().zip(&self.kinds).map(|(digest, kind)| alike(digest, kind)).collect();
+        let alike = digests.iter().zip(&self.kinds).map(|(digest, kind)| alike(digest, kind));
+        let alike: Vec<String> = alike.collect::<DatabaseAnswer<_>>()?;
         let means = |(_, figures): &DigestRow| {
             let means: Vec<String> = figures.iter().map(|figure| figure.1.to_string()).collect();
             format!("{{{}}}", means.join(","))
         };
         let means: Vec<String> = digests.iter().map(means).collect();
-        let digests: Vec<String> = digests.iter().map(json::to_text).collect();
+        let digests: Vec<String> =
+            digests.iter().map(json::to_text).collect::<std::result::Result<_, json::Unwritable>>()?;
         session.execute(
             "INSERT INTO kurabe.names SELECT word_id, word FROM kurabe.words WHERE word_id = ANY ($1)
              ON CONFLICT DO NOTHING",
@@ -344,10 +346,10 @@ FROM brought JOIN unnest($1::text[], $11::text[], $12::text[], $13::text[])
 ON CONFLICT (arrival) DO UPDATE SET measured_on = excluded.measured_on, alike = excluded.alike, means = excluded.means";
 
 /// What is the same in runs that are alike: a hash of their facts, cells, target and labels, in hexadecimal.
-fn alike((facts, figures): &DigestRow, kind: &str) -> String {
+fn alike((facts, figures): &DigestRow, kind: &str) -> DatabaseAnswer<String> {
     let cells: Vec<u32> = figures.iter().map(|(cell, ..)| *cell).collect();
-    let hash = sha256(&json::to_text(&(facts, cells, kind)));
-    hash[..16].iter().map(|byte| format!("{byte:02x}")).collect()
+    let hash = sha256(&json::to_text(&(facts, cells, kind))?);
+    Ok(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Sees to it that words have their numbers.

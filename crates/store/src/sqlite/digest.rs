@@ -128,7 +128,7 @@ pub(super) fn keep(
     transaction
         .execute(
             "INSERT OR REPLACE INTO digests (run_id, version, digest, crc32) VALUES (?1, ?2, ?3, ?4)",
-            params![id, version, json::to_text(&row), crc32(&(id, facts, figures))],
+            params![id, version, json::to_text(&row)?, crc32(&(id, facts, figures))],
         )
         .map(|_| ())
 }

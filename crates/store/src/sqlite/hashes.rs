@@ -22,7 +22,7 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     let writable = !store.is_for_reading();
     let mut made = |transaction: &Transaction<'_>, id: &str| {
         // One that is gone meanwhile, or cannot be read, is nothing that could be compared.
-        let hash = store.load_in(transaction, id).map(|record| RunHash::of(&record)).ok()?;
+        let hash = store.load_in(transaction, id).and_then(|record| RunHash::of(&record)).ok()?;
         hashes.push(hash.clone());
         Some(hash)
     };
@@ -64,7 +64,8 @@ pub(super) fn load_all(store: &SqliteStore, ids: &[String]) -> Result<Vec<Result
             if let Ok(record) = &record
                 && record.status != RunStatus::Running
             {
-                keep(transaction, &RunHash::of(record))?;
+                // A record without a hash is hashed again when it is compared.
+                RunHash::of(record).ok().map_or(Ok(()), |hash| keep(transaction, &hash))?;
             }
             Ok(record)
         };

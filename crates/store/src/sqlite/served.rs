@@ -12,7 +12,7 @@ use serde_json::Value;
 const MOST_SERVERS: i64 = 1000;
 
 pub(super) fn keep(store: &SqliteStore, record: &Value) -> Result<()> {
-    let text = json::to_text(record);
+    let text = json::to_text(record)?;
     store.transaction(|transaction| {
         let now = "SELECT strftime('%Y-%m-%dT%H:%M:%SZ', 'now')";
         let kept_at: String = transaction.query_row(now, [], |row| row.get(0))?;

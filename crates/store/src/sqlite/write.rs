@@ -99,7 +99,7 @@ pub(super) fn insert_run(
     header: &RunHeader,
     status: RunStatus,
 ) -> rusqlite::Result<()> {
-    let text = json::to_text(header);
+    let text = json::to_text(header)?;
     let device = header.environment.devices.iter().find_map(|device| device.model.as_deref());
     transaction.execute(
         "INSERT INTO runs (id, started_at, started_unix_s, status, target, device, profile, header, identity)
@@ -144,7 +144,7 @@ pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -
 impl Rows<'_> {
     /// Replaces the header of the run.
     pub(super) fn write_header(self, header: &RunHeader) -> rusqlite::Result<()> {
-        let text = json::to_text(&storable(header));
+        let text = json::to_text(&storable(header))?;
         self.transaction.execute(
             "UPDATE runs SET header = ?2, target = ?3 WHERE id = ?1",
             params![self.id, text, header.target_name()],
@@ -153,13 +153,13 @@ impl Rows<'_> {
     }
 
     pub(super) fn write_fill(self, fill: &FillRecord) -> rusqlite::Result<()> {
-        let text = json::to_text(fill);
+        let text = json::to_text(fill)?;
         self.transaction.execute("UPDATE runs SET fill = ?2 WHERE id = ?1", params![self.id, text])?;
         self.seal(FILL, text.as_bytes())
     }
 
     pub(super) fn insert_notice(self, notice: &Notice) -> rusqlite::Result<()> {
-        let text = json::to_text(notice);
+        let text = json::to_text(notice)?;
         let index = self.transaction.query_row(
             "INSERT INTO notices (run_id, notice_index, notice)
              VALUES (?1, (SELECT count(*) FROM notices WHERE run_id = ?1), ?2) RETURNING notice_index",
@@ -178,7 +178,7 @@ impl Rows<'_> {
     fn insert_row_of_cell(self, cell: &Cell) -> rusqlite::Result<()> {
         let mut cell = cell.clone();
         json::make_finite(&mut cell);
-        let text = json::to_text(&cell);
+        let text = json::to_text(&cell)?;
         self.transaction
             .prepare_cached("INSERT INTO cells (run_id, cell_index, cell) VALUES (?1, ?2, ?3)")?
             .execute(params![self.id, cell.index, text])?;
@@ -208,7 +208,7 @@ impl Rows<'_> {
     pub(super) fn insert_repetition(self, cell_index: u32, repetition: &Repetition) -> rusqlite::Result<()> {
         let mut repetition = repetition.clone();
         json::make_repetition_finite(&mut repetition);
-        let text = json::to_text(&repetition);
+        let text = json::to_text(&repetition)?;
         self.transaction.execute(
             "INSERT OR REPLACE INTO repetitions (run_id, cell_index, repetition_index, repetition)
              VALUES (?1, ?2, ?3, ?4)",
@@ -224,7 +224,8 @@ impl Rows<'_> {
         error: Option<&Text>,
         health_after: Option<&DeviceHealth>,
     ) -> rusqlite::Result<()> {
-        let (error, health_after) = (error.map(json::to_text), health_after.map(json::to_text));
+        let error = error.map(json::to_text).transpose()?;
+        let health_after = health_after.map(json::to_text).transpose()?;
         self.transaction.execute(
             "UPDATE runs SET status = ?2, ended_at = ?3, error = ?4, health_after = ?5 WHERE id = ?1",
             params![self.id, status.word(), ended_at, error, health_after],

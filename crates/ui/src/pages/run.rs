@@ -121,7 +121,7 @@ pub(crate) fn file(
         }
         "record.json" => {
             let record = record()?;
-            let words = export_with_figures(&record, &run_figures(&record));
+            let words = export_with_figures(&record, &run_figures(&record))?;
             Made::File("application/json", kept("json"), words.into_bytes())
         }
         _ => Made::Other(StatusCode::NOT_FOUND.into_response()),

@@ -97,7 +97,10 @@ impl Report<'_> {
     pub fn records(&self, page_bytes: usize) -> Embedded {
         let most_bytes = MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES);
         let whole = [export_bundle, export_packed_bundle].into_iter();
-        let whole = whole.map(|export| Embedded { json: export(self.owned().collect()), left_out: None });
+        let whole = whole.filter_map(|export| {
+            let json = export(self.owned().collect()).ok()?;
+            Some(Embedded { json, left_out: None })
+        });
         let thinner = [
             (text!("time series of the records", "測定記録の時系列"), false),
             (
@@ -108,10 +111,10 @@ impl Report<'_> {
                 true,
             ),
         ];
-        let thinner = thinner.into_iter().map(|(parts, latencies_too)| {
+        let thinner = thinner.into_iter().filter_map(|(parts, latencies_too)| {
             let remark = left_out(&parts, EXPORT);
             let runs = self.owned().map(|run| thinned(run, latencies_too, &remark));
-            Embedded { json: export_packed_bundle(runs.collect()), left_out: Some(remark) }
+            Some(Embedded { json: export_packed_bundle(runs.collect()).ok()?, left_out: Some(remark) })
         });
         let none = left_out(&text!("the records", "測定記録"), EXPORT);
         let none = Embedded { json: String::new(), left_out: Some(none) };
