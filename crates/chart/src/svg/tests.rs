@@ -218,18 +218,166 @@ fn small_shares() -> Chart {
 }
 
 #[test]
-fn small_charts_look_as_they_did() {
-    let all = [
-        ("bars", small_bars()),
-        ("lines", small_lines()),
-        ("forest", small_forest()),
-        ("heat", small_heat()),
-        ("shares", small_shares()),
-    ];
-    for (name, chart) in all {
-        // One element in a line, so that a change can be read.
-        let svg = chart.svg(520, Theme::Auto).replace("><", ">\n<");
-        insta::assert_snapshot!(name, svg);
+fn a_small_chart_looks_as_it_did() {
+    // One element in a line, so that a change can be read.
+    let svg = small_bars().svg(520, Theme::Auto).replace("><", ">\n<");
+    insta::assert_snapshot!("bars", svg);
+}
+
+/// What is drawn for a value, by its label.
+fn mark<'a>(svg: &'a str, label: &str) -> &'a str {
+    let start = format!("data-label=\"{label}\"");
+    let (_, rest) = svg.split_once(&start).unwrap_or_else(|| panic!("no {label}: {svg}"));
+    rest.split("</g>").next().unwrap_or_default()
+}
+
+/// An attribute of the first shape of a kind.
+fn attribute<'a>(mark: &'a str, shape: &str, name: &str) -> &'a str {
+    let shape = mark.split(&format!("<{shape} ")).nth(1).unwrap_or_else(|| panic!("no {shape}: {mark}"));
+    let value = shape.split(&format!("{name}=\"")).nth(1).unwrap_or_else(|| panic!("no {name}: {mark}"));
+    value.split('"').next().unwrap_or_default()
+}
+
+fn number_of(mark: &str, shape: &str, name: &str) -> f64 {
+    attribute(mark, shape, name).parse().unwrap()
+}
+
+/// Where the last path of a mark begins: the left end of a circle, or the top of a triangle.
+fn start_of(mark: &str) -> (f64, f64) {
+    let path = mark.rsplit(" d=\"M").next().unwrap();
+    let mut numbers = path.split(|letter: char| !letter.is_ascii_digit() && letter != '.').map(str::parse);
+    (numbers.next().unwrap().unwrap(), numbers.next().unwrap().unwrap())
+}
+
+#[track_caller]
+fn is_near(one: f64, other: f64, most: f64) {
+    assert!((one - other).abs() <= most, "{one} and {other}");
+}
+
+#[test]
+fn a_bar_is_as_long_as_its_value() {
+    let svg = small_bars().svg(520, Theme::Light);
+    let labels = [("SEQ1M read, 7kq", 400.0), ("SEQ1M write, 7kq", 120.0), ("SEQ1M write, 9mz", 300.0)];
+    let longest = number_of(mark(&svg, labels[0].0), "rect", "width");
+    for (label, value) in labels {
+        let bar = mark(&svg, label);
+        is_near(number_of(bar, "rect", "width"), longest * value / 400.0, 0.1);
+        is_near(number_of(bar, "rect", "x"), number_of(mark(&svg, labels[0].0), "rect", "x"), 0.0);
+    }
+}
+
+#[test]
+fn a_point_is_where_its_values_are_and_a_gap_is_not_joined() {
+    let svg = small_lines().svg(520, Theme::Light);
+    let [one, two, three] = ["4 KiB", "8 KiB", "64 KiB"].map(|x| start_of(mark(&svg, &format!("read, {x}"))));
+    // Both axes are logarithmic: the first step is a doubling on both.
+    let (right, up) = (two.0 - one.0, one.1 - two.1);
+    assert!(right > 20.0 && up > 20.0, "{one:?} {two:?}");
+    is_near(three.0 - one.0, 4.0 * right, 0.3);
+    is_near(one.1 - three.1, up * 12.5f64.log2(), 0.3);
+    // The third point has no value, so the curve ends before it and begins anew behind it.
+    let curve = svg.split("<path d=\"").find(|path| path.contains("stroke-linejoin")).unwrap();
+    let curve = curve.split('"').next().unwrap();
+    assert_eq!(curve.matches('M').count(), 2, "{curve}");
+    let place = |label: &str, shape: &str, name: &str| number_of(mark(&svg, label), shape, name);
+    // A dashed line at the change point, two doublings from the first, and a band from 5,000 to 6,000 bytes.
+    is_near(start_of(mark(&svg, "cluster")).0, one.0 + 3.6 + 2.0 * right, 0.3);
+    is_near(place("stall", "rect", "x"), one.0 + 3.6 + right * (5000.0f64 / 4096.0).log2(), 0.3);
+    is_near(place("stall", "rect", "width"), right * 1.2f64.log2(), 0.3);
+}
+
+#[test]
+fn a_ratio_is_on_its_side_of_one_and_an_open_end_has_an_arrow() {
+    let svg = small_forest().svg(520, Theme::Light);
+    let ends = |label: &str| {
+        let path = attribute(mark(&svg, label), "path", "d");
+        let (left, right) = path.split_once('H').unwrap();
+        let left = left.trim_start_matches('M').split(' ').next().unwrap();
+        (left.parse::<f64>().unwrap(), right.parse::<f64>().unwrap())
+    };
+    // A circle of 4.2 on the ratio of one.
+    let one = start_of(mark(&svg, "write")).0 + 4.2;
+    let ((low, high), (least, most)) = (ends("read"), ends("write"));
+    assert!(least < one && one < low && low < high && high < most, "{svg}");
+    // The scale is logarithmic.
+    is_near((low - one) / (high - one), 1.2f64.ln() / 1.4f64.ln(), 0.01);
+    is_near((one - least) / (high - one), -(0.7f64.ln()) / 1.4f64.ln(), 0.01);
+    assert!(mark(&svg, "write").contains("l4 4l-4 4") && !mark(&svg, "read").contains("l4 4"), "{svg}");
+    assert!(!mark(&svg, "verify").contains("<path"), "a row without a ratio has only words");
+}
+
+#[test]
+fn a_cell_of_a_map_has_the_colour_of_its_value_at_its_column_and_row() {
+    let chart = small_heat();
+    let svg = chart.svg(520, Theme::Auto);
+    let cell = |label: &str| {
+        let mark = mark(&svg, label);
+        let place = |name: &str| number_of(mark, "rect", name);
+        (attribute(mark, "rect", "fill"), place("x"), place("y"), place("width"), place("height"))
+    };
+    let [least, none, some, most] = ["4 KiB, 1", "4 KiB, 8", "64 KiB, 1", "64 KiB, 8"].map(cell);
+    // Sixteen steps from 30 to 500.
+    assert_eq!([least.0, some.0, most.0], ["var(--r0)", "var(--r5)", "var(--r15)"]);
+    assert!(none.0.starts_with("url(#"), "what was not measured is hatched: {}", none.0);
+    assert!(least.1 + least.3 < none.1 && least.2 + least.4 < some.2, "cells do not overlap: {svg}");
+    assert_eq!((least.1, least.2, none.1, some.2), (some.1, none.2, most.1, most.2));
+}
+
+#[test]
+fn the_parts_of_a_row_are_as_long_as_their_shares_and_follow_each_other() {
+    let svg = small_shares().svg(520, Theme::Light);
+    let part = |label: &str| {
+        let mark = mark(&svg, label);
+        (number_of(mark, "rect", "x"), number_of(mark, "rect", "width"))
+    };
+    let rows = [("4 KiB clusters", [10.0, 14.0]), ("raw", [10.0, 0.1])];
+    let whole = 342.0;
+    for (row, values) in rows {
+        let [first, second] = ["bus", "FAT walk"].map(|name| part(&format!("{row}, {name}")));
+        let sum: f64 = values.iter().sum();
+        // The parts have a gap of a pixel.
+        is_near(first.1, whole * values[0] / sum, 1.1);
+        is_near(second.1, whole * values[1] / sum, 1.1);
+        is_near(second.0, first.0 + first.1 + 1.0, 0.2);
+        is_near(second.0 + second.1, first.0 + whole, 1.1);
+    }
+}
+
+/// The boxes of the words of a picture, with the words.
+fn boxes(group: &Group, into: &mut Vec<(resvg::usvg::Rect, String)>) {
+    for node in group.children() {
+        match node {
+            Node::Group(group) => boxes(group, into),
+            Node::Text(text) => {
+                let words = text.chunks().iter().map(|chunk| chunk.text().to_owned()).collect();
+                into.push((text.abs_bounding_box(), words));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn the_words_of_small_charts_do_not_overlap() {
+    for chart in [small_bars(), small_lines(), small_forest(), small_heat(), small_shares()] {
+        for width_px in [360, 520, 1000] {
+            let drawing = chart.draw(width_px, Theme::Light);
+            let tree = tree(&drawing.svg).unwrap();
+            let mut all = Vec::new();
+            boxes(tree.root(), &mut all);
+            assert!(all.len() > 5);
+            for (index, (one, words)) in all.iter().enumerate() {
+                for (other, more) in &all[index + 1..] {
+                    // A box has room above and below its letters.
+                    let room = 0.25 * one.height().min(other.height());
+                    let apart = one.right() <= other.left()
+                        || other.right() <= one.left()
+                        || one.bottom() - room <= other.top() + room
+                        || other.bottom() - room <= one.top() + room;
+                    assert!(apart, "`{words}` and `{more}` overlap in {width_px} px: {one:?} {other:?}");
+                }
+            }
+        }
     }
 }
 
