@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, list_of, text};
 use crate::system::system;
+use kurabe_testkit::needs::{needs, skip};
 
 #[test]
 fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
@@ -131,7 +132,7 @@ fn times_are_local_with_their_offset() {
     let zones: &[(&str, &str)] = if std::path::Path::new("/usr/share/zoneinfo/Asia/Tokyo").exists() {
         &[("JST-9", "+09:00"), ("Asia/Tokyo", "+09:00"), ("America/Lima", "-05:00"), ("UTC", "+00:00")]
     } else {
-        eprintln!("skipped: zones by name, for want of /usr/share/zoneinfo");
+        skip("no time zones by name (needs /usr/share/zoneinfo)");
         &[("JST-9", "+09:00")]
     };
     for (zone, offset) in zones {
@@ -160,11 +161,9 @@ fn what_programs_watch_over_time_is_read_by_their_own_checks() {
         "{metrics}"
     );
     let file = lab.write("kurabe.prom", &metrics);
-    if system("promtool", &["--version"]).is_some() {
+    if needs("promtool") {
         let checked = ["-c", "promtool check metrics < \"$0\" 2>&1", text(&file)];
         assert_eq!(system("sh", &checked).as_deref(), Some(""), "promtool finds nothing");
-    } else {
-        eprintln!("skipped: no promtool to check the metrics");
     }
     for format in ["bencher", "github-bigger", "github-smaller"] {
         let words = lab.kurabe(&["export", "--format", format]).ok().out;

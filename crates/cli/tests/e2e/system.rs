@@ -2,6 +2,7 @@
 //! is skipped.
 
 use crate::lab::{Lab, binary, text};
+use kurabe_testkit::needs::{BECOME_NOBODY, LOOP_DEVICE, MOUNT, needs, skip};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use std::fs::File;
@@ -33,7 +34,7 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
             .output()
             .is_ok_and(|ended| ended.status.success());
     if !can {
-        eprintln!("skipped: needs root and setpriv to run as nobody");
+        skip(BECOME_NOBODY);
     }
     can
 }
@@ -71,7 +72,7 @@ impl Mount {
     pub fn new(kind: &str, source: &str, options: &str, point: &Path) -> Option<Self> {
         std::fs::create_dir_all(point).expect("a mount point");
         if system("mount", &["-t", kind, "-o", options, source, text(point)]).is_none() {
-            eprintln!("skipped: needs root to mount {kind}");
+            skip(MOUNT);
             return None;
         }
         Some(Self { point: point.to_owned() })
@@ -146,7 +147,7 @@ impl LoopDevice {
     fn over(image: PathBuf, size_bytes: u64, directory: tempfile::TempDir) -> Option<Self> {
         File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
         let Some(node) = losetup(&image) else {
-            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            skip(LOOP_DEVICE);
             return None;
         };
         Some(Self { node: node.into(), image, directory })
@@ -180,19 +181,19 @@ impl LoopDevice {
 
     /// Makes ext4 on it and mounts it.
     pub fn mount_ext4(&self) -> Option<Mount> {
-        if system("mkfs.ext4", &["-q", "-m", "0", text(&self.node)]).is_none() {
-            eprintln!("skipped: no mkfs.ext4");
+        if !needs("mkfs.ext4") {
             return None;
         }
+        system("mkfs.ext4", &["-q", "-m", "0", text(&self.node)]).expect("mkfs.ext4 formats it");
         Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
     }
 
     /// Makes FAT on it, which keeps no owners, and mounts it.
     pub fn mount_fat(&self, options: &str) -> Option<Mount> {
-        if system("mkfs.vfat", &[text(&self.node)]).is_none() {
-            eprintln!("skipped: no mkfs.vfat");
+        if !needs("mkfs.vfat") {
             return None;
         }
+        system("mkfs.vfat", &[text(&self.node)]).expect("mkfs.vfat formats it");
         Mount::new("vfat", text(&self.node), options, &self.directory.path().join("mnt"))
     }
 
@@ -272,7 +273,7 @@ impl Running {
         let mut command = Command::new(program);
         let started = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let Ok(child) = started else {
-            eprintln!("skipped: no {program}");
+            skip(format_args!("{program} is not installed"));
             return None;
         };
         let mut running = Self { child };
@@ -280,7 +281,7 @@ impl Running {
         let output = running.child.stdout.take().expect("its output");
         BufReader::new(output).read_line(&mut line).expect("a line");
         if line.trim() != "ready" {
-            eprintln!("skipped: {program} could not");
+            skip(format_args!("{program} cannot do it here"));
             return None;
         }
         Some(running)
@@ -315,7 +316,7 @@ pub fn python_with(packages: &[&str]) -> Option<PathBuf> {
     let has_all = pip(&["show", "--quiet"])
         || system("python3", &["-m", "venv", text(&folder)]).is_some() && pip(&["install", "--quiet"]);
     if !has_all {
-        eprintln!("skipped: needs python3 with venv, and from PyPI {}", packages.join(", "));
+        skip(format_args!("no Python packages {} (needs python3 with venv, and PyPI)", packages.join(", ")));
     }
     has_all.then_some(python)
 }
