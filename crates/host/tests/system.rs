@@ -3,6 +3,7 @@
 
 use kurabe_host::{Claim, claims};
 use kurabe_testkit::needs::{LOOP_DEVICE, MOUNT, needs, skip};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -17,9 +18,17 @@ pub fn claims_of(path: &Path) -> Vec<Claim> {
     claims(&file, path).expect("an answer")
 }
 
+/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+fn path_with_system_programs() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
 /// Runs a program; `None` if it is not there or fails.
 pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
+    let output =
+        Command::new(program).args(arguments).env("PATH", path_with_system_programs()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 

@@ -5,6 +5,7 @@ use crate::lab::{Lab, binary, text};
 use kurabe_testkit::needs::{BECOME_NOBODY, LOOP_DEVICE, MOUNT, needs, skip};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
@@ -13,9 +14,18 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+fn path_with_system_programs() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
 /// Runs a program; its standard output, or `None` if it is not there or fails.
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let mut command = Command::new(program);
+    command.args(arguments).env("PATH", path_with_system_programs()).stdin(Stdio::null());
+    let output = command.output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
