@@ -90,7 +90,9 @@ cleanup = [["echo cleanup >> {note}"]]
     ran.result.as_ref().unwrap();
     assert_eq!(place.noted(), "prepare command restore command restore cleanup ");
     assert!(place.is_empty(), "the folder is left");
-    let shown = ran.shown();
+    let mut shown = ran.shown();
+    // Only where writing back takes long is that said.
+    shown.retain(|line| line.starts_with("running "));
     assert_eq!(shown.len(), 6, "{shown:?}");
     let at = |holds: &dyn Fn(&Event) -> bool| ran.events.iter().position(holds).unwrap();
     let listed = at(&|event| {
