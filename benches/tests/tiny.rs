@@ -13,7 +13,7 @@ const SIZE_BYTES: u64 = 16 << 20;
 
 /// The program, or nothing and a printed reason why the test cannot be run.
 fn kurabe() -> Option<PathBuf> {
-    find_kurabe().inspect_err(|reason| skip(reason)).ok()
+    find_kurabe().map_err(skip).ok()
 }
 
 /// All programs, or nothing as above.

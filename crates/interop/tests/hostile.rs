@@ -61,7 +61,6 @@ fn in_time<T>(name: &str, mut work: impl FnMut() -> T) -> T {
         plain_work();
         let ended = processor_time();
         let ratio = (between - begun).as_secs_f64() / (ended - between).as_secs_f64();
-        println!("{ratio:.2} {:?} {name}", between - begun);
         // No unit: the kernel does not count.
         if !ratio.is_finite() || ratio < LIMIT {
             return done;

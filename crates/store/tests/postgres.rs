@@ -11,7 +11,7 @@ use std::sync::Barrier;
 
 /// A server, if there can be one.
 pub fn server() -> Option<PostgresServer> {
-    PostgresServer::start().map_err(|reason| skip(reason)).ok()
+    PostgresServer::start().map_err(skip).ok()
 }
 
 /// Opens the database at an address.

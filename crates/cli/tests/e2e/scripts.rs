@@ -188,8 +188,8 @@ fn every_command_speaks_json() {
         assert_eq!(error["exit_code"].as_i64(), ended.code().map(i64::from), "{line}: {ended:#?}");
     }
     let tried = |command: &str| {
-        let first = |line: &&str| line.split(' ').next() == Some(command);
-        RESULTS.iter().chain(&REFUSALS).any(|line| first(&line)) || OTHERS.contains(&command)
+        let first = |line: &str| line.split(' ').next() == Some(command);
+        RESULTS.iter().chain(&REFUSALS).any(|line| first(line)) || OTHERS.contains(&command)
     };
     let untried: Vec<String> = listed_commands(&lab).into_iter().filter(|command| !tried(command)).collect();
     assert!(untried.is_empty(), "no line for {untried:?}");

@@ -6,7 +6,7 @@ use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 
 /// A server, if there can be one.
 fn server() -> Option<PostgresServer> {
-    PostgresServer::start().map_err(|reason| skip(reason)).ok()
+    PostgresServer::start().map_err(skip).ok()
 }
 
 /// Two runs of one target.
