@@ -381,12 +381,9 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
     const BLOCK: usize = 8192;
     const READS: u64 = 50;
     let Some(device) = LoopDevice::new() else { return };
-    let trace = match SplitTrace::start(&[device.number()]) {
-        Ok(trace) => trace,
-        Err(_) => {
-            skip(TRACEPOINTS);
-            return;
-        }
+    let Ok(trace) = SplitTrace::start(&[device.number()]) else {
+        skip(TRACEPOINTS);
+        return;
     };
     // O_DIRECT; the same number on x86 and in the generic Linux ABI.
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
