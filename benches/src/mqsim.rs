@@ -69,7 +69,7 @@ pub fn run(directory: &Path, requests: u64, out: &mut dyn Write) -> Result<()> {
     if !directory.join("MQSim").is_file() {
         let place = directory.display();
         let why = "build github.com/CMU-SAFARI/MQSim with make, and name its directory with --mqsim";
-        return Ok(writeln!(out, "skipped: there is no MQSim in `{place}`: {why}")?);
+        return Ok(writeln!(out, "not compared: there is no MQSim in `{place}`: {why}")?);
     }
     let head = ["requests per second", "MQSim", "model", "difference", "bar"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];

@@ -163,7 +163,7 @@ fn look(
     }
     let browser = match Browser::start() {
         Ok(browser) => browser,
-        Err(why) => return Ok(writeln!(out, "skipped: no browser to look with ({why})")?),
+        Err(why) => return Ok(writeln!(out, "without a browser: {why}")?),
     };
     browser.open(&page.launch_address);
     browser.wait_until("document.querySelector('#measure')");

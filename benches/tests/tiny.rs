@@ -5,15 +5,15 @@ use kurabe_benches::{
     Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, ranks, serve,
     shared_scale, store_scale,
 };
+use kurabe_testkit::needs::skip;
 use kurabe_testkit::postgres::PostgresServer;
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
 
 /// The program, or nothing and a printed reason why the test cannot be run.
-#[allow(clippy::print_stderr)]
 fn kurabe() -> Option<PathBuf> {
-    find_kurabe().inspect_err(|reason| eprintln!("skipped: {reason}")).ok()
+    find_kurabe().map_err(skip).ok()
 }
 
 /// All programs, or nothing as above.
@@ -22,10 +22,9 @@ fn kit() -> Result<Option<Kit>> {
 }
 
 #[test]
-#[allow(clippy::print_stderr)]
 fn ranks_run() -> Result<()> {
     let Ok(program) = std::env::var("KURABE_MPI_BIN") else {
-        eprintln!("skipped: KURABE_MPI_BIN names no kurabe-mpi");
+        skip("KURABE_MPI_BIN names no kurabe-mpi");
         return Ok(());
     };
     let directory = tempfile::tempdir()?;
@@ -95,10 +94,9 @@ fn instructions_are_counted_and_above_their_bound_an_error() -> Result<()> {
 
 #[test]
 #[ignore = "slow"]
-#[allow(clippy::print_stderr)]
 fn serve_runs() -> Result<()> {
     if !serve::has_fio() {
-        eprintln!("skipped: no fio that speaks NBD");
+        skip("this fio has no engine for NBD");
         return Ok(());
     }
     let mut out = Vec::new();
@@ -177,11 +175,10 @@ fn store_scale_runs() -> Result<()> {
 }
 
 #[test]
-#[allow(clippy::print_stderr)]
 fn shared_scale_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
     if let Err(reason) = PostgresServer::start() {
-        eprintln!("skipped: {reason}");
+        skip(reason);
         return Ok(());
     }
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
@@ -222,10 +219,11 @@ fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
         None => mqsim::run(Path::new("nowhere"), 1, &mut out)?,
     }
     let out = String::from_utf8(out)?;
-    assert!(
-        out.starts_with("skipped: there is no MQSim in `nowhere`") || out.contains("8 KiB random reads"),
-        "{out}"
-    );
+    if out.starts_with("not compared: there is no MQSim in `nowhere`") {
+        skip("KURABE_MQSIM names no MQSim");
+    } else {
+        assert!(out.contains("8 KiB random reads"), "{out}");
+    }
     Ok(())
 }
 
@@ -243,6 +241,9 @@ fn page_runs() -> Result<()> {
     let is_seen = out.contains("with Chromium, 2 blocks")
         && out.contains("first paint")
         && out.contains("events to pixels");
-    assert!(is_seen || out.contains("skipped: no browser"), "{out}");
+    match out.lines().find_map(|line| line.strip_prefix("without a browser: ")) {
+        Some(why) => skip(why),
+        None => assert!(is_seen, "{out}"),
+    }
     Ok(())
 }

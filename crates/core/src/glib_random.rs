@@ -69,9 +69,9 @@ impl GlibRandom {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stderr)]
 mod tests {
     use super::*;
+    use kurabe_testkit::needs::skip;
     use std::process::Command;
 
     /// Prints what GLib gives: seed, end and count are the arguments.
@@ -120,14 +120,14 @@ int main(int count, char **words) {
         std::fs::write(&source, PROGRAM).unwrap();
         let flags = Command::new("pkg-config").args(["--cflags", "--libs", "glib-2.0"]).output();
         let Some(flags) = flags.ok().filter(|output| output.status.success()) else {
-            eprintln!("skipped: pkg-config knows no glib-2.0");
+            skip("no GLib to compile against (needs cc, pkg-config and libglib2.0-dev)");
             return;
         };
         let flags = String::from_utf8(flags.stdout).unwrap();
         let built =
             Command::new("cc").arg(&source).arg("-o").arg(&program).args(flags.split_whitespace()).status();
         if !built.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: no C compiler that builds against GLib");
+            skip("no GLib to compile against (needs cc, pkg-config and libglib2.0-dev)");
             return;
         }
         for (seed, end) in

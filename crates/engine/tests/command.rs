@@ -6,7 +6,9 @@ use kurabe_core::event::Event;
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::record::Measure;
 use kurabe_engine::{Stop, TargetOptions, test_file_name};
+use kurabe_testkit::needs::needs;
 use std::path::Path;
+use std::time::Instant;
 
 fn profile(step: &str) -> String {
     format!(
@@ -82,11 +84,15 @@ restore = [["rm {{work}}/data; echo restore >> {note}"]]
 cleanup = [["echo cleanup >> {note}"]]
 "#
     );
+    let start = Instant::now();
     let ran = run_step(&place.target, &step, &|_, _| {});
+    let around_ns = start.elapsed().as_nanos() as u64;
     ran.result.as_ref().unwrap();
     assert_eq!(place.noted(), "prepare command restore command restore cleanup ");
     assert!(place.is_empty(), "the folder is left");
-    let shown = ran.shown();
+    let mut shown = ran.shown();
+    // Only where writing back takes long is that said.
+    shown.retain(|line| line.starts_with("running "));
     assert_eq!(shown.len(), 6, "{shown:?}");
     let at = |holds: &dyn Fn(&Event) -> bool| ran.events.iter().position(holds).unwrap();
     let listed = at(&|event| {
@@ -97,8 +103,10 @@ cleanup = [["echo cleanup >> {note}"]]
     assert!(shown[1].starts_with("running sh -c 'sleep 0.2; dd if=/dev/zero of="), "{}", shown[1]);
     let cells = ran.cells();
     assert_eq!((cells.len(), cells[0].part.as_str(), cells[0].measure), (1, "command", Measure::Duration));
+    let sum_ns: u64 = cells[0].repetitions.iter().map(|repetition| repetition.elapsed_ns).sum();
+    assert!(sum_ns <= around_ns, "{sum_ns} ns within {around_ns} ns");
     for repetition in &cells[0].repetitions {
-        assert!((200_000_000..20_000_000_000).contains(&repetition.elapsed_ns));
+        assert!(repetition.elapsed_ns >= 200_000_000);
         assert!(repetition.end_sync_ns.is_some());
         assert!(repetition.cpu.user_ns + repetition.cpu.system_ns < repetition.elapsed_ns);
         assert_eq!(repetition.read.bytes + repetition.write.bytes, 0);
@@ -168,29 +176,25 @@ fn a_stop_ends_the_timed_program_and_restores_and_cleans_up() {
     let note = place.note.display();
     let step = format!(
         r#"
-command = ["sleep", "60"]
+command = ["sh", "-c", "echo begun >> {note}; sleep 600; echo ended >> {note}"]
 restore = [["sh", "-c", "echo restore >> {note}"]]
 cleanup = [["sh", "-c", "echo cleanup >> {note}"]]
 "#
     );
-    let start = std::time::Instant::now();
     let ran = run_step(&place.target, &step, &|event, stop| {
-        if matches!(event, Event::Progress { elapsed_ns, .. } if *elapsed_ns > 200_000_000) {
+        if matches!(event, Event::Progress { .. }) && place.noted() == "begun " {
             stop.ask();
         }
     });
-    assert!(start.elapsed().as_secs() < 30);
     assert_eq!(ran.result.as_ref().unwrap_err().kind(), ErrorKind::Interrupted);
-    assert_eq!(place.noted(), "restore cleanup ");
+    assert_eq!(place.noted(), "begun restore cleanup ");
     assert!(place.is_empty() && ran.cells().is_empty());
 }
 
 /// The profile of the repository, made small, with notes on what each pull brought.
 #[test]
-#[expect(clippy::print_stderr, reason = "a test that skips says why")]
 fn every_git_pull_transfers_the_same_objects() {
-    if std::process::Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: git is missing");
+    if !needs("git") {
         return;
     }
     let place = Workplace::new();

@@ -1,8 +1,9 @@
 //! What a probe asks next.
 
-use crate::blind::{measured_on, model, profile};
+use crate::blind::{measured_on, model, profile, truth_of, without_account};
+use kurabe_core::model::CauseClass;
 use kurabe_core::workload::Direction;
-use kurabe_explain::PROBE;
+use kurabe_explain::{LimitKind, PROBE, limits_from_outside};
 
 /// Labels of the steps that a probe asked beside its first ones.
 fn asked(device: &str) -> Vec<String> {
@@ -29,6 +30,19 @@ fn the_same_place_tells_the_medium_from_the_connection_of_what_turns() {
 fn larger_reads_tell_the_command_from_its_bytes() {
     for device in ["scsi2sd-v5", "samsung-evo-plus-sd"] {
         assert_eq!(asked(device), ["RND 16 KiB Q1 T1", "RND 64 KiB Q1 T1"], "{device}");
+        let record = measured_on(model(device), &profile(PROBE, None));
+        let cell = |label: &str| record.cells.iter().find(|cell| cell.label == label).expect("it was read");
+        let latency_ns = |label: &str| cell(label).repetitions[0].read.latency.mean_ns().expect("a mean");
+        let (small, middle, large) = ("RND 4 KiB Q1 T1", "RND 16 KiB Q1 T1", "RND 64 KiB Q1 T1");
+        let byte_ns = (latency_ns(large) - latency_ns(middle)) / f64::from((64 - 16) << 10);
+        let share = 4096.0 * byte_ns / latency_ns(small);
+        let truth = truth_of(cell(small), record.header.model.as_ref().expect("an account"));
+        let link = truth.iter().find(|(class, _)| *class == CauseClass::Link).expect("a link").1;
+        assert!((share - link).abs() < 0.001, "{device}: {share} of {small} is bytes, in truth {link}");
+        // Neither part is most of it, and that is the answer.
+        let limits = limits_from_outside(&without_account(record.clone()));
+        let answer = limits.iter().find(|limit| limit.label == small).expect("an answer");
+        assert_eq!(answer.limit.kind, LimitKind::Shared, "{device}: {answer:?}");
     }
 }
 

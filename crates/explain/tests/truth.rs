@@ -26,6 +26,10 @@ struct Sweep<'a> {
 
 impl Sweep<'_> {
     fn run(&self) -> Vec<SweepCurve> {
+        explain_sweep(&self.record())
+    }
+
+    fn record(&self) -> RunRecord {
         let plan = SweepPlan {
             axes: vec![self.axis],
             directions: self.directions.clone(),
@@ -60,7 +64,7 @@ impl Sweep<'_> {
             .with_fill(false)
             .with_follow_up(Some(Box::new(further_steps)));
         kurabe_virtual::run(session).unwrap();
-        explain_sweep(&record)
+        record
     }
 }
 
@@ -193,19 +197,25 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
 
 #[test]
 fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
-    let mut unknown = 0;
+    let asks = |findings: &[SweepCurve]| -> Vec<bool> {
+        let unknown = named(findings, FindingName::Unknown);
+        unknown.iter().map(|finding| finding.evidence.en.contains("what kind of medium")).collect()
+    };
+    let (mut unknown, mut undescribed) = (0, 0);
     for device in ["ibm-dcas-34330", "hitachi-hua722020ala330", "seagate-barracuda-st32171w"] {
         for direction in [Direction::Read, Direction::Write] {
             let mut plan = sweep(device, &[], SweepAxis::WorkingSet, direction);
             plan.time_ms = 500;
-            let findings = plan.run();
-            for finding in named(&findings, FindingName::Unknown) {
-                unknown += 1;
-                assert!(!finding.evidence.en.contains("what kind of medium"), "{finding:?}");
-            }
+            let mut record = plan.record();
+            let described = asks(&explain_sweep(&record));
+            unknown += described.len();
+            assert!(described.iter().all(|asks| !asks), "{device}");
+            // The same figures of a device that nobody describes.
+            record.header.model = None;
+            undescribed += asks(&explain_sweep(&record)).into_iter().filter(|asks| *asks).count();
         }
     }
-    assert!(unknown > 0);
+    assert!(unknown > 0 && undescribed > 0, "{unknown} and {undescribed}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A file that somebody uses, under any of its names.
 
 use crate::system::{Bound, LoopDevice, Running, claims_of, open_to_write, run, text};
+use kurabe_testkit::needs::{SWAP, needs, skip};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -52,6 +53,9 @@ fn a_writer_is_found_through_a_bind_mount() {
 
 #[test]
 fn locks_of_both_kinds_are_found() {
+    if !needs("python3") {
+        return;
+    }
     let (_directory, file) = with_file();
     for (module, take) in
         [("flock", "fcntl.flock(file, fcntl.LOCK_SH)"), ("fcntl", "fcntl.lockf(file, fcntl.LOCK_SH)")]
@@ -60,7 +64,7 @@ fn locks_of_both_kinds_are_found() {
             "import fcntl, sys, time\nfile = open(sys.argv[1], 'rb')\n{take}\nprint('ready', flush=True)\ntime.sleep(60)\n"
         );
         let Some(locker) = Running::start(Command::new("python3").args(["-c", &program, text(&file)])) else {
-            eprintln!("skipped: no python3");
+            skip("python3 cannot hold a file here");
             return;
         };
         let words = words_on(&file);
@@ -75,6 +79,9 @@ fn locks_of_both_kinds_are_found() {
 
 #[test]
 fn a_mapping_whose_descriptor_is_closed_is_found() {
+    if !needs("python3") {
+        return;
+    }
     let (_directory, file) = with_file();
     let program = "import mmap, os, sys, time\n\
         fd = os.open(sys.argv[1], os.O_RDWR)\n\
@@ -85,7 +92,7 @@ fn a_mapping_whose_descriptor_is_closed_is_found() {
         print('ready', flush=True)\n\
         time.sleep(60)\n";
     let Some(mapper) = Running::start(Command::new("python3").args(["-c", program, text(&file)])) else {
-        eprintln!("skipped: no python3");
+        skip("python3 cannot hold a file here");
         return;
     };
     let words = words_on(&file);
@@ -98,6 +105,9 @@ fn a_mapping_whose_descriptor_is_closed_is_found() {
 
 #[test]
 fn a_descriptor_that_no_process_shows_is_found_by_the_kernels_count() {
+    if !needs("python3") {
+        return;
+    }
     let (_directory, file) = with_file();
     // In flight between two sockets: open for writing, and in no table of descriptors.
     let program = "import array, os, socket, sys, time\n\
@@ -108,7 +118,7 @@ fn a_descriptor_that_no_process_shows_is_found_by_the_kernels_count() {
         print('ready', flush=True)\n\
         time.sleep(60)\n";
     let Some(sender) = Running::start(Command::new("python3").args(["-c", program, text(&file)])) else {
-        eprintln!("skipped: no python3");
+        skip("python3 cannot hold a file here");
         return;
     };
     assert_eq!(
@@ -141,9 +151,12 @@ fn a_file_of_swap_is_held() {
     let (directory, file) = with_file();
     std::fs::write(&file, vec![0; 1 << 20]).expect("a file");
     run("chmod", &["600", text(&file)]).expect("private");
-    let taken = run("mkswap", &[text(&file)]).and_then(|_| run("swapon", &[text(&file)]));
-    if taken.is_none() {
-        eprintln!("skipped: no mkswap, or swapon refuses a file here");
+    if !needs("mkswap") {
+        return;
+    }
+    run("mkswap", &[text(&file)]).expect("mkswap formats it");
+    if run("swapon", &[text(&file)]).is_none() {
+        skip(SWAP);
         return;
     }
     let hard = directory.path().join("hard");

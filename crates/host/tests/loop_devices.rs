@@ -2,6 +2,7 @@
 
 use crate::system::{LoopDevice, SIZE_BYTES, claims_of, run};
 use kurabe_host::{ObserveOptions, contents, observe};
+use kurabe_testkit::needs::{needs, skip};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
@@ -52,10 +53,10 @@ fn a_mounted_file_system_is_a_claim_and_an_unmounted_one_is_content() {
 #[test]
 fn swap_is_a_claim_in_use_and_by_its_signature() {
     let Some(device) = LoopDevice::new() else { return };
-    if run("mkswap", &[device.node()]).is_none() {
-        eprintln!("skipped: no mkswap");
+    if !needs("mkswap") {
         return;
     }
+    run("mkswap", &[device.node()]).expect("mkswap formats it");
     assert_eq!(device.holders(), ["carries a signature of swap"]);
     if run("swapon", &[device.node()]).is_some() {
         assert!(device.holders().contains(&"in use as swap".to_owned()));
@@ -105,10 +106,14 @@ fn a_partition_in_use_holds_its_disk() {
     device.attach_with_partitions();
     let node = device.node().to_owned();
     let (first, second) = (format!("{node}p1"), format!("{node}p2"));
-    if !Path::new(&first).exists() || run("mkfs.ext4", &["-q", &first]).is_none() {
-        eprintln!("skipped: no partitions on loop devices, or no mkfs.ext4");
+    if !needs("mkfs.ext4") {
         return;
     }
+    if !Path::new(&first).exists() {
+        skip("no partitions on loop devices");
+        return;
+    }
+    run("mkfs.ext4", &["-q", &first]).expect("mkfs.ext4 formats it");
     let name = device.name();
     assert_eq!(
         contents(&device.node).expect("an answer"),
@@ -125,12 +130,10 @@ fn a_partition_in_use_holds_its_disk() {
 #[test]
 fn what_libblkid_alone_calls_a_member_is_a_claim() {
     let Some(device) = LoopDevice::new() else { return };
-    if run("wipefs", &["--version"]).is_none()
-        || run("mke2fs", &["-q", "-F", "-O", "journal_dev", device.node()]).is_none()
-    {
-        eprintln!("skipped: no wipefs, or no mke2fs");
+    if !needs("wipefs") || !needs("mke2fs") {
         return;
     }
+    run("mke2fs", &["-q", "-F", "-O", "journal_dev", device.node()]).expect("mke2fs formats it");
     assert_eq!(device.holders(), ["carries a signature of jbd"], "the journal of a file system elsewhere");
     device.wipe();
     assert_eq!(device.holders(), [""; 0]);

@@ -1,6 +1,7 @@
 //! A device in use under another name, as its holder or as its target: the object counts, and no name.
 
 use crate::system::{Above, Bound, LoopDevice, Running, claims_of, open_to_write, text};
+use kurabe_testkit::needs::{needs, skip};
 use std::path::Path;
 use std::process::Command;
 
@@ -64,6 +65,9 @@ fn a_target_through_a_node_outside_dev_is_looked_at_as_the_device_it_is() {
 
 #[test]
 fn a_mapping_whose_descriptor_is_closed_is_found() {
+    if !needs("python3") {
+        return;
+    }
     let Some(device) = LoopDevice::new() else { return };
     let program = "import mmap, os, sys, time\n\
         fd = os.open(sys.argv[1], os.O_RDWR)\n\
@@ -75,7 +79,7 @@ fn a_mapping_whose_descriptor_is_closed_is_found() {
         time.sleep(60)\n";
     let Some(mapper) = Running::start(Command::new("python3").args(["-c", program, text(&device.node)]))
     else {
-        eprintln!("skipped: no python3");
+        skip("python3 cannot hold a file here");
         return;
     };
     let words = words_on(&device.node);
@@ -97,7 +101,7 @@ fn a_mount_in_another_mount_namespace_is_named_with_who_sees_it() {
     let mut command = Command::new("unshare");
     command.args(["--mount", "--propagation", "private", "sh", "-c", &script]);
     let Some(other) = Running::start(&mut command) else {
-        eprintln!("skipped: no mount namespace");
+        skip("no mount namespace (needs root and unshare)");
         return;
     };
     // The process is still `sh` when it says that it is ready, and `sleep` an instant later.

@@ -2,6 +2,8 @@
 //! is skipped.
 
 use kurabe_host::{Claim, claims};
+use kurabe_testkit::needs::{LOOP_DEVICE, MOUNT, needs, skip};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -16,9 +18,17 @@ pub fn claims_of(path: &Path) -> Vec<Claim> {
     claims(&file, path).expect("an answer")
 }
 
+/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+fn path_with_system_programs() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
 /// Runs a program; `None` if it is not there or fails.
 pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).output().ok()?;
+    let output =
+        Command::new(program).args(arguments).env("PATH", path_with_system_programs()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -41,7 +51,7 @@ impl LoopDevice {
         File::create(&image).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
         std::fs::create_dir(directory.path().join("mnt")).expect("a mount point");
         let Some(node) = run("losetup", &["-f", "--show", image.to_str().expect("a name")]) else {
-            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            skip(LOOP_DEVICE);
             return None;
         };
         Some(Self { node: PathBuf::from(node), directory, _alone: alone })
@@ -144,9 +154,13 @@ impl LoopDevice {
 
     /// Makes ext4 on it and mounts it; `false`, with a printed reason, where that cannot be.
     pub fn mount_ext4(&self) -> bool {
-        let mounted = run("mkfs.ext4", &["-q", self.node()]).is_some() && self.mount();
+        if !needs("mkfs.ext4") {
+            return false;
+        }
+        run("mkfs.ext4", &["-q", self.node()]).expect("mkfs.ext4 formats it");
+        let mounted = self.mount();
         if !mounted {
-            eprintln!("skipped: no mkfs.ext4, or the kernel does not mount it");
+            skip(MOUNT);
         }
         mounted
     }
@@ -182,7 +196,7 @@ impl Bound {
     pub fn new(directory: &Path, point: PathBuf) -> Option<Self> {
         std::fs::create_dir_all(&point).expect("a directory");
         if run("mount", &["--bind", text(directory), text(&point)]).is_none() {
-            eprintln!("skipped: needs root to bind a directory");
+            skip(MOUNT);
             return None;
         }
         Some(Self { point })

@@ -1,5 +1,4 @@
 //! fio's layout of results: what kurabe reads of its own is what it wrote, and every key that fio itself writes is there.
-#![allow(clippy::print_stderr)]
 
 use crate::export_support::{cell, record, workload};
 use kurabe_core::Lang;
@@ -7,6 +6,7 @@ use kurabe_core::imported::{FigureOf, PrintedFigure};
 use kurabe_core::record::{Interval, LatencyRecord, OpsRecord, Repetition, RunRecord, Series, TargetKind};
 use kurabe_core::{profile::Statistic, workload::Direction};
 use kurabe_interop::{ExportFormat, export, import};
+use kurabe_testkit::needs::skip;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -75,7 +75,7 @@ fn the_terse_line_has_fios_fields() {
         ["--name=a", "--rw=randread", "--bs=4k", "--size=1m", "--output-format=terse", "--terse-version=3"];
     let dir = tempfile::tempdir().expect("a directory");
     let Ok(output) = Command::new("fio").args(words).current_dir(dir.path()).output() else {
-        return eprintln!("skipped: fio is not installed");
+        return skip("fio is not installed");
     };
     let by_fio = String::from_utf8_lossy(&output.stdout);
     let of_fio: Vec<&str> = by_fio.trim_end().split(';').collect();
@@ -105,7 +105,7 @@ fn every_key_of_fio_is_there() {
     let dir = tempfile::tempdir().expect("a directory");
     let words = ["--name=a", "--rw=randread", "--bs=4k", "--size=1m", "--output-format=json"];
     let Ok(output) = Command::new("fio").args(words).current_dir(dir.path()).output() else {
-        return eprintln!("skipped: fio is not installed");
+        return skip("fio is not installed");
     };
     let by_fio: Value = serde_json::from_slice(&output.stdout).expect("fio's JSON");
     let (_, document) = document();

@@ -1,6 +1,5 @@
 //! Job files that kurabe writes are read again as the same work, and what it accepts the real fio accepts: needs fio for the
 //! latter; says so when it is not there.
-#![allow(clippy::print_stderr)]
 
 use crate::export_support::{cell, engine, record, workload};
 use kurabe_core::Lang;
@@ -11,6 +10,7 @@ use kurabe_core::workload::{
     OpenLoop, Pattern, SyncRule, Thinking, ThreadShare, Workload,
 };
 use kurabe_interop::{ExportFormat, NoSurroundings, export, fio_log, read_fio_job};
+use kurabe_testkit::needs::skip;
 use std::process::{Command, Stdio};
 
 /// Span of the target.
@@ -315,7 +315,7 @@ fn fio_and_kurabe_agree_on_what_is_valid() {
     assert!(lines.len() > 50, "{}", lines.len());
     let all: String = lines.iter().map(|line| job(line)).collect();
     match fio_accepts(&all) {
-        None => eprintln!("skipped: fio is not installed"),
+        None => skip("fio is not installed"),
         Some(true) => {}
         // What is read here is no nonsense to fio.
         Some(false) => {

@@ -1,17 +1,17 @@
 //! Traces that kurabe writes, done again by the real fio, and logs that it writes, read: needs fio; says so when it is
 //! not there.
-#![allow(clippy::print_stderr)]
 
 use kurabe_core::trace::{Trace, TraceOp};
 use kurabe_core::workload::OpKind;
 use kurabe_interop::{read_trace, write_iolog_v3};
+use kurabe_testkit::needs::skip;
 use std::process::{Command, Stdio};
 
 /// Runs fio in a directory; `None` if there is none.
 fn fio(directory: &std::path::Path, arguments: &[&str]) -> Option<std::process::Output> {
     let run = Command::new("fio").args(arguments).current_dir(directory).stdin(Stdio::null()).output();
     if run.is_err() {
-        eprintln!("skipped: fio is not installed");
+        skip("fio is not installed");
     }
     run.ok()
 }

@@ -5,6 +5,7 @@
 //! it; the thread that does so starts nothing else.
 
 use crate::enclosure::Enclosure;
+use crate::missing::is_missing;
 use crate::platform::die_with_starter;
 use crate::stop::Stop;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -109,14 +110,17 @@ impl Foreground<'_> {
         die_with_starter(&mut command);
         let ended = held.and_then(|()| wait(command, enclosure, stop, stops));
         ended.map_err(|error| {
-            let made = Error::os(text!("cannot run {program}", "{program} を実行できません"), &error);
-            match error.kind() {
-                std::io::ErrorKind::NotFound => made.remedy(text!(
-                    "check its name; a line of the shell needs sh -c",
-                    "名前を確かめてください。シェルの書き方を使うには sh -c が必要です"
-                )),
-                _ => made,
+            if is_missing(program, &error) {
+                let message = text!(
+                    "cannot run {program}: not installed",
+                    "{program} を実行できません。インストールされていません"
+                );
+                return ErrorKind::Target.error(message).remedy(text!(
+                    "check its name, install it, or put it on the PATH; a line of the shell needs sh -c",
+                    "名前を確かめるか、インストールするか、PATH に加えてください。シェルの書き方を使うには sh -c が必要です"
+                ));
             }
+            Error::os(text!("cannot run {program}", "{program} を実行できません"), &error)
         })
     }
 }

@@ -136,6 +136,7 @@ mod tests {
     use super::*;
     use crate::run::{Program, run};
     use crate::stop::Stop;
+    use kurabe_testkit::needs::skip;
     use std::io::BufWriter;
     use std::path::Path;
     use std::process::Command;
@@ -170,12 +171,11 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::print_stderr, reason = "a test that skips says why")]
     fn the_repository_is_the_same_to_the_byte_everywhere() {
         let dir = tempfile::tempdir().unwrap();
         let (first, second) = (dir.path().join("first"), dir.path().join("second"));
         let Some(ids) = made_in(&first) else {
-            eprintln!("skipped: git is missing");
+            skip("git is not installed");
             return;
         };
         assert_eq!(

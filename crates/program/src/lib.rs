@@ -14,6 +14,7 @@ mod foreground;
 mod git_material;
 mod git_tree;
 mod guard;
+mod missing;
 mod platform;
 mod programs;
 mod run;

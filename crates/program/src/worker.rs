@@ -119,13 +119,13 @@ fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_testkit::needs::{self, skip};
     use std::os::unix::fs::{PermissionsExt, chown};
 
-    #[expect(clippy::print_stderr, reason = "a test that skips says why")]
     fn is_root() -> bool {
         let is_root = platform::user_id() == ROOT;
         if !is_root {
-            eprintln!("skipped: needs root");
+            skip(needs::ROOT);
         }
         is_root
     }

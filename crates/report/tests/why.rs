@@ -168,6 +168,12 @@ fn of_many_cells_each_has_a_line_and_one_is_shown_in_full() {
     let lines = |cell| render_why(&record, &Text::same("sda"), cell, &[], &style).unwrap();
     let (all, one) = (lines(None), lines(Some("18")));
     assert!(all.lines().count() < record.cells.len() + 10, "{all}");
+    for (place, cell) in record.cells.iter().enumerate() {
+        let number = format!("{} ", place + 1);
+        let mut own = all.lines().filter(|line| line.trim_start().starts_with(&number));
+        assert!(own.next().is_some_and(|line| line.contains(&cell.label)), "{number}: {all}");
+        assert_eq!(own.next(), None, "{all}");
+    }
     assert!(all.contains(&format!("kurabe why {} --cell 1", record.header.id)), "{all}");
     assert!(!all.contains("because ") && one.contains("because "), "{one}");
     assert_eq!(explain(&record, None).unwrap().len(), 18);

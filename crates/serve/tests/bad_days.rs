@@ -3,6 +3,7 @@
 use crate::client::{Client, READ, WRITE, eventually, serve};
 use kurabe_core::random::Random;
 use kurabe_serve::DataPlace;
+use kurabe_testkit::needs::{MOUNT, skip};
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -145,7 +146,7 @@ impl Drop for SmallMount {
 #[test]
 fn a_full_disk_under_a_file_is_an_error_of_the_write() {
     let Some(mount) = SmallMount::new() else {
-        eprintln!("skipped: no small file system can be mounted here");
+        skip(MOUNT);
         return;
     };
     let server = serve(|request| request.data = DataPlace::File(mount.0.path().join("data")));

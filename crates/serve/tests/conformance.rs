@@ -1,6 +1,7 @@
 //! Clients that nobody here wrote: libnbd's tools, QEMU's, fio.
 
 use crate::client::{Server, serve};
+use kurabe_testkit::needs::{needs, skip};
 use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -8,14 +9,7 @@ use std::process::{Command, Output};
 
 /// Whether the programs are there; says so if not.
 fn have(programs: &[&str]) -> bool {
-    let missing = programs.iter().find(|program| {
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        !std::env::split_paths(&path).any(|folder| folder.join(program).exists())
-    });
-    if let Some(program) = missing {
-        eprintln!("skipped: {program} is not installed");
-    }
-    missing.is_none()
+    programs.iter().all(|program| needs(program))
 }
 
 fn run(program: &str, words: &[&str]) -> Output {
@@ -162,7 +156,7 @@ fn fio_verifies_1_gib_at_depth_32() {
         return;
     }
     if !words(&run("fio", &["--enghelp"])).contains("nbd") {
-        eprintln!("skipped: this fio has no engine for NBD");
+        skip("this fio has no engine for NBD");
         return;
     }
     let server = serve(|_| {});
@@ -205,7 +199,7 @@ fn nbdfuse_gives_a_file_that_keeps_what_is_written() {
         assert!(server.serving.figures().unwrap().flushes > 0);
         run("umount", &[folder.to_str().unwrap()]);
     } else {
-        eprintln!("skipped: nbdfuse cannot mount here");
+        skip("nbdfuse cannot mount here");
     }
     nbdfuse.wait().unwrap();
 }

@@ -8,6 +8,7 @@ use kurabe_serve::{
     clean_attachments,
 };
 use kurabe_sim::load_device;
+use kurabe_testkit::needs::{ATTACH, skip};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -35,8 +36,8 @@ impl Device {
         match Serving::start(&request) {
             Ok(serving) => Some(Self { serving, folder }),
             Err(error) if can_attach() => panic!("{error}"),
-            Err(error) => {
-                eprintln!("skipped: needs root, /dev/fuse and loop devices: {error}");
+            Err(_) => {
+                skip(ATTACH);
                 None
             }
         }
@@ -269,7 +270,7 @@ fn part_wait_for_oneself() {
 #[test]
 fn a_killed_server_that_waits_for_itself_is_let_go_by_the_next_start() {
     if !can_attach() {
-        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+        skip(ATTACH);
         return;
     }
     let folder = tempfile::tempdir().unwrap();

@@ -79,8 +79,9 @@ fn a_device_that_hangs_answers_all_when_it_goes_on() {
     let server = faulty(&["hang:80ms@after-2-writes"]);
     let mut client = Client::connect(&server.socket).unwrap();
     client.write(0, &[1; 4096], 0).unwrap();
-    client.write(0, &[2; MIB], 0).unwrap();
+    // Before it hangs, so that it cannot seem to be early.
     let begun = Instant::now();
+    client.write(0, &[2; MIB], 0).unwrap();
     let asked: Vec<u64> = (0..8).map(|at| client.send(READ, 0, at << 20, 512, &[]).unwrap()).collect();
     let mut bytes = [0; 512];
     let mut answered: Vec<u64> = asked

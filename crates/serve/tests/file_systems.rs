@@ -16,6 +16,7 @@ use kurabe_serve::{
     Address, AttachBy, ControlRequest, CutReport, DeviceFault, PowerRules, ServeRequest, Serving, ask_server,
     read_answer,
 };
+use kurabe_testkit::needs::{ATTACH, needs, skip};
 use rows::Rows;
 use std::fs::OpenOptions;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -214,13 +215,11 @@ fn lies<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
 
 /// How many cuts; none, with a printed reason, where there can be none.
 fn cuts(programs: &[&str]) -> Option<u64> {
-    let missing = programs.iter().find(|program| run("which", &[program]).is_none());
-    if let Some(missing) = missing {
-        eprintln!("skipped: {missing} is not there");
+    if !programs.iter().all(|program| needs(program)) {
         return None;
     }
     if !can_attach() {
-        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+        skip(ATTACH);
         return None;
     }
     Some(std::env::var("KURABE_CUTS").map_or(USUAL_CUTS, |cuts| cuts.parse().expect("a number of cuts")))

@@ -3,15 +3,15 @@
 use crate::common::{digest, fresh_store};
 use kurabe_core::{ErrorKind, Result, record::RunRecord};
 use kurabe_store::{Archive, Runs, SharedAccess, SharedAddress, Store};
+use kurabe_testkit::needs::skip;
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 use kurabe_testkit::sample::{sample_foreign, sample_record};
 use std::path::Path;
 use std::sync::Barrier;
 
 /// A server, if there can be one.
-#[expect(clippy::print_stderr, reason = "a skipped test says why")]
 pub fn server() -> Option<PostgresServer> {
-    PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
+    PostgresServer::start().map_err(skip).ok()
 }
 
 /// Opens the database at an address.

@@ -3,6 +3,7 @@
 //! The model: a driver process with one session, asked by plain HTTP on the loopback interface. It logs what the page
 //! wrote to the console and every request that it made. It all ends with this value.
 
+use crate::needs::has;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
@@ -41,6 +42,9 @@ pub struct Browser {
 impl Browser {
     /// A browser, or why there is none.
     pub fn start() -> Result<Self, String> {
+        if !has("chromedriver") {
+            return Err("chromedriver is not installed".to_owned());
+        }
         let started = Command::new("chromedriver")
             .arg("--port=0")
             .stdin(Stdio::null())

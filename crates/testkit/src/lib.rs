@@ -1,12 +1,14 @@
-//! Records for the tests of every room but `core`: parts with defaults (here), whole runs that look like real ones
+//! Records for the tests of every room: parts with defaults (here), whole runs that look like real ones
 //! (`ssd`, `kinds`, `stories`), the samples that the store's fixtures hold (`sample`), and any record that can be
 //! (`any_record`). What a test does not name has the default of these functions. What is data alone is read from the folder
-//! `records`. And what shows a page to a test (`browser`), and a server of PostgreSQL (`postgres`).
+//! `records`. Besides records: a browser (`browser`), a PostgreSQL server (`postgres`), and the record of tests that cannot run
+//! on this machine (`needs`), which `core` uses as well.
 #![allow(missing_docs, reason = "a function of the kit says by its name which record it makes")]
 
 mod any_record;
 pub mod browser;
 pub mod kinds;
+pub mod needs;
 pub mod postgres;
 pub mod sample;
 mod sampling;

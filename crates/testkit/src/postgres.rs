@@ -1,6 +1,7 @@
 //! A server of PostgreSQL for tests: Debian's programs in a folder of its own, on a free port of this machine, with passwords
 //! and a certificate for `localhost` of an authority of its own.
 
+use crate::needs::has;
 use std::fs;
 use std::io;
 use std::net::TcpListener;
@@ -25,7 +26,10 @@ impl PostgresServer {
     /// # Errors
     /// Why there is none: PostgreSQL or openssl is not installed, or did not start.
     pub fn start() -> Result<Self, String> {
-        let programs = programs().ok_or("PostgreSQL is not installed (package postgresql)")?;
+        let programs = programs().ok_or("PostgreSQL is not installed")?;
+        if !has("openssl") {
+            return Err("openssl is not installed".to_owned());
+        }
         let directory = tempfile::tempdir().map_err(|error| error.to_string())?;
         let port = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
         let port = port.map_err(|error| error.to_string())?.port();

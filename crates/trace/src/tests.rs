@@ -6,6 +6,7 @@ use crate::fake::Fake;
 use kurabe_core::record::Repetition;
 use kurabe_core::trace::TraceOp;
 use kurabe_core::workload::OpKind;
+use kurabe_testkit::needs::{LOOP_DEVICE, TRACEPOINTS, needs, skip};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -63,7 +64,7 @@ impl LoopDevice {
         std::fs::File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("an image");
         let output = run("losetup", &["-f", "--show", image.to_str().expect("a name")]);
         let Some(output) = output.filter(|output| output.status.success()) else {
-            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            skip(LOOP_DEVICE);
             return None;
         };
         let node = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
@@ -96,7 +97,7 @@ fn start(device: Number) -> Option<BlockTrace> {
         }
         Err(error) => {
             assert!(error.remedy_text().is_some());
-            eprintln!("skipped: {error}");
+            skip(TRACEPOINTS);
             None
         }
     }
@@ -184,7 +185,7 @@ fn fio_moved_as_many_bytes_as_were_recorded_under_load() {
     let output = run("fio", &arguments);
     let recorded = trace.stop().expect("recorded");
     let Some(output) = output else {
-        eprintln!("skipped: fio is not installed");
+        skip("fio is not installed");
         return;
     };
     let result: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -210,7 +211,7 @@ impl Zram {
     fn new() -> Option<Self> {
         let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").ok();
         let Some(number) = number.and_then(|number| number.trim().parse().ok()) else {
-            eprintln!("skipped: no zram device can be made (needs root and the kernel's zram)");
+            skip("no zram device (needs root and a kernel with zram)");
             return None;
         };
         let made = Self(number);
@@ -230,7 +231,7 @@ fn a_device_without_requests_is_recorded_where_operations_arrive() {
     let Some(zram) = Zram::new() else { return };
     let node = format!("/dev/zram{}", zram.0);
     let Ok(Some(number)) = kurabe_host::block_number(Path::new(&node)) else {
-        eprintln!("skipped: no node {node}");
+        skip("no zram device (needs root and a kernel with zram)");
         return;
     };
     assert!(!watch(&Roots::default(), number).expect("watched").requests);
@@ -252,7 +253,7 @@ fn discards_are_counted_and_left_out() {
     let discarded = run("blkdiscard", &["-f", "-o", "1MiB", "-l", "1MiB", device.node()]);
     let recorded = trace.stop().expect("recorded");
     if discarded.is_none_or(|output| !output.status.success()) {
-        eprintln!("skipped: this loop device takes no discards");
+        skip("this loop device takes no discards");
         return;
     }
     assert_eq!(recorded.discards, 1);
@@ -264,12 +265,12 @@ fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
     let Some(device) = LoopDevice::new() else { return };
     let made = run("addpart", &[device.node(), "1", "2048", "8192"]);
     if made.is_none_or(|output| !output.status.success()) {
-        eprintln!("skipped: no partition can be made here (needs addpart)");
+        skip("no partition on a loop device (needs addpart)");
         return;
     }
     let part = format!("{}p1", device.node());
     let Ok(Some(number)) = kurabe_host::block_number(Path::new(&part)) else {
-        eprintln!("skipped: no node for the partition {part}");
+        skip("no partition on a loop device (needs addpart)");
         return;
     };
     let Some(trace) = start(number) else { return };
@@ -302,7 +303,7 @@ fn own_instances(tracefs: &Tracefs) -> Vec<String> {
 #[test]
 fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
     let Ok(tracefs) = Tracefs::find(&Roots::default()) else {
-        eprintln!("skipped: no tracefs (needs root)");
+        skip(TRACEPOINTS);
         return;
     };
     let Some(device) = LoopDevice::new() else { return };
@@ -327,25 +328,23 @@ fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
 fn with_blktrace(device: &LoopDevice, work: &dyn Fn()) -> Option<String> {
     let base = device.directory.path().join("bt");
     let base = base.to_str().expect("a name");
-    let log = std::fs::File::create(device.directory.path().join("log")).expect("a log");
+    if !needs("blktrace") {
+        return None;
+    }
     let spawned = Command::new("blktrace")
         .args(["-d", device.node(), "-w", "3", "-o", base])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
-        .stderr(log)
+        .stderr(Stdio::null())
         .spawn();
-    let Ok(mut child) = spawned else {
-        eprintln!("skipped: blktrace is not installed");
-        return None;
-    };
+    let mut child = spawned.expect("blktrace runs");
     std::thread::sleep(Duration::from_millis(1000));
     work();
     child.wait().expect("its end");
     let output = run("blkparse", &["-i", base, "-q", "-a", "issue", "-f", "%a %d %S %n\n"])?;
     let issued = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.status.success() || issued.trim().is_empty() {
-        let log = std::fs::read_to_string(device.directory.path().join("log")).unwrap_or_default();
-        eprintln!("skipped: blktrace does not work here: {log}");
+        skip("blktrace cannot trace here");
         return None;
     }
     Some(issued)
@@ -382,12 +381,9 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
     const BLOCK: usize = 8192;
     const READS: u64 = 50;
     let Some(device) = LoopDevice::new() else { return };
-    let trace = match SplitTrace::start(&[device.number()]) {
-        Ok(trace) => trace,
-        Err(error) => {
-            eprintln!("skipped: {error}");
-            return;
-        }
+    let Ok(trace) = SplitTrace::start(&[device.number()]) else {
+        skip(TRACEPOINTS);
+        return;
     };
     // O_DIRECT; the same number on x86 and in the generic Linux ABI.
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;

@@ -5,6 +5,7 @@ use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
 use crate::pictures::write;
 use crate::served::{read, served};
+use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
@@ -180,7 +181,7 @@ fn is_for_everybody(lang: &'static str) {
             looked.check("a drive");
         }
         None => {
-            eprintln!("skipped: the page of a drive (needs root, losetup and a kernel with loop devices)");
+            skip(LOOP_DEVICE);
         }
     }
     for (path, selector) in pages(&runs) {

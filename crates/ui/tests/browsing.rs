@@ -3,6 +3,7 @@
 use crate::client::Served;
 use crate::line::Line;
 use kurabe_testkit::browser::{Browser, keys};
+use kurabe_testkit::needs::skip;
 use serde_json::{Value, json};
 
 /// A reader in front of a page of its own.
@@ -17,7 +18,7 @@ impl Reader {
         match Browser::start() {
             Ok(browser) => Some(Self { page: Served::new(), browser }),
             Err(why) => {
-                eprintln!("skipped: no browser to look with ({why})");
+                skip(why);
                 None
             }
         }

@@ -5,6 +5,7 @@ use crate::browsing::{DOOR, Reader};
 use crate::client::wait_until;
 use crate::only_read::LoopDevice;
 use kurabe_testkit::browser::keys;
+use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use std::fs::File;
 
 /// As GNOME Disks reads it, a device of this size takes seconds.
@@ -43,7 +44,7 @@ fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
     let image = reader.page.folder().join("image");
     File::create(&image).and_then(|image| image.set_len(DEVICE_BYTES)).expect("an image");
     let Some(device) = LoopDevice::over(&image) else {
-        eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+        skip(LOOP_DEVICE);
         return;
     };
     // From the list the way leads to the drive, and what writes it stands there to be typed.

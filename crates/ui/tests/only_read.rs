@@ -2,6 +2,7 @@
 
 use crate::attacks::Attacked;
 use crate::client::Answer;
+use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use std::process::Command;
 
 /// A device of zeros over a file, until this goes.
@@ -61,7 +62,7 @@ fn a_device_is_only_read() {
     let content: Vec<u8> = (0..16_u32 << 20).map(|place| (place % 253) as u8).collect();
     std::fs::write(&image, &content).expect("an image");
     let Some(device) = LoopDevice::over(&image) else {
-        eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+        skip(LOOP_DEVICE);
         return;
     };
     let record = measured(&attacked, &device.0);

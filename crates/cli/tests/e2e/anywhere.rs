@@ -4,6 +4,7 @@ use crate::lab::{Lab, Live, binary, notices, text};
 use crate::limits::{filter, run_under};
 use crate::system::{Mount, system};
 use kurabe_chart::DRAWS_PNG;
+use kurabe_testkit::needs::skip;
 use std::path::Path;
 
 /// Cells of reads and writes with more than one operation in flight.
@@ -55,7 +56,7 @@ fn in_an_empty_root_folder_it_measures_draws_and_computes() {
         || system("env", &[&format!("PATH={CHROOT}"), "chroot", text(&root), "/kurabe", "--version"])
             .is_none()
     {
-        eprintln!("skipped: needs root, and a static binary in KURABE_BIN");
+        skip("needs root, and a static binary in KURABE_BIN");
         return;
     }
     inside(&["run", "model:rascsi", "--profile", "quick"]).ok();

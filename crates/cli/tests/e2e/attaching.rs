@@ -2,6 +2,7 @@
 
 use crate::lab::{ANOTHER_WISH, Ended, Lab, Live, list_of, names, notices, number, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, can_be_nobody, making_loop_devices, system};
+use kurabe_testkit::needs::{ATTACH, needs, skip};
 use rustix::process::{Pid, Signal, kill_process, test_kill_process};
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -28,7 +29,7 @@ pub fn can_attach() -> bool {
     let can =
         opens("/dev/fuse") && opens("/dev/loop-control") && system("unshare", &["--mount", "true"]).is_some();
     if !can {
-        eprintln!("skipped: needs root, /dev/fuse and loop devices");
+        skip(ATTACH);
     }
     can
 }
@@ -407,8 +408,7 @@ fn a_full_disk_under_the_data_is_an_error_of_the_device() {
 #[test]
 fn fio_finds_every_byte_that_it_wrote() {
     let lab = Lab::new();
-    if system("fio", &["--version"]).is_none() {
-        eprintln!("skipped: fio is not there");
+    if !needs("fio") {
         return;
     }
     let Some(device) = Device::attach(&lab, &DISK) else { return };

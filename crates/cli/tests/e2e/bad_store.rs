@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, Live, ONE_CELL, names, text};
 use crate::system::{AS_NOBODY, can_be_nobody, system};
+use kurabe_testkit::needs::needs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 
 /// Neither reading nor recording works, and nothing in the store's directory changes.
@@ -42,10 +43,10 @@ fn a_file_that_is_no_database_is_left_alone() {
 #[test]
 fn the_database_of_another_program_is_left_alone() {
     let lab = with_store(b"");
-    if system("sqlite3", &[text(&lab.store()), "CREATE TABLE recipes (name TEXT);"]).is_none() {
-        eprintln!("skipped: no sqlite3");
+    if !needs("sqlite3") {
         return;
     }
+    system("sqlite3", &[text(&lab.store()), "CREATE TABLE recipes (name TEXT);"]).expect("a database");
     is_refused(&lab, &["another program's file", "--db"]);
 }
 

@@ -2,6 +2,7 @@
 
 use crate::lab::{Ended, Lab, SHORT, list_of, notices, number, text};
 use crate::system::{LoopDevice, system};
+use kurabe_testkit::needs::{SWAP, needs, skip};
 use std::path::Path;
 use std::time::Duration;
 
@@ -113,8 +114,11 @@ fn a_mounted_device_is_read_but_never_written() {
 #[test]
 fn a_device_with_swap_in_use_is_never_written() {
     let Some(device) = LoopDevice::new(SIZE) else { return };
+    if !needs("mkswap") {
+        return;
+    }
     let Some(swap) = device.swap() else {
-        eprintln!("skipped: no mkswap, or swapon refuses a loop device");
+        skip(SWAP);
         return;
     };
     let lab = Lab::new();
@@ -127,7 +131,7 @@ fn a_device_with_swap_in_use_is_never_written() {
 fn a_device_under_another_loop_device_is_never_written() {
     let Some(device) = LoopDevice::new(SIZE) else { return };
     let Some(stacked) = device.stacked() else {
-        eprintln!("skipped: no loop device over a loop device");
+        skip("no loop device over a loop device");
         return;
     };
     let lab = Lab::new();

@@ -1,6 +1,7 @@
 //! `--per-request` on real storage: a line for each operation that the record counts, with the times that it counts.
 
 use crate::lab::{Lab, list_of, number, text};
+use kurabe_testkit::needs::{IO_URING, skip};
 use serde_json::Value;
 use std::path::Path;
 
@@ -94,7 +95,7 @@ fn a_line_for_each_operation_has_the_times_that_the_record_counts() {
         let words = [&io[..], &how].concat();
         let tried = lab.run(&lab.target(), &[&words[..], &["--quiet"]].concat());
         if engine == "uring" && tried.code() == Some(10) {
-            eprintln!("skipped: io_uring cannot be had here: {}", tried.err);
+            skip(IO_URING);
             continue;
         }
         let (_, lines) = listed(&lab, &words);

@@ -1,6 +1,7 @@
 //! How operations reach the kernel, and that the record says how they did.
 
 use crate::lab::{Lab, SHORT, list_of, notices, number};
+use kurabe_testkit::needs::{MEMORY_FOLDER, skip};
 use serde_json::Value;
 
 /// The only cell of a run with these words on a new directory, and the record.
@@ -69,7 +70,7 @@ fn polling_works_or_says_that_it_does_not() {
 #[test]
 fn polling_on_tmpfs_works_or_says_that_it_does_not() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: no /dev/shm");
+        skip(MEMORY_FOLDER);
         return;
     };
     let words =
@@ -95,7 +96,7 @@ fn huge_pages_are_recorded_as_what_they_came_out_as() {
 #[test]
 fn on_tmpfs_auto_takes_no_detour_and_says_so() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: no /dev/shm");
+        skip(MEMORY_FOLDER);
         return;
     };
     let record = Lab::new().measure(memory.path(), &SHORT);
@@ -120,7 +121,7 @@ fn on_tmpfs_auto_takes_no_detour_and_says_so() {
 #[test]
 fn on_tmpfs_uring_works_when_asked_for() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: no /dev/shm");
+        skip(MEMORY_FOLDER);
         return;
     };
     let record = Lab::new().measure(memory.path(), &[&SHORT[..], &["--engine", "uring"]].concat());

@@ -4,6 +4,7 @@
 
 use crate::lab::{Ended, Lab, Live, names, number, text};
 use crate::system::system;
+use kurabe_testkit::needs::{TRACER, skip};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::path::Path;
@@ -22,7 +23,7 @@ pub fn can_inject() -> bool {
     let can =
         system("strace", &["-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=9", "true"]).is_some();
     if !can {
-        eprintln!("skipped: strace is missing or may not trace");
+        skip(TRACER);
     }
     can
 }

@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, text};
 use kurabe_compare::USES;
+use kurabe_testkit::needs::needs;
 use serde_json::Value;
 use std::process::Command;
 
@@ -86,10 +87,10 @@ fn the_published_recipe_for_etcd_tells_the_same_of_this_folder() {
     let recipe = ["--rw=write", "--ioengine=sync", "--fdatasync=1", "--size=22m", "--bs=2300", "--name=etcd"];
     let directory = format!("--directory={}", text(&lab.target()));
     let bounded = ["--output-format=json", "--runtime=20", &directory];
-    let Ok(fio) = Command::new("fio").args(recipe).args(bounded).output() else {
-        eprintln!("skipped: no fio here");
+    if !needs("fio") {
         return;
-    };
+    }
+    let fio = Command::new("fio").args(recipe).args(bounded).output().expect("fio runs");
     let fio: Value = serde_json::from_slice(&fio.stdout).expect("JSON of fio");
     let recipe_ns = fio["jobs"][0]["sync"]["lat_ns"]["percentile"]["99.000000"].as_f64().expect("p99 of fio");
     let (fit, _) = judged(&lab, &[text(&lab.target()), "--for", "etcd"]);

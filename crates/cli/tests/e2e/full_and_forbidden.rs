@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
+use kurabe_testkit::needs::{MOUNT, skip};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -180,7 +181,7 @@ fn read_only(lab: &Lab, from: &Path) -> Option<Mount> {
     eprintln!("no squashfs here: a read-only bind mount stands for it");
     std::fs::create_dir_all(&point).expect("a directory");
     if system("mount", &["--bind", text(from), text(&point)]).is_none() {
-        eprintln!("skipped: needs root to mount");
+        skip(MOUNT);
         return None;
     }
     let mount = Mount::over(&point);

@@ -5,6 +5,7 @@
 
 use crate::lab::{Ended, Lab, Live, binary, names};
 use crate::system::system;
+use kurabe_testkit::needs::{ATTACH, needs, skip};
 use rustix::process::Signal;
 use std::process::Command;
 
@@ -79,8 +80,7 @@ fn words_said(guest: &Ended) -> usize {
 
 /// It boots, and what it wrote and QEMU flushed is there when it boots again after a power cut.
 fn boots_and_finds_what_it_wrote(model: &str, more: &[&str], model_is_first: bool) {
-    if Command::new("qemu-system-x86_64").arg("--version").output().is_err() {
-        eprintln!("skipped: qemu-system-x86_64 is not installed");
+    if !needs("qemu-system-x86_64") {
         return;
     }
     let lab = Lab::new();
@@ -118,11 +118,12 @@ fn a_guest_with_a_system_of_its_own_has_the_model_as_a_second_disk() {
 #[test]
 #[ignore = "slow"]
 fn a_system_starts_from_a_disk_an_ssd_and_the_card_in_turns() {
-    let can = system("qemu-system-x86_64", &["--version"]).is_some()
-        && system("unshare", &["--mount", "true"]).is_some()
-        && std::fs::File::open("/dev/fuse").is_ok();
+    if !needs("qemu-system-x86_64") {
+        return;
+    }
+    let can = system("unshare", &["--mount", "true"]).is_some() && std::fs::File::open("/dev/fuse").is_ok();
     if !can {
-        eprintln!("skipped: needs qemu-system-x86_64, /dev/fuse and the right to mount");
+        skip(ATTACH);
         return;
     }
     let lab = Lab::new();

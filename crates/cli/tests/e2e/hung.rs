@@ -6,6 +6,7 @@
 
 use crate::lab::{ANOTHER_WISH, Lab, Live, names, text};
 use crate::system::system;
+use kurabe_testkit::needs::{ATTACH, MOUNT, skip};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
@@ -42,13 +43,13 @@ impl Hung {
     fn mount_on(point: &Path, hangs_at_once: bool) -> Option<Self> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(device) = rustix::fs::open("/dev/fuse", flags, Mode::empty()) else {
-            eprintln!("skipped: no /dev/fuse");
+            skip(ATTACH);
             return None;
         };
         let options = format!("fd={},rootmode=40000,user_id=0,group_id=0", device.as_raw_fd());
         let options = CString::new(options).expect("no zero");
-        if let Err(error) = mount("hung", point, "fuse", MountFlags::empty(), options.as_c_str()) {
-            eprintln!("skipped: needs root to mount fuse: {error}");
+        if mount("hung", point, "fuse", MountFlags::empty(), options.as_c_str()).is_err() {
+            skip(MOUNT);
             return None;
         }
         let (hangs, let_go) = (Arc::new(AtomicBool::new(hangs_at_once)), Arc::new(AtomicBool::new(false)));

@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, list_of, names, number, text};
 use crate::system::{python_with, system};
+use kurabe_testkit::needs::needs;
 use std::process::Command;
 
 const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
@@ -185,8 +186,7 @@ const DRAWN_JOBS: [&str; 8] = [
 
 #[test]
 fn random_places_are_those_of_the_fio_that_is_here() {
-    if system("fio", &["--version"]).is_none() {
-        eprintln!("skipped: fio is not installed");
+    if !needs("fio") {
         return;
     }
     let lab = Lab::new();
@@ -365,9 +365,10 @@ fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
     let printed = lab.beside("fio.json");
     let output = format!("--output={}", text(&printed));
     let directory = format!("--directory={}", text(&target));
-    let Some(_) = system("fio", &[text(&job), &directory, "--output-format=json", &output]) else {
-        return eprintln!("skipped: needs fio");
-    };
+    if !needs("fio") {
+        return;
+    }
+    system("fio", &[text(&job), &directory, "--output-format=json", &output]).expect("fio runs");
     lab.kurabe(&["import", text(&printed), "--quiet"]).ok();
     let single =
         ["--rw", "randread", "--bs", "4k", "--iodepth", "8", "--size", "4m", "--time", "1s", "--runs", "1"];

@@ -182,6 +182,16 @@ fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
     })
 }
 
+/// All commands that `kurabe --help` lists.
+pub fn listed_commands(lab: &Lab) -> Vec<String> {
+    let help = lab.kurabe(&["--help"]).ok().out;
+    let lines = help.lines().take_while(|line| *line != "Options:");
+    let words = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+    let commands: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    assert!(commands.len() > 30, "{commands:?}");
+    commands
+}
+
 #[test]
 fn a_japanese_run_of_each_command_prints_no_english() {
     let lab = Lab::new();
@@ -194,12 +204,11 @@ fn a_japanese_run_of_each_command_prints_no_english() {
     commands.push(vec!["import", imported]);
     commands.push(vec!["compare", &fast, &slow]);
     commands.push(vec!["recommend", &fast, &slow, "--for", "database"]);
-    let help = lab.kurabe(&["--help"]).ok().out;
-    let listed = help.lines().take_while(|line| *line != "Options:");
-    let listed = listed.filter_map(|line| line.strip_prefix("  "));
-    let listed = listed.filter_map(|line| line.split(' ').next().filter(|word| !word.is_empty()));
+    let listed = listed_commands(&lab);
     // A page for a shell is no text for people, and the browser's page has tests of its own.
-    for command in listed.filter(|command| !["completions", "ui", "help"].contains(command)) {
+    let with_text =
+        listed.iter().map(String::as_str).filter(|command| !["completions", "ui", "help"].contains(command));
+    for command in with_text {
         assert!(commands.iter().any(|words| words[0] == command), "no line for `kurabe {command}`");
         commands.push(vec![command, "--help"]);
     }

@@ -3,6 +3,7 @@
 use crate::attaching::{attachments, can_attach, eventually, mounts};
 use crate::lab::{Lab, Live, names, text};
 use crate::system::{AS_NOBODY, can_be_nobody, making_loop_devices, system};
+use kurabe_testkit::needs::{USER_NAMESPACES, needs, skip};
 use rustix::process::Signal;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
@@ -170,7 +171,7 @@ fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
 #[test]
 fn a_socket_of_marks_that_is_kept_open_or_replaced_holds_up_nothing() {
     let lab = Lab::new();
-    if !can_attach() || system("python3", &["-c", ""]).is_none() {
+    if !can_attach() || !needs("python3") {
         return;
     }
     let open = "import os, socket, time
@@ -332,8 +333,8 @@ fn files_of_one_name_are_refused_before_anything_is_made() {
 #[test]
 fn a_program_that_is_missing_is_named_with_its_package() {
     let lab = Lab::new();
-    if !can_be_nobody(&lab) || system("which", &["fuse2fs"]).is_none() {
-        return eprintln!("skipped: needs to be nobody, and fuse2fs to be hidden");
+    if !can_be_nobody(&lab) || !needs("fuse2fs") {
+        return;
     }
     let hide = "mount --bind /dev/null \"$(readlink -f \"$(command -v fuse2fs)\")\" && exec \"$@\"";
     let hidden = [&["unshare", "-m", "sh", "-c", hide, "sh"][..], &AS_NOBODY].concat();
@@ -351,11 +352,11 @@ fn a_program_that_is_missing_is_named_with_its_package() {
 fn without_a_pid_namespace_daemons_end_as_well() {
     let lab = Lab::new();
     let spaces = [&AS_NOBODY[1..], &["unshare", "-U", "-r", "-m", "true"]].concat();
-    if !can_be_nobody(&lab)
-        || system("which", &["fuse2fs"]).is_none()
-        || system(AS_NOBODY[0], &spaces).is_none()
-    {
-        return eprintln!("skipped: needs to be nobody, fuse2fs and user namespaces");
+    if !can_be_nobody(&lab) || !needs("fuse2fs") {
+        return;
+    }
+    if system(AS_NOBODY[0], &spaces).is_none() {
+        return skip(USER_NAMESPACES);
     }
     for limit in ["", "echo 0 > /proc/sys/user/max_pid_namespaces && "] {
         let begin = format!("mount -t tmpfs none /run && {limit}KURABE_WITHOUT_ROOT=1 exec \"$@\"");

@@ -2,6 +2,7 @@
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, notices, text};
 use crate::system::system;
+use kurabe_testkit::needs::skip;
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
@@ -56,7 +57,7 @@ fn limited(lab: &Lab, test: u32, limit: &str, words: &[&str]) -> Option<Ended> {
     }
     let [program, arguments @ ..] = &wrapper[..] else { return None };
     if system(program, &[arguments, &[binary(), "--version"]].concat()).is_none() {
-        eprintln!("skipped: needs {}", if is_per_user { "root, prlimit and setpriv" } else { "prlimit" });
+        skip(if is_per_user { "needs root, prlimit and setpriv" } else { "prlimit is not installed" });
         return None;
     }
     Some(Live::start(lab.wrapped(&wrapper, words)).end())

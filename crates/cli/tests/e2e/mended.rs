@@ -3,6 +3,7 @@
 
 use crate::lab::{Ended, Lab, Live, list_of, names, notices, text};
 use crate::system::{LoopDevice, Mount, system};
+use kurabe_testkit::needs::{needs, skip};
 use std::path::{Path, PathBuf};
 
 const SIZE: u64 = 64 << 20;
@@ -80,10 +81,11 @@ fn only_file(folder: &Path) -> PathBuf {
 /// A loop device with a file system, and a folder on it.
 fn made(kind: &str, options: &str) -> Option<(LoopDevice, Mount)> {
     let device = LoopDevice::new(if kind == "xfs" { 400 << 20 } else { SIZE })?;
-    if system(&format!("mkfs.{kind}"), &["-q", text(device.node())]).is_none() {
-        eprintln!("skipped: no mkfs.{kind}");
+    let mkfs = format!("mkfs.{kind}");
+    if !needs(&mkfs) {
         return None;
     }
+    system(&mkfs, &["-q", text(device.node())]).expect("it formats");
     let point = device.image().with_file_name("mnt");
     let mount = Mount::new(kind, text(device.node()), options, &point)?;
     Some((device, mount))
@@ -98,7 +100,7 @@ fn a_file_system_that_turns_read_only_keeps_the_cells_and_gives_the_test_file_up
     let name = device.node().file_name().and_then(|name| name.to_str()).expect("a name");
     let trigger = format!("/sys/fs/ext4/{name}/trigger_fs_error");
     if std::fs::write(&trigger, "1").is_err() {
-        eprintln!("skipped: ext4 has no {trigger}");
+        skip("ext4 has no trigger_fs_error");
         return;
     }
     let ended = live.end();
@@ -122,8 +124,11 @@ fn a_file_system_that_is_shut_down_keeps_the_cells_and_gives_the_test_file_up_la
         let live = in_the_pause(&lab, mount.point());
         let test_file = only_file(mount.point());
         // With the log written, so that the file is there afterwards.
+        if !needs("xfs_io") {
+            return;
+        }
         if system("xfs_io", &["-x", "-c", "shutdown -f", text(mount.point())]).is_none() {
-            eprintln!("skipped: no xfs_io, or no shutdown of {kind}");
+            skip(format_args!("no shutdown of {kind}"));
             continue;
         }
         let ended = live.end();

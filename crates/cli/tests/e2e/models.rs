@@ -1,6 +1,7 @@
 //! Models as targets: the same command, the same table, in virtual time.
 
 use crate::lab::{Lab, Live, list_of, number, text};
+use kurabe_testkit::needs::skip;
 use serde_json::Value;
 
 /// One cell of a hundredth of a second.
@@ -72,7 +73,7 @@ fn a_model_stands_in_the_computer_that_doctor_measured() {
     let measured = lab.kurabe(&["doctor", "--computer", text(&lab.target())]);
     if measured.code() != Some(0) {
         measured.is_refusal(2, &["page cache"]);
-        eprintln!("skipped: no direct I/O here");
+        skip("no direct I/O here");
         return;
     }
     let file = lab.write("mine.toml", &measured.out);

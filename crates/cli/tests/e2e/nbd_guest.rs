@@ -7,6 +7,7 @@
 
 use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
+use kurabe_testkit::needs::skip;
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -180,9 +181,9 @@ fn console(needs: &Needs<'_>) -> Option<String> {
         Some((parts, initramfs))
     }) else {
         let (programs, modules) = (needs.programs.join(", "), needs.modules.join(".ko, "));
-        eprintln!(
-            "skipped: needs qemu-system-x86_64, {programs}, and in {VARIABLE} busybox and a kernel with {modules}.ko"
-        );
+        skip(format_args!(
+            "needs qemu-system-x86_64, {programs}, and in {VARIABLE} busybox and a kernel with {modules}.ko"
+        ));
         return None;
     };
     let mut command = Command::new("qemu-system-x86_64");

@@ -5,6 +5,7 @@ use crate::lab::{Ended, Lab, Live, binary, names, text};
 use crate::system::{LoopDevice, Mount, system};
 use kurabe_core::made::{MadeFacts, MadeFile};
 use kurabe_store::{SqliteStore, Store};
+use kurabe_testkit::needs::{BECOME_NOBODY, MOUNT, PID_NAMESPACES, ROOT, needs, skip};
 use rustix::process::Signal;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
@@ -89,7 +90,7 @@ fn plant(lab: &Lab, run: &str, path: &Path) {
 fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        eprintln!("skipped: needs root");
+        skip(ROOT);
     }
     is_root
 }
@@ -124,7 +125,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
     if mark(&path, "kurabe abc 00\n") {
         is_left(&lab, &path, "does not bear the mark");
     } else {
-        eprintln!("skipped: no extended attributes on the temporary directory");
+        skip("no extended attributes on the temporary directory");
     }
 
     let lab = Lab::new();
@@ -217,7 +218,7 @@ fn root_removes_nothing_of_others_by_a_users_store() {
 
 #[test]
 fn another_users_store_that_can_only_be_read_removes_nothing() {
-    if !is_root() || system("setpriv", &["--version"]).is_none() {
+    if !is_root() || !needs("setpriv") {
         return;
     }
     let lab = Lab::new();
@@ -237,7 +238,7 @@ fn another_users_store_that_can_only_be_read_removes_nothing() {
     let as_nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
     let probe = lab.wrapped(&as_nobody, &["--version"]).output().map(|output| output.status.success());
     if !matches!(probe, Ok(true)) {
-        eprintln!("skipped: nobody cannot run the binary here");
+        skip(BECOME_NOBODY);
         return;
     }
     let listed = Live::start(lab.wrapped(&as_nobody, &["list"])).end().ok();
@@ -250,7 +251,7 @@ const IN_A_NAMESPACE: [&str; 5] = ["unshare", "--pid", "--fork", "--mount-proc",
 fn has_namespaces() -> bool {
     let has = system("unshare", &["--pid", "--fork", "--mount-proc", "--kill-child", "true"]).is_some();
     if !has {
-        eprintln!("skipped: no PID namespaces (needs root and unshare)");
+        skip(PID_NAMESPACES);
     }
     has
 }
@@ -300,13 +301,13 @@ fn a_run_that_is_looked_at_from_a_chroot_without_proc_is_left_alone() {
     let root = lab.beside("root");
     std::fs::create_dir(&root).expect("a folder");
     if system("mount", &["--bind", "/", text(&root)]).is_none() {
-        eprintln!("skipped: mounting is not allowed");
+        skip(MOUNT);
         return;
     }
     let _mounted = Unmount(root.clone());
     let below = |path: &Path| root.join(path.strip_prefix("/").expect("an absolute path"));
     if !below(&lab.target()).exists() || !below(Path::new(binary())).exists() {
-        eprintln!("skipped: the temporary directory or the build is on a file system of its own");
+        skip("the temporary directory or the build is on a file system of its own");
         return;
     }
     let mut live = lab.start(&lab.target(), &SLOW);
@@ -363,10 +364,10 @@ fn a_file_system_that_comes_back_elsewhere_is_cleaned_then() {
 #[test]
 fn where_files_take_no_attributes_a_mark_beside_them_says_whose_they_are() {
     let Some(device) = LoopDevice::new(64 * MIB) else { return };
-    if system("mkfs.vfat", &[text(device.node())]).is_none() {
-        eprintln!("skipped: no mkfs.vfat");
+    if !needs("mkfs.vfat") {
         return;
     }
+    system("mkfs.vfat", &[text(device.node())]).expect("mkfs.vfat formats it");
     for is_ours in [true, false] {
         let lab = Lab::new();
         let point = lab.beside("stick");

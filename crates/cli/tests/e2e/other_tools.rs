@@ -1,6 +1,7 @@
 //! Results of other tools in, and runs out in the forms that they and people read.
 
 use crate::lab::{Lab, Live, SHORT, list_of, text};
+use kurabe_testkit::needs::needs;
 
 const CDM: &str = "------------------------------------------------------------------------------\r
 CrystalDiskMark 8.0.1 x64 (C) 2007-2021 hiyohiyo\r
@@ -122,8 +123,7 @@ fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
 
 #[test]
 fn fio_takes_the_job_and_its_result_comes_back() {
-    if std::process::Command::new("fio").arg("--version").output().is_err() {
-        eprintln!("skipped: fio is not installed");
+    if !needs("fio") {
         return;
     }
     let lab = Lab::new();

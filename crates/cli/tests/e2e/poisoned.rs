@@ -5,8 +5,8 @@
 //! written, nothing of it is left raw, and no line begins with what stands behind its line end.
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, text};
-use crate::system::system;
 use kurabe_core::shown::is_escaped;
+use kurabe_testkit::needs::needs;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -343,8 +343,7 @@ fn poison_on_the_command_line_and_around_it_reaches_no_output() {
 /// On a terminal kurabe's own sequences remain: colours, and those of the live line.
 #[test]
 fn on_a_terminal_too_nothing_but_our_own_sequences_is_written() {
-    if system("script", &["--version"]).is_none() {
-        eprintln!("skipped: no `script` to make a terminal");
+    if !needs("script") {
         return;
     }
     let lab = Lab::new();

@@ -4,6 +4,7 @@
 use crate::attaching::{can_attach, eventually};
 use crate::lab::{Lab, Live, text};
 use crate::system::{AS_NOBODY, can_be_nobody, making_loop_devices, system};
+use kurabe_testkit::needs::{USER_NAMESPACES, needs, skip};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -28,11 +29,7 @@ for record in range(20):
 const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(cat log 2> /dev/null | wc -l)" -ge "$n""#;
 
 fn can_price() -> bool {
-    let has_python = system("python3", &["-c", ""]).is_some();
-    if !has_python {
-        eprintln!("skipped: needs python3");
-    }
-    has_python && can_attach()
+    needs("python3") && can_attach()
 }
 
 fn json_of(lab: &Lab, words: &[&str]) -> Value {
@@ -180,8 +177,7 @@ fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {
     if !can_price() {
         return;
     }
-    if system("which", &["zpool"]).is_none() {
-        eprintln!("skipped: needs zpool, of zfs-fuse or OpenZFS");
+    if !needs("zpool") {
         return;
     }
     let lab = Lab::new();
@@ -315,7 +311,7 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
         [("Python", &*python, true), ("Rust", &*rust, cargo.is_some()), ("Go", text(&test), go.is_some())]
     {
         if !is_there {
-            eprintln!("skipped: {what}'s example cannot be built here");
+            skip(format_args!("{what}'s example cannot be built here"));
             continue;
         }
         let summary = lab.beside(what);
@@ -348,8 +344,11 @@ fn nothing_is_left(lab: &Lab) {
 #[test]
 fn without_root_a_flush_is_a_flush_and_the_bill_says_how_it_was_recorded() {
     let lab = Lab::new();
-    if !can_be_nobody(&lab) || system("which", &["fuse2fs"]).is_none() || !has_name_spaces() {
-        return eprintln!("skipped: needs to be nobody, fuse2fs and name spaces of users");
+    if !can_be_nobody(&lab) || !needs("fuse2fs") {
+        return;
+    }
+    if !has_name_spaces() {
+        return skip(USER_NAMESPACES);
     }
     let writer = lab.write("writer.py", WRITER);
     let price = |how: &str| {

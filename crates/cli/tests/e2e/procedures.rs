@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, list_of, names, notices, number, text};
 use crate::system::{LoopDevice, system};
+use kurabe_testkit::needs::{MOUNT, ROOT, TRACER, needs, skip};
 use serde_json::Value;
 
 fn cells(record: &Value) -> Vec<(String, String)> {
@@ -77,8 +78,7 @@ fn the_delay_ratio_is_made_of_five_copies() {
 
 #[test]
 fn git_pull_is_a_real_one_and_leaves_nothing_behind() {
-    if std::process::Command::new("git").arg("--version").output().is_err() {
-        eprintln!("skipped: git is not installed");
+    if !needs("git") {
         return;
     }
     let lab = Lab::new();
@@ -150,7 +150,7 @@ fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
         }
         assert!(count("fsync(", "") >= 1000);
     } else {
-        eprintln!("skipped: strace is not there, or may not trace");
+        skip(TRACER);
     }
 }
 
@@ -312,7 +312,7 @@ fn what_is_mounted_in_the_work_folder_is_not_removed() {
         precious.display()
     );
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: needs root to mount");
+        skip(ROOT);
         return;
     }
     let ended = lab.run(&lab.target(), &["--profile", text(&command_profile(&lab, &step))]);
@@ -321,7 +321,7 @@ fn what_is_mounted_in_the_work_folder_is_not_removed() {
         system("umount", &[text(&lab.target().join(folder).join("0/work"))]);
     }
     if ended.err.contains("mount --bind") && ended.err.contains("exit code 32") {
-        eprintln!("skipped: mounting is not allowed: {}", ended.err);
+        skip(MOUNT);
         return;
     }
     assert!(file.exists(), "{ended:#?}");

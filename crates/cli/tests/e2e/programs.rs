@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, Live, names, notices, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
+use kurabe_testkit::needs::{ROOT, needs, skip};
 use rustix::process::Signal;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -27,17 +28,13 @@ fn mode(path: &Path, mode: u32) {
 fn is_root() -> bool {
     let is_root = rustix::process::geteuid().is_root();
     if !is_root {
-        eprintln!("skipped: needs root");
+        skip(ROOT);
     }
     is_root
 }
 
 fn has_git() -> bool {
-    let has_git = system("git", &["--version"]).is_some();
-    if !has_git {
-        eprintln!("skipped: git is not installed");
-    }
-    has_git
+    needs("git")
 }
 
 /// What a program notes of itself in a directory that everybody may write.
@@ -210,10 +207,10 @@ fn the_folder_of_programs_is_for_the_worker_alone() {
 #[test]
 fn where_open_files_are_only_renamed_the_folder_of_programs_goes_as_well() {
     let Some(device) = LoopDevice::new(64 << 20) else { return };
-    if system("mkfs.exfat", &[text(device.node())]).is_none() {
-        eprintln!("skipped: no mkfs.exfat");
+    if !needs("mkfs.exfat") {
         return;
     }
+    system("mkfs.exfat", &[text(device.node())]).expect("mkfs.exfat formats it");
     let lab = Lab::new();
     let point = lab.beside("stick");
     let Some(_mount) = Mount::new("exfat-fuse", text(device.node()), "umask=022", &point) else { return };

@@ -3,6 +3,7 @@
 use crate::attaching::{DISK, Device};
 use crate::lab::{Lab, Live, list_of, names, notices, number, text};
 use crate::system::{Mount, system};
+use kurabe_testkit::needs::{MOUNT, needs, skip};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -12,19 +13,18 @@ use std::sync::LazyLock;
 /// The program: `KURABE_MPI_BIN`, or built here; `None`, with the reason said, where there is no MPI.
 fn program() -> Option<&'static str> {
     static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
-        if system("mpirun", &["--version"]).is_none() {
-            eprintln!("skipped: mpirun is not there");
+        if !needs("mpirun") {
             return None;
         }
         if let Ok(program) = std::env::var("KURABE_MPI_BIN") {
             return Some(program);
         }
-        let cargo = Command::new(env!("CARGO"))
+        let cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
             .args(["build", "--quiet", "--package", "kurabe", "--features", "mpi", "--bin", "kurabe-mpi"])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status();
         if !cargo.is_ok_and(|status| status.success()) {
-            eprintln!("skipped: kurabe-mpi cannot be built here (libopenmpi-dev, libclang-dev)");
+            skip("kurabe-mpi cannot be built here (libopenmpi-dev, libclang-dev)");
             return None;
         }
         let beside = PathBuf::from(env!("CARGO_BIN_EXE_kurabe")).with_file_name("kurabe-mpi");
@@ -154,7 +154,7 @@ fn a_rank_whose_disk_is_full_is_named_and_the_others_are_measured() {
     let (target, small) = (lab.target(), lab.beside("small"));
     std::fs::create_dir(&small).unwrap();
     let Some(_mount) = Mount::new("tmpfs", "none", "size=1m", &small) else {
-        eprintln!("skipped: nothing can be mounted");
+        skip(MOUNT);
         return;
     };
     let rest = ["--rw", "randread", "--size", "2m", "--time", "200ms", "--runs", "1"];
@@ -226,8 +226,11 @@ sys.exit(subprocess.call(sys.argv[1:]))
 
 #[test]
 fn a_clock_that_is_ahead_is_seen_within_its_bound() {
+    if !needs("python3") {
+        return;
+    }
     if system("python3", &["-c", AHEAD, "true"]).is_none() {
-        eprintln!("skipped: no python3, or no time namespace to be had");
+        skip("the kernel refuses a time namespace (needs root)");
         return;
     }
     let lab = Lab::new();

@@ -1,8 +1,10 @@
 //! The recipes of `recipes/`: real file systems on served models, in small. Each ends with its table, leaves nothing behind,
 //! and says what virtual time says where that is far from 1.
 
+use crate::attaching::can_attach;
 use crate::lab::{Ended, Lab, Live, binary, names, text};
 use crate::system::system;
+use kurabe_testkit::needs::{needs, skip};
 use rustix::process::Signal;
 use std::path::Path;
 use std::process::Command;
@@ -22,15 +24,8 @@ fn alone() -> MutexGuard<'static, ()> {
 /// What a recipe needs beyond what every one does; says so if it is not there.
 fn have(programs: &[&str]) -> bool {
     let common = ["unshare", "losetup", "mkfs.ext4", "awk"];
-    let missing =
-        common.iter().chain(programs).find(|program| system("which", &[program]).is_none()).copied();
-    let device =
-        ["/dev/fuse", "/dev/loop-control"].into_iter().find(|path| std::fs::File::open(path).is_err());
-    let mounts = system("unshare", &["--mount", "true"]).is_some();
-    if let Some(missing) = missing.or(device).or((!mounts).then_some("the right to mount")) {
-        eprintln!("skipped: {missing} is not there");
-    }
-    missing.is_none() && device.is_none() && mounts
+    let has_all = common.iter().chain(programs).all(|program| needs(program));
+    has_all && can_attach()
 }
 
 fn command(lab: &Lab, name: &str, sizes: &[(&str, &str)]) -> Command {
@@ -95,7 +90,7 @@ fn exfat_is_slow_where_its_data_lie_across_the_units_of_the_stick() {
 fn a_mirror_in_a_box_reads_as_its_link_lets_it() {
     let is_running = system("pidof", &["zfs-fuse"]).is_some();
     if is_running {
-        eprintln!("skipped: zfs-fuse runs already");
+        skip("zfs-fuse runs already");
     } else if have(&["zfs-fuse", "zpool", "git"]) {
         let out = cook("zfs-mirror.sh", &[("MIB", "32"), ("FILES", "100"), ("ROUNDS", "1")]);
         // What takes so little is near 1 beside other programs, but not on the other side.

@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, list_of, text};
 use kurabe_testkit::browser::Browser;
+use kurabe_testkit::needs::skip;
 use serde_json::{Value, json};
 
 /// Runs of a model, each with an access time of its own; gives their ids.
@@ -135,7 +136,7 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
     let browser = match Browser::start() {
         Ok(browser) => browser,
         Err(why) => {
-            eprintln!("skipped: no browser to look with ({why})");
+            skip(why);
             return;
         }
     };

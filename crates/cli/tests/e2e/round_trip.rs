@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, SHORT, list_of, names, text};
 use crate::system::LoopDevice;
+use kurabe_testkit::needs::{MEMORY_FOLDER, skip};
 use std::path::Path;
 
 /// Goes the whole way with a target of so many cells; the table and the file must come out as they went in.
@@ -45,7 +46,7 @@ fn a_run_on_the_usual_file_system_goes_out_and_comes_back_the_same() {
 #[test]
 fn a_run_on_tmpfs_goes_out_and_comes_back_the_same() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
-        eprintln!("skipped: no /dev/shm");
+        skip(MEMORY_FOLDER);
         return;
     };
     let lab = Lab::new();

@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, SHORT, names, text};
 use crate::system::{python_with, system};
+use kurabe_testkit::needs::needs;
 use std::process::Command;
 
 const PAGES: [&str; 2] = ["/../../docs/scale.md", "/../../docs/ja/scale.md"];
@@ -76,12 +77,9 @@ fn the_folder_is_there_whole_or_not_at_all() {
     lab.kurabe(&["export", "--format", "parquet"]).is_refusal(2, &["name a new folder"]);
     // A run that is damaged half-way through the store.
     let sql = "UPDATE cells SET cell = 'x' WHERE rowid = (SELECT max(rowid) FROM cells)";
-    match system("sqlite3", &[text(&lab.store()), sql]) {
-        Some(_) => {
-            lab.kurabe(&["export", "--format", "parquet", text(&lab.beside("no"))])
-                .is_refusal(9, &["damaged"]);
-        }
-        None => eprintln!("skipped: no sqlite3"),
+    if needs("sqlite3") {
+        system("sqlite3", &[text(&lab.store()), sql]).expect("sqlite3 changes it");
+        lab.kurabe(&["export", "--format", "parquet", text(&lab.beside("no"))]).is_refusal(9, &["damaged"]);
     }
     let beside = names(&lab.beside(""));
     assert!(!beside.iter().any(|name| name.starts_with("no")), "{beside:?}");

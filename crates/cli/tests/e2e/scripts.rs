@@ -1,7 +1,9 @@
 //! What scripts rely on: `--json`, `--quiet`, and no terminal codes where there is no terminal.
 
-use crate::lab::{Lab, Live, ONE_CELL, SHORT, list_of, text};
+use crate::lab::{Lab, Live, SHORT, list_of, text};
+use crate::languages::listed_commands;
 use crate::system::system;
+use kurabe_testkit::needs::{needs, skip};
 
 #[test]
 fn every_line_of_json_is_an_event_and_the_last_is_the_record() {
@@ -111,19 +113,88 @@ fn without_a_terminal_there_are_no_control_characters() {
     }
 }
 
+/// A line for each command that has a result here. `FIRST` and `SECOND` are ids of runs.
+const RESULTS: [&str; 27] = [
+    "run model:ideal-ram-disk --profile quick --time 1ms --runs 1",
+    "fio --on model:ideal-ram-disk --name=a --rw=randread --size=1m --runtime=5ms --time_based",
+    "sweep model:ideal-ram-disk --over queue-depth --time 1ms --runs 1",
+    "profiles",
+    "profiles show quick",
+    "list",
+    "show FIRST",
+    "why FIRST",
+    "report FIRST -o report.html",
+    "card FIRST -o card.svg",
+    "compare FIRST SECOND",
+    "versus model:ideal-ram-disk model:ideal-ram-disk --repetition 2ms --time 100ms",
+    "recommend FIRST SECOND --for database",
+    "fit model:ideal-ram-disk --for etcd",
+    "history",
+    "study list",
+    "study show scsi-emulators",
+    "catalogue",
+    "catalogue show scsi-gnome/rascsi-1gb",
+    "models",
+    "models show samsung-980",
+    "vm model:samsung-980",
+    "import exported.json --force",
+    "label FIRST a=b",
+    "check",
+    "doctor",
+    "rm SECOND",
+];
+
+/// Of commands that need a server, a device or root, how they are refused.
+const REFUSALS: [&str; 11] = [
+    "serve nothing --socket s.sock",
+    "attach nothing",
+    "detach /dev/nothing",
+    "control nothing stats",
+    "price --panel nothing -- true",
+    "on nothing -- true",
+    "push nothing",
+    "pull nothing",
+    "record /missing -o record.iolog -- true",
+    "run /missing",
+    "show nothing",
+];
+
+/// Commands with an output of a form of its own: files, pages for a shell, nothing; and the page, which has its own test.
+const OTHERS: [&str; 6] = ["export", "completions", "man", "mark", "help", "ui"];
+
 #[test]
 fn every_command_speaks_json() {
     let lab = Lab::new();
-    lab.run(&lab.target(), &ONE_CELL).ok();
-    let id = lab.list()[0]["id"].as_str().expect("an id").to_owned();
-    for words in
-        [&["show"][..], &["profiles"], &["profiles", "show", "quick"], &["doctor"], &["label", &id, "a=b"]]
-    {
-        let ended = lab.kurabe(&[words, &["--json"]].concat()).ok();
-        assert!(!ended.json_lines().is_empty(), "{words:?}");
+    let ids = ["2us", "9us"].map(|access| lab.model_run(access));
+    lab.model_run("2us");
+    lab.kurabe(&["export", "last", "-o", "exported.json"]).ok();
+    let run = |line: &str| {
+        let words = line.split(' ').map(|word| match word {
+            "FIRST" => &*ids[0],
+            "SECOND" => &*ids[1],
+            word => word,
+        });
+        lab.kurabe(&["--json"].into_iter().chain(words).collect::<Vec<_>>())
+    };
+    for line in RESULTS {
+        let lines = run(line).ok().json_lines();
+        assert!(!lines.is_empty() && lines.iter().all(|one| one["event"] != "error"), "{line}: {lines:?}");
     }
-    let removed = lab.kurabe(&["rm", &id, "--json"]).ok().json_lines();
-    assert_eq!(removed, [serde_json::json!({ "event": "removed", "id": id })]);
+    for line in REFUSALS {
+        let ended = run(line);
+        let lines = ended.json_lines();
+        let error = lines.last().unwrap_or_else(|| panic!("{line}: {ended:#?}"));
+        assert_eq!(error["event"], "error", "{line}: {ended:#?}");
+        assert_eq!(error["exit_code"].as_i64(), ended.code().map(i64::from), "{line}: {ended:#?}");
+    }
+    let tried = |command: &str| {
+        let first = |line: &str| line.split(' ').next() == Some(command);
+        RESULTS.iter().chain(&REFUSALS).any(|line| first(line)) || OTHERS.contains(&command)
+    };
+    let untried: Vec<String> = listed_commands(&lab).into_iter().filter(|command| !tried(command)).collect();
+    assert!(untried.is_empty(), "no line for {untried:?}");
+    let removed = run("rm FIRST").ok().json_lines();
+    assert_eq!(removed, [serde_json::json!({ "event": "removed", "id": ids[0] })]);
 }
 
 #[test]
@@ -131,7 +202,7 @@ fn times_are_local_with_their_offset() {
     let zones: &[(&str, &str)] = if std::path::Path::new("/usr/share/zoneinfo/Asia/Tokyo").exists() {
         &[("JST-9", "+09:00"), ("Asia/Tokyo", "+09:00"), ("America/Lima", "-05:00"), ("UTC", "+00:00")]
     } else {
-        eprintln!("skipped: zones by name, for want of /usr/share/zoneinfo");
+        skip("no time zones by name (needs /usr/share/zoneinfo)");
         &[("JST-9", "+09:00")]
     };
     for (zone, offset) in zones {
@@ -160,11 +231,9 @@ fn what_programs_watch_over_time_is_read_by_their_own_checks() {
         "{metrics}"
     );
     let file = lab.write("kurabe.prom", &metrics);
-    if system("promtool", &["--version"]).is_some() {
+    if needs("promtool") {
         let checked = ["-c", "promtool check metrics < \"$0\" 2>&1", text(&file)];
         assert_eq!(system("sh", &checked).as_deref(), Some(""), "promtool finds nothing");
-    } else {
-        eprintln!("skipped: no promtool to check the metrics");
     }
     for format in ["bencher", "github-bigger", "github-smaller"] {
         let words = lab.kurabe(&["export", "--format", format]).ok().out;

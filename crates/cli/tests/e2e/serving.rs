@@ -1,6 +1,7 @@
 //! `kurabe serve` as its users start and end it: sockets come and go, nothing is overwritten, figures are told.
 
 use crate::lab::{Lab, Live, text};
+use kurabe_testkit::needs::skip;
 use rustix::process::Signal;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
@@ -166,7 +167,7 @@ fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
     let words = [&["-f", "raw"][..], &commands, &[&uri]].concat();
     let met = match Command::new("qemu-io").args(words).output() {
         Err(_) => {
-            eprintln!("skipped: needs qemu-io to meet the faults");
+            skip("qemu-io is not installed");
             [0, 0]
         }
         Ok(done) => {

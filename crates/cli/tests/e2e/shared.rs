@@ -1,11 +1,12 @@
 //! A database that machines share: runs are sent there, asked for there, and taken home.
 
 use crate::lab::{Ended, Lab, Live, SHORT, list_of, names};
+use kurabe_testkit::needs::skip;
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 
 /// A server, if there can be one.
 fn server() -> Option<PostgresServer> {
-    PostgresServer::start().map_err(|reason| eprintln!("skipped: {reason}")).ok()
+    PostgresServer::start().map_err(skip).ok()
 }
 
 /// Two runs of one target.

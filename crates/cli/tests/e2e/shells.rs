@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
+use kurabe_testkit::needs::needs;
 use std::path::Path;
 use std::process::Command;
 
@@ -98,9 +99,8 @@ fn the_scripts_of_shells_ask_kurabe_itself() {
         let script = lab.kurabe(&["completions", shell]).ok().out;
         assert!(script.contains("KURABE_COMPLETE"), "{script}");
         let file = lab.write(shell, &script);
-        match system(shell, &["--version"]) {
-            Some(_) => assert!(system(shell, &["-n", text(&file)]).is_some(), "{shell} reads it"),
-            None => eprintln!("skipped: no {shell} to read its completions"),
+        if needs(shell) {
+            assert!(system(shell, &["-n", text(&file)]).is_some(), "{shell} reads it");
         }
     }
     let folder = Path::new(binary()).parent().map(text).expect("a folder").to_owned();
@@ -113,8 +113,7 @@ fn the_scripts_of_shells_ask_kurabe_itself() {
     bash.args(["-c", &asked])
         .env_clear()
         .envs(lab.command(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
-    if system("bash", &["--version"]).is_none() {
-        eprintln!("skipped: no bash to complete in");
+    if !needs("bash") {
         return;
     }
     let ended = Live::start(bash).end().ok();
@@ -131,7 +130,7 @@ fn the_manual_knows_options_profiles_and_models() {
     let run = lab.kurabe(&["man", "run"]).ok().out;
     assert!(run.contains(".TH kurabe-run") && run.contains("destroy\\-data\\-on"), "{run}");
     lab.kurabe(&["man", "rum"]).is_refusal(2, &["did you mean `run`?"]);
-    if system("man", &["--version"]).is_some() {
+    if needs("man") {
         let file = lab.write("kurabe.1", &page);
         assert!(system("man", &["-l", text(&file)]).is_some(), "it can be read");
     }

@@ -2,8 +2,10 @@
 //! is skipped.
 
 use crate::lab::{Lab, binary, text};
+use kurabe_testkit::needs::{BECOME_NOBODY, LOOP_DEVICE, MOUNT, needs, skip};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::chown;
@@ -12,9 +14,18 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+fn path_with_system_programs() -> OsString {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
+    std::env::join_paths(folders).unwrap_or(path)
+}
+
 /// Runs a program; its standard output, or `None` if it is not there or fails.
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    let mut command = Command::new(program);
+    command.args(arguments).env("PATH", path_with_system_programs()).stdin(Stdio::null());
+    let output = command.output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
@@ -33,7 +44,7 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
             .output()
             .is_ok_and(|ended| ended.status.success());
     if !can {
-        eprintln!("skipped: needs root and setpriv to run as nobody");
+        skip(BECOME_NOBODY);
     }
     can
 }
@@ -71,7 +82,7 @@ impl Mount {
     pub fn new(kind: &str, source: &str, options: &str, point: &Path) -> Option<Self> {
         std::fs::create_dir_all(point).expect("a mount point");
         if system("mount", &["-t", kind, "-o", options, source, text(point)]).is_none() {
-            eprintln!("skipped: needs root to mount {kind}");
+            skip(MOUNT);
             return None;
         }
         Some(Self { point: point.to_owned() })
@@ -146,7 +157,7 @@ impl LoopDevice {
     fn over(image: PathBuf, size_bytes: u64, directory: tempfile::TempDir) -> Option<Self> {
         File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
         let Some(node) = losetup(&image) else {
-            eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+            skip(LOOP_DEVICE);
             return None;
         };
         Some(Self { node: node.into(), image, directory })
@@ -180,19 +191,19 @@ impl LoopDevice {
 
     /// Makes ext4 on it and mounts it.
     pub fn mount_ext4(&self) -> Option<Mount> {
-        if system("mkfs.ext4", &["-q", "-m", "0", text(&self.node)]).is_none() {
-            eprintln!("skipped: no mkfs.ext4");
+        if !needs("mkfs.ext4") {
             return None;
         }
+        system("mkfs.ext4", &["-q", "-m", "0", text(&self.node)]).expect("mkfs.ext4 formats it");
         Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
     }
 
     /// Makes FAT on it, which keeps no owners, and mounts it.
     pub fn mount_fat(&self, options: &str) -> Option<Mount> {
-        if system("mkfs.vfat", &[text(&self.node)]).is_none() {
-            eprintln!("skipped: no mkfs.vfat");
+        if !needs("mkfs.vfat") {
             return None;
         }
+        system("mkfs.vfat", &[text(&self.node)]).expect("mkfs.vfat formats it");
         Mount::new("vfat", text(&self.node), options, &self.directory.path().join("mnt"))
     }
 
@@ -272,7 +283,7 @@ impl Running {
         let mut command = Command::new(program);
         let started = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
         let Ok(child) = started else {
-            eprintln!("skipped: no {program}");
+            skip(format_args!("{program} is not installed"));
             return None;
         };
         let mut running = Self { child };
@@ -280,7 +291,7 @@ impl Running {
         let output = running.child.stdout.take().expect("its output");
         BufReader::new(output).read_line(&mut line).expect("a line");
         if line.trim() != "ready" {
-            eprintln!("skipped: {program} could not");
+            skip(format_args!("{program} cannot do it here"));
             return None;
         }
         Some(running)
@@ -315,7 +326,7 @@ pub fn python_with(packages: &[&str]) -> Option<PathBuf> {
     let has_all = pip(&["show", "--quiet"])
         || system("python3", &["-m", "venv", text(&folder)]).is_some() && pip(&["install", "--quiet"]);
     if !has_all {
-        eprintln!("skipped: needs python3 with venv, and from PyPI {}", packages.join(", "));
+        skip(format_args!("no Python packages {} (needs python3 with venv, and PyPI)", packages.join(", ")));
     }
     has_all.then_some(python)
 }

@@ -2,7 +2,7 @@
 //! gives the terminal.
 
 use crate::lab::{Ended, Lab, Live, binary, text};
-use crate::system::system;
+use kurabe_testkit::needs::needs;
 use std::process::Command;
 
 /// Runs kurabe on a terminal. `None`, with a printed reason, where there is no `script`.
@@ -13,8 +13,7 @@ fn on_a_terminal(lab: &Lab, no_color: bool) -> Option<Ended> {
 
 /// Runs kurabe with these words on a terminal on which somebody types this answer.
 fn with_answer(lab: &Lab, words: &str, answer: &str, no_color: bool) -> Option<Ended> {
-    if system("script", &["--version"]).is_none() {
-        eprintln!("skipped: no `script` to make a terminal");
+    if !needs("script") {
         return None;
     }
     let typed = lab.write("typed", answer);

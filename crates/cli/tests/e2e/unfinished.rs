@@ -2,12 +2,13 @@
 
 use crate::lab::{Lab, list_of, number, text};
 use crate::system::system;
+use kurabe_testkit::needs::{TRACER, skip};
 use serde_json::Value;
 
 /// Runs kurabe with a fault in some of its calls; the record.
 fn measured_with(lab: &Lab, fault: &str, words: &[&str]) -> Option<Value> {
     if system("strace", &["-qq", "-o", "/dev/null", "true"]).is_none() {
-        eprintln!("skipped: no strace, or it may not trace");
+        skip(TRACER);
         return None;
     }
     let inject = format!("inject={fault}");

@@ -1,6 +1,6 @@
 //! What a workload did, as the record tells it: syncs, rates, passes, sums.
 
-use crate::lab::{Lab, list_of, names, number};
+use crate::lab::{Lab, list_of, names, number, text};
 use serde_json::Value;
 use std::path::Path;
 
@@ -65,8 +65,17 @@ fn every_exported_repetition_adds_up() {
 
 #[test]
 fn a_permutation_reads_every_block_once() {
+    let lab = Lab::new();
+    let list = lab.beside("operations.csv");
     let words = ["--order", "permutation", "--passes", "1", "--rw", "randread", "--size", "4m", "--bs", "4k"];
-    let read = repetition(&words);
+    let read = repetition_on(&lab, &lab.target(), &[&words[..], &["--per-request", text(&list)]].concat());
+    let list = std::fs::read_to_string(&list).expect("the list of operations");
+    let offset = |line: &str| line.split(',').nth(3).and_then(|field| field.parse().ok()).expect("an offset");
+    let asked: Vec<u64> = list.lines().skip(1).map(offset).collect();
+    let mut offsets = asked.clone();
+    offsets.sort_unstable();
+    assert_eq!(offsets, (0..1024).map(|block| block * 4096).collect::<Vec<u64>>());
+    assert_ne!(asked, offsets, "at random places");
     assert_eq!(read["read"]["completed"], 1024);
     assert_eq!(read["read"]["bytes"], 4 << 20);
     assert_eq!(read["write"]["completed"], 0);

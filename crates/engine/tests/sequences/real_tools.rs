@@ -1,8 +1,8 @@
 //! The sequences against the tools themselves, as strace sees them: sizes, order, syncs and coverage, exactly where the
 //! tool decides them, and their number and share where it draws lots. Says why it skips where a tool is missing.
-#![allow(clippy::print_stderr)]
 
 use super::*;
+use kurabe_testkit::needs::{LOOP_DEVICE, TRACER, needs, skip};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -71,12 +71,15 @@ fn trace(folder: &Path, calls: &str, program: &str, arguments: &[&str]) -> Optio
         entries.filter(|path| path.file_stem().is_some_and(|stem| stem == "strace")).collect()
     };
     if !traced("true", &[]).is_some_and(|output| output.status.success()) {
-        eprintln!("skipped: strace is missing or may not trace");
+        skip(TRACER);
         return None;
     }
     logs().iter().for_each(|log| std::fs::remove_file(log).unwrap());
+    if !needs(program) {
+        return None;
+    }
     let Some(output) = traced(program, arguments).filter(|output| output.status.success()) else {
-        eprintln!("skipped: {program} is missing or cannot run here");
+        skip(format_args!("{program} cannot run here"));
         return None;
     };
     let mut processes: Vec<(bool, Process)> = logs()
@@ -170,7 +173,7 @@ fn hdparm_reads_just_the_same_until_the_device_ends() {
     const SIZE: u64 = 64 * MIB;
     let (folder, path) = folder_with("image", SIZE);
     let Some(device) = LoopDevice::over(&path) else {
-        eprintln!("skipped: no loop device (needs root, losetup and a kernel with loop devices)");
+        skip(LOOP_DEVICE);
         return;
     };
     let calls = "read,pread64,lseek";

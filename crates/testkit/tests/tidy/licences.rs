@@ -11,7 +11,7 @@ const MOST_CRATES: usize = 200;
 
 /// Runs cargo on the workspace as it is locked, without network.
 fn cargo(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO"))
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
         .args(arguments)
         .args(["--offline", "--locked"])
         .current_dir(root())

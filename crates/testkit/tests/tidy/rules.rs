@@ -15,6 +15,10 @@ const ROOMS_OF_WORDS: [&str; 3] = ["crates/cli/", "crates/report/", "crates/ui/"
 /// The rooms that are used by a person, each in its own way.
 const EDGES: [&str; 2] = ["crates/cli/", "crates/ui/"];
 
+/// How the line of a skipped test begins, and the only file that writes it.
+const SKIPPED: &str = "skipped: ";
+const RECORD_OF_SKIPS: &str = "crates/testkit/src/needs.rs";
+
 /// A line that breaks a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Breach {
@@ -33,8 +37,9 @@ impl fmt::Display for Breach {
 
 /// Every breach in a source.
 pub fn breaches(source: &Source) -> Vec<Breach> {
-    let all = [function_length, file_length, local_name, words, command_line, no_unsafe, raw_output]
-        .map(|rule| rule(source));
+    let all =
+        [function_length, file_length, local_name, words, command_line, no_unsafe, raw_output, own_skip]
+            .map(|rule| rule(source));
     all.concat()
         .into_iter()
         .map(|(rule, line, what)| Breach {
@@ -207,6 +212,19 @@ fn raw_output(source: &Source) -> Lines {
         .collect()
 }
 
+/// A skipped test is counted only if `kurabe_testkit::needs` says so.
+fn own_skip(source: &Source) -> Lines {
+    if source.path == RECORD_OF_SKIPS || source.path.starts_with("crates/testkit/tests/") {
+        return Vec::new();
+    }
+    let what = "`kurabe_testkit::needs` counts and prints a skipped test".to_owned();
+    source
+        .all_literals()
+        .filter(|(_, literal)| literal.trim_matches('"').starts_with(SKIPPED))
+        .map(|(line, _)| ("own-skip", line, what.clone()))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,6 +288,16 @@ mod tests {
         let text = "fn a() {\n    let out = std::io::stdout().lock();\n}\n";
         assert_eq!(broken("crates/cli/src/a.rs", text), ["raw-output"]);
         assert!(broken("crates/cli/src/a.rs", "command.stdout(Stdio::piped());").is_empty());
+    }
+
+    #[test]
+    fn a_skip_that_is_printed_by_hand_is_seen_in_tests_too() {
+        let text = "#[cfg(test)]\nmod tests {\n    eprintln!(\"skipped: no fio\");\n}\n";
+        for path in ["crates/x/src/a.rs", "crates/x/tests/a.rs", "benches/src/a.rs"] {
+            assert_eq!(broken(path, text), ["own-skip"]);
+        }
+        assert!(broken("crates/x/src/a.rs", "let a = \"lines skipped: 3\"; // skipped: no").is_empty());
+        assert!(broken(RECORD_OF_SKIPS, text).is_empty());
     }
 
     #[test]

@@ -19,10 +19,14 @@ impl Source {
         Self { path: path.to_owned(), lines, is_test, literals }
     }
 
+    /// The literals, those of tests included, with the numbers (from 0) of the lines in which they begin.
+    pub fn all_literals(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.literals.iter().map(|(line, literal)| (*line, literal.as_str()))
+    }
+
     /// The literals that are in no test, with the numbers (from 0) of the lines in which they begin.
     pub fn literals(&self) -> impl Iterator<Item = (usize, &str)> {
-        let literals = self.literals.iter().map(|(line, literal)| (*line, literal.as_str()));
-        literals.filter(|(line, _)| !self.is_test[*line])
+        self.all_literals().filter(|(line, _)| !self.is_test[*line])
     }
 
     /// A file of tests, or of what only tests use.

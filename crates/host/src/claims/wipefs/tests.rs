@@ -4,6 +4,7 @@
 use super::*;
 use crate::command::{ProgramOutcome, Runner};
 use crate::signature::planted::{kinds_of, planted, with};
+use kurabe_testkit::needs::skip;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -57,7 +58,7 @@ fn libblkid_names_what_is_planted_as_the_own_list_does() {
             file.write_all_at(magic, *offset as u64).expect("planted");
         }
         let Some(named) = named_in(&image) else {
-            eprintln!("skipped: no wipefs that answers in JSON");
+            skip("wipefs is not installed or does not write JSON");
             return;
         };
         let is_named = named.iter().any(|signature| family(&signature.kind) == family(kind));
