@@ -17,6 +17,7 @@ pub mod null_versus;
 pub mod options;
 pub mod overhead;
 pub mod page;
+#[cfg(feature = "tables")]
 pub mod parquet_scale;
 pub mod ranks;
 pub mod serve;
@@ -24,6 +25,7 @@ mod serve_beside;
 mod serve_client;
 mod serve_device;
 mod serve_same;
+#[cfg(feature = "postgres")]
 pub mod shared_scale;
 pub mod statistics;
 pub mod store_scale;

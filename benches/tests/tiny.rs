@@ -3,10 +3,9 @@
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
     Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, ranks, serve,
-    shared_scale, store_scale,
+    store_scale,
 };
 use kurabe_testkit::needs::skip;
-use kurabe_testkit::postgres::PostgresServer;
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -83,7 +82,7 @@ fn instructions_are_counted_and_above_their_bound_an_error() -> Result<()> {
     let ended = count.run(&mut out);
     let out = String::from_utf8(out)?;
     if out.starts_with("not counted, ") {
-        eprintln!("skipped: {}", out.trim_end());
+        skip(out.trim_end());
         return ended;
     }
     assert_eq!(out.matches("queue depth 1: ").count(), 2, "{out}");
@@ -174,10 +173,11 @@ fn store_scale_runs() -> Result<()> {
     Ok(())
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn shared_scale_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
-    if let Err(reason) = PostgresServer::start() {
+    if let Err(reason) = kurabe_testkit::postgres::PostgresServer::start() {
         skip(reason);
         return Ok(());
     }
@@ -185,7 +185,7 @@ fn shared_scale_runs() -> Result<()> {
     let directory = directory.path().to_owned();
     let options = store_scale::Options { runs: 300, rounds: 1, keep_digests: true, kurabe, directory };
     let mut out = Vec::new();
-    shared_scale::run(&options, 3, &mut out)?;
+    kurabe_benches::shared_scale::run(&options, 3, &mut out)?;
     let out = String::from_utf8(out)?;
     assert!(out.contains("900 runs in the database") && out.contains("history of a device"), "{out}");
     Ok(())

@@ -252,8 +252,8 @@ impl Error {
     /// Says that kurabe was built without something, and how it is built with it.
     pub fn not_built(kind: ErrorKind, what: &str, feature: &str) -> Error {
         kind.error(text!("this build has no {what}", "このビルドには {what} の機能がありません")).remedy(text!(
-            "cargo install --locked --path crates/cli --features {feature} (or full: all features, as in the packages)",
-            "cargo install --locked --path crates/cli --features {feature} で組み込めます(full で全機能。配布パッケージは全機能入り)"
+            "`cargo install --locked --path crates/cli --features {feature}` (or `full`: all features, as in the packages)",
+            "`cargo install --locked --path crates/cli --features {feature}` で組み込めます(`full` で全機能。配布パッケージは全機能入り)"
         ))
     }
 

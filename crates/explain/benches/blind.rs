@@ -3,7 +3,7 @@
 #![allow(clippy::print_stdout, reason = "it is a program")]
 #![allow(dead_code, reason = "tests use the rest")]
 
-#[path = "../tests/blind.rs"]
+#[path = "../../testkit/tests/rooms/explain/blind.rs"]
 mod blind;
 
 fn main() {

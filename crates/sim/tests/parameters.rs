@@ -5,6 +5,7 @@ use kurabe_sim::{
     DEVICES, DeviceSpec, KINDS, LayerSpec, Parameter, ParameterScale, ParameterType, Request, RequestKind,
     Stack, device_named, read_device,
 };
+use kurabe_testkit::sampled;
 use proptest::prelude::*;
 
 /// Every parameter of a device with its path, each once.
@@ -68,7 +69,7 @@ fn outside(parameter: &Parameter) -> Vec<String> {
 
 #[test]
 fn what_a_parameter_is_can_be_set_again_and_changes_nothing() {
-    for (name, _) in DEVICES {
+    for (name, _) in sampled(DEVICES, 16) {
         let spec = device_named(name).unwrap();
         for (path, _) in parameters(&spec) {
             let mut again = spec.clone();
@@ -83,7 +84,7 @@ fn what_a_parameter_is_can_be_set_again_and_changes_nothing() {
 
 #[test]
 fn a_value_outside_of_the_range_is_refused_with_a_remedy() {
-    for (name, _) in DEVICES {
+    for (name, _) in sampled(DEVICES, 16) {
         let spec = device_named(name).unwrap();
         for (path, parameter) in parameters(&spec) {
             for value in outside(parameter) {
@@ -102,7 +103,7 @@ proptest! {
 
     #[test]
     fn a_value_of_the_range_is_taken(share in 0.0f64..1.0) {
-        for (name, _) in DEVICES {
+        for (name, _) in sampled(DEVICES, 16) {
             let mut spec = device_named(name).unwrap();
             for (path, parameter) in parameters(&spec) {
                 for value in inside(parameter, share) {
@@ -230,7 +231,7 @@ fn times(mut stack: Stack, change: impl Fn(&mut Stack)) -> Vec<(u64, u64)> {
 
 #[test]
 fn a_live_parameter_changed_before_all_requests_is_as_one_built_so() {
-    for (name, _) in DEVICES {
+    for (name, _) in sampled(DEVICES, 16) {
         let spec = device_named(name).unwrap();
         let stack = Stack::new(&spec, 1).unwrap();
         for (path, _, value) in live(&spec) {
@@ -246,7 +247,7 @@ fn a_live_parameter_changed_before_all_requests_is_as_one_built_so() {
 
 #[test]
 fn a_change_to_the_same_value_in_the_midst_of_work_changes_nothing() {
-    for (name, _) in DEVICES {
+    for (name, _) in sampled(DEVICES, 16) {
         let spec = device_named(name).unwrap();
         // Unlike members of one name have one path.
         if spec.all_layers().iter().any(|layer| layer.members.len() > 1) {

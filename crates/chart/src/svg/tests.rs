@@ -143,7 +143,7 @@ proptest! {
             prop_assert!(!value.is_empty() && !value.contains("NaN") && !value.contains("inf"), "{}", value);
         }
         let auto = chart.svg(width_px, Theme::Auto);
-        prop_assert!(crate::png::tree(&auto).is_ok());
+        prop_assert!(crate::pixels::tree(&auto).is_ok());
         prop_assert!(!auto.contains("<script"));
         prop_assert_eq!(&auto, &chart.svg(width_px, Theme::Auto));
     }

@@ -28,6 +28,7 @@ fn commands(run: &str, lab: &Lab) -> Vec<(&'static str, Named)> {
         named("card", format!("card {run} -o PATH")),
         named("report", format!("report {run} -f md -o PATH")),
         named("export", format!("export {run} -o PATH")),
+        #[cfg(feature = "tables")]
         named("parquet", format!("export {run} -f parquet -o PATH")),
         named("run --per-request", format!("run {model} --rw randread --per-request PATH")),
         named("run --verify", format!("run {model} --rw write --verify PATH")),

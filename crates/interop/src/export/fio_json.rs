@@ -11,6 +11,7 @@ use kurabe_core::record::{Cell, Interval, LatencyRecord, Repetition, RunRecord};
 use kurabe_core::{shown, workload::OpKind};
 use kurabe_stats::percentile_ns;
 use serde_json::{Map, Value, json};
+use std::ops::Add;
 
 /// fio's own list.
 const PERCENTILES: [f64; 17] =
@@ -233,8 +234,8 @@ fn latency(latencies: &LatencyRecord, with_percentiles: bool) -> Value {
     let mean = latencies.mean_ns().unwrap_or(0.0);
     let squares =
         latencies.buckets.iter().map(|(start_ns, count)| (*start_ns as f64 - mean).powi(2) * *count as f64);
-    // A sum of nothing is a negative zero.
-    let deviation = (squares.sum::<f64>().max(0.0) / latencies.count.max(1) as f64).sqrt();
+    // Not `sum`, which is a negative zero where there is nothing.
+    let deviation = (squares.fold(0.0, Add::add) / latencies.count.max(1) as f64).sqrt();
     let mut value = json!({
         "min": latencies.min_ns,
         "max": latencies.max_ns,

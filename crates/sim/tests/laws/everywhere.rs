@@ -3,6 +3,7 @@
 use super::{all, assert_near, device, drive, scattered, serve};
 use kurabe_core::random::Random;
 use kurabe_sim::{Request, RequestKind, Stack};
+use kurabe_testkit::sampled;
 
 fn mixed(stack: &Stack, count: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed, 2);
@@ -18,7 +19,7 @@ fn mixed(stack: &Stack, count: u64, seed: u64) -> Vec<Request> {
 /// Exact: every ns of a latency has a cause.
 #[test]
 fn accounts_sum_to_the_latencies() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         let mut stack = device(name, &[]);
         let requests = mixed(&stack, 60, 1);
         let outcome = drive(&mut stack, &requests, 4);
@@ -32,7 +33,7 @@ fn accounts_sum_to_the_latencies() {
 /// Exact: the requests in flight, over time, are the sum of the latencies (Little 1961).
 #[test]
 fn requests_in_flight_are_throughput_times_latency() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         for depth in [1, 5] {
             let mut stack = device(name, &[]);
             let requests = mixed(&stack, 60, 2);
@@ -46,7 +47,7 @@ fn requests_in_flight_are_throughput_times_latency() {
 /// Exact: a model has no dice but its seed's.
 #[test]
 fn the_same_requests_take_the_same_times() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         let run = || {
             let mut stack = device(name, &[]);
             let requests = mixed(&stack, 60, 3);
@@ -59,7 +60,7 @@ fn the_same_requests_take_the_same_times() {
 /// Exact: of two reads at one place, on a device as it was, the longer takes no less.
 #[test]
 fn more_bytes_never_take_less_time() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         let latency_ns = |length_bytes: u32| {
             let mut stack = device(name, &[]);
             drive(&mut stack, &[Request::new(RequestKind::Read, 8 << 20, length_bytes)], 1).latencies_ns[0]
@@ -74,7 +75,7 @@ fn more_bytes_never_take_less_time() {
 /// than by their order now and then.
 #[test]
 fn a_deeper_queue_never_lowers_the_throughput_of_random_reads() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         let rate = |depth: usize| {
             let mut stack = device(name, &[]);
             let span_bytes = stack.capacity_bytes().min(1 << 30);
@@ -91,7 +92,7 @@ fn a_deeper_queue_never_lowers_the_throughput_of_random_reads() {
 /// half of the latency.
 #[test]
 fn at_one_percent_of_its_rate_a_device_has_its_latency_of_one_at_a_time() {
-    for name in all() {
+    for name in sampled(all(), 16) {
         let mut stack = device(name, &[]);
         // All over it, so that hardly anything that was read ahead in a pause is asked for.
         let span_bytes = stack.capacity_bytes();

@@ -52,7 +52,7 @@ fn holds(of_pass: f64, trials: u32) -> (f64, f64) {
 
 #[test]
 fn places_tell_nothing_of_what_holds_for_a_whole_pass() {
-    let page = include_str!("../../../docs/statistics.md");
+    let page = include_str!("../../../../docs/statistics.md");
     for of_pass in [0.0, 0.005, 0.01, 0.02] {
         let (share, width) = holds(of_pass, 2000);
         let row = format!("| {:.1} % | {:.0} % | {:.1} % |", of_pass * 100.0, share * 100.0, width * 100.0);

@@ -1,6 +1,6 @@
 //! What a probe asks next.
 
-use crate::blind::{measured_on, model, profile, truth_of, without_account};
+use crate::explain::blind::{measured_on, model, profile, truth_of, without_account};
 use kurabe_core::model::CauseClass;
 use kurabe_core::workload::Direction;
 use kurabe_explain::{LimitKind, PROBE, limits_from_outside};

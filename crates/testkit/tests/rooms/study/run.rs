@@ -1,6 +1,6 @@
 //! A study from its file to its result, with a runner that invents the cells.
 
-use crate::common::cells;
+use crate::study::common::cells;
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_study::catalogue::Catalogue;

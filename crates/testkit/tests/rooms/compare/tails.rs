@@ -7,7 +7,7 @@ use kurabe_stats::{Histogram, Verdict};
 
 /// A run of one cell of random reads. Each repetition has `fast` operations of 100 µs and `slow` ones of so many µs.
 fn run(fast: usize, slow: usize, slow_us: &[u64]) -> RunRecord {
-    let text = include_str!("../../store/tests/fixtures/export-v2-rounds.json");
+    let text = include_str!("../../../../store/tests/fixtures/export-v2-rounds.json");
     let mut file: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let mut run: RunRecord = serde_json::from_value(file["run"].take()).expect("a run");
     let cell: &mut Cell = &mut run.cells[0];

@@ -351,11 +351,13 @@ fn of_a_quick_run() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn of_a_run_as_crystaldiskmark_does_it() {
     holds(1, [75.0, 60.0], 2.0);
 }
 
 #[test]
+#[ignore = "slow"]
 fn of_a_run_as_gnome_disks_does_it() {
     holds(2, [80.0, 65.0], 1.0);
 }

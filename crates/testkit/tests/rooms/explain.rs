@@ -1,4 +1,4 @@
-//! The integration tests of this crate, linked once.
+//! `kurabe-explain`.
 
 mod articles;
 mod blind;

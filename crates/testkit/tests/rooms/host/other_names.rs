@@ -1,6 +1,6 @@
 //! A device in use under another name, as its holder or as its target: the object counts, and no name.
 
-use crate::system::{Above, Bound, LoopDevice, Running, claims_of, open_to_write, text};
+use crate::host::system::{Above, Bound, LoopDevice, Running, claims_of, open_to_write, text};
 use kurabe_testkit::needs::{needs, skip};
 use std::path::Path;
 use std::process::Command;

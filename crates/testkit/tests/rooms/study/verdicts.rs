@@ -1,6 +1,6 @@
 //! Verdicts follow the figures: whoever changes these changes the answer.
 
-use crate::common::cells;
+use crate::study::common::cells;
 use kurabe_core::{Error, Result};
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{

@@ -4,7 +4,7 @@ use kurabe_core::Error;
 use kurabe_study::Study;
 use kurabe_study::catalogue::Catalogue;
 
-const REFERENCE: &str = include_str!("../../../docs/studies.md");
+const REFERENCE: &str = include_str!("../../../../../docs/studies.md");
 
 /// The TOML examples.
 fn examples() -> Vec<&'static str> {

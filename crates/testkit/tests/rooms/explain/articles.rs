@@ -1,6 +1,6 @@
 //! The reasons that the published comparisons name themselves, asked blind.
 
-use crate::blind::{measured_on, model_with, profile, without_account};
+use crate::explain::blind::{measured_on, model_with, profile, without_account};
 use kurabe_explain::{LimitKind, limits_from_outside};
 
 /// A reason of an article: where it shows, and what somebody outside is to say of it.

@@ -1,6 +1,6 @@
 //! A file that somebody uses, under any of its names.
 
-use crate::system::{Bound, LoopDevice, Running, claims_of, open_to_write, run, text};
+use crate::host::system::{Bound, LoopDevice, Running, claims_of, open_to_write, run, text};
 use kurabe_testkit::needs::{SWAP, needs, skip};
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The integration tests of this crate, linked once.
+//! `kurabe-study`.
 
 mod common;
 mod documentation;

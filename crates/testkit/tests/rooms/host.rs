@@ -1,4 +1,4 @@
-//! The machine's own devices, files and processes: what needs root, loop devices or a program says why it skips otherwise.
+//! `kurabe-host`.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 

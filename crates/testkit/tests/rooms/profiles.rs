@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 /// Name and content of the files of a folder.
 fn cases(folder: &str) -> Vec<(String, String)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/profiles").join(folder);
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../core/tests/profiles").join(folder);
     let mut cases: Vec<(String, String)> = std::fs::read_dir(&folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

@@ -1,6 +1,6 @@
 //! Devices of the library that people know, and what is said of them.
 
-use crate::blind::{measured_on, model, take_time, truth_of};
+use crate::explain::blind::{measured_on, model, take_time, truth_of};
 use kurabe_core::model::CauseClass;
 use kurabe_core::profile::Profile;
 use kurabe_core::profile_library::profile_named;
@@ -10,6 +10,7 @@ use kurabe_explain::{
     FindingName, LimitKind, SweepAxis, SweepPlan, explain_sweep, limits, limits_from_outside,
 };
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
+use kurabe_testkit::{all_is_tested, sampled};
 
 /// A profile whose cells take so long.
 fn for_time(name: &str, time_ns: u64) -> Profile {
@@ -36,7 +37,7 @@ fn a_sweep_names_a_link_only_where_the_account_does() {
         seed: 1,
     };
     let (mut links, mut wrong) = (Vec::new(), Vec::new());
-    for (device, _) in DEVICES {
+    for (device, _) in sampled(DEVICES, 24) {
         let record = measured(device, &plan.profile());
         let model = record.header.model.clone().unwrap();
         let curves = explain_sweep(&record);
@@ -57,7 +58,7 @@ fn a_sweep_names_a_link_only_where_the_account_does() {
         }
     }
     assert!(wrong.is_empty(), "wrong: {wrong:#?}, right: {links:#?}");
-    assert!(links.len() >= 4, "{links:#?}");
+    assert!(links.len() >= if all_is_tested() { 4 } else { 1 }, "{links:#?}");
 }
 
 #[test]

@@ -16,11 +16,11 @@ fn run(text: &str) -> RunRecord {
 }
 
 fn measured() -> RunRecord {
-    run(include_str!("../../store/tests/fixtures/export-v2-rounds.json"))
+    run(include_str!("../../../../store/tests/fixtures/export-v2-rounds.json"))
 }
 
 fn imported() -> RunRecord {
-    run(include_str!("../../store/tests/fixtures/export-v2-imported.json"))
+    run(include_str!("../../../../store/tests/fixtures/export-v2-imported.json"))
 }
 
 /// The same cell with its counted repetitions taking so many times as long.
@@ -320,7 +320,7 @@ fn another_tool_and_its_statistic_are_said_first() {
 
 #[test]
 fn a_repetition_that_sampled_counts_once() {
-    let whole = run(include_str!("../../store/tests/fixtures/export-v2.json"));
+    let whole = run(include_str!("../../../../store/tests/fixtures/export-v2.json"));
     let sampled = whole.cells.iter().find(|cell| cell.repetitions.iter().any(|one| !one.samples.is_empty()));
     let cell = sampled.expect("a cell with samples");
     assert_eq!(values(cell).len(), cell.counted().count());
@@ -534,7 +534,7 @@ fn what_is_asked_about_is_answered_by_what_either_record_holds() {
 
 /// A run of a model of one cell whose repetitions take so many ms each.
 fn modelled(times_ms: &[u64]) -> RunRecord {
-    let mut model = run(include_str!("../../store/tests/fixtures/export-v2-modelled.json"));
+    let mut model = run(include_str!("../../../../store/tests/fixtures/export-v2-modelled.json"));
     let cell: &mut Cell = &mut model.cells[0];
     (cell.direction, cell.measure) = (Some(Direction::Read), Measure::Rate);
     let mut repetition = cell.repetitions[0].clone();

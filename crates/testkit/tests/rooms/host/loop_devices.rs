@@ -1,6 +1,6 @@
 //! Claims on real loop devices.
 
-use crate::system::{LoopDevice, SIZE_BYTES, claims_of, run};
+use crate::host::system::{LoopDevice, SIZE_BYTES, claims_of, run};
 use kurabe_host::{ObserveOptions, contents, observe};
 use kurabe_testkit::needs::{needs, skip};
 use std::fs::File;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-#[path = "../../../fuzz/laws/lib.rs"]
+#[path = "../../../../fuzz/laws/lib.rs"]
 mod laws;
 
 /// Holds a law against every file of folders; there must be some in each.

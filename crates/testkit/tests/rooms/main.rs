@@ -1,0 +1,13 @@
+//! The integration tests of rooms that have few of them, linked once.
+
+mod compare;
+mod corpus;
+mod exchange;
+mod explain;
+mod glyphs;
+mod host;
+mod needs;
+mod places;
+mod profiles;
+mod runs;
+mod study;
