@@ -15,7 +15,7 @@ use crate::postgres::{opened, server};
 use kurabe_core::ErrorKind;
 use kurabe_core::made::{FileSystemFacts, FolderFacts, MadeFacts, MadeFile, StillThere};
 use kurabe_core::record::{Cell, RunHeader, RunRecord, RunStatus};
-use kurabe_store::{Archive, Filter, SharedAccess, Store};
+use kurabe_store::{Archive, Filter, Store};
 use kurabe_testkit::sample::{
     sample_cell, sample_foreign, sample_header, sample_kinds, sample_modelled, sample_notice, sample_record,
     sample_rounds,
@@ -123,7 +123,7 @@ fn a_database_of_postgresql_is_a_store() {
     let Some(server) = server() else { return };
     conformance(&PROMISES, |promise| {
         server.sql("lab", "DROP SCHEMA IF EXISTS kurabe CASCADE").unwrap();
-        promise(&*opened(&server, SharedAccess::Write).unwrap());
+        promise(&*opened(&server, kurabe_store::SharedAccess::Write).unwrap());
     });
 }
 
