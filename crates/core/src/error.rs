@@ -251,10 +251,13 @@ impl Error {
 
     /// Says that kurabe was built without something, and how it is built with it.
     pub fn not_built(kind: ErrorKind, what: &str, feature: &str) -> Error {
-        kind.error(text!("this build has no {what}", "このビルドには {what} の機能がありません")).remedy(text!(
-            "`cargo install --locked --path crates/cli --features {feature}` (or `full`: all features, as in the packages)",
-            "`cargo install --locked --path crates/cli --features {feature}` で組み込めます(`full` で全機能。配布パッケージは全機能入り)"
-        ))
+        const BUILD_WITH: Mention = Mention::Shell("cargo install --locked --path crates/cli --features");
+        kind.error(text!("this build has no {what}", "このビルドには {what} の機能がありません")).remedy(
+            text!(
+                "`{BUILD_WITH} {feature}` (or `full`: all features, as in the packages)",
+                "`{BUILD_WITH} {feature}` で組み込めます(`full` で全機能。配布パッケージは全機能入り)"
+            ),
+        )
     }
 
     /// A thread, or a process, that the operating system does not give.

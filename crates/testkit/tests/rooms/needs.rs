@@ -42,8 +42,8 @@ fn sorted(text: &str) -> Vec<&str> {
 }
 
 const LINES: [&str; 2] = [
-    "skipped: one_skips_for_a_program: no-such-program is not installed",
-    "skipped: one_skips_for_another_reason: no room on the disk",
+    "skipped: needs::one_skips_for_a_program: no-such-program is not installed",
+    "skipped: needs::one_skips_for_another_reason: no room on the disk",
 ];
 
 #[test]
