@@ -249,7 +249,7 @@ impl Error {
         made.because(error)
     }
 
-    /// Says that kurabe was built without something, and how it is built with it.
+    /// Returns the error for a part that this build lacks, with the command that builds it in.
     pub fn not_built(kind: ErrorKind, what: &str, feature: &str) -> Error {
         const BUILD_WITH: Mention = Mention::Shell("cargo install --locked --path crates/cli --features");
         kind.error(text!("this build has no {what}", "このビルドには {what} の機能がありません")).remedy(

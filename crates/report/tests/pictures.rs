@@ -37,7 +37,7 @@ fn figures(page: &str) -> Vec<&str> {
     words.filter(|word| word.len() > 1).collect()
 }
 
-/// What holds for the pictures of any runs: both languages have the same pictures with the same figures, and no line is too wide.
+/// Checks the pictures of any runs: both languages have the same pictures with the same figures, and no line is too wide.
 fn agree(name: &str, runs: &[&RunRecord]) {
     let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| pictures(runs, None, lang));
     assert!(!english.is_empty(), "{name}");

@@ -28,7 +28,7 @@ pub(crate) struct CauseFacts {
     pub(crate) name: Words,
     /// One sentence for somebody who never heard of it.
     pub(crate) explanation: Words,
-    /// What somebody outside can know it by.
+    /// The class by which a measurement without the model can recognise it.
     pub(crate) class: CauseClass,
 }
 

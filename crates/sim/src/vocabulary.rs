@@ -8,7 +8,7 @@
 
 use kurabe_core::model::CauseClass;
 
-/// Texts of a cause that somebody outside can know by its class, which is the last of them.
+/// The texts of a cause. The last of them is its class, by which a measurement without the model can recognise it.
 const CAUSE_TEXTS: usize = 5;
 
 /// The text of a page.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 /// Purpose of the generator that chooses.
 const SAMPLE_STREAM: u64 = 0x7361_6d70;
 
-/// Whether the tests go through everything (`KURABE_ALL=1`).
+/// Returns whether every item is to be tested (`KURABE_ALL=1`).
 pub fn all_is_tested() -> bool {
     std::env::var_os("KURABE_ALL").is_some_and(|value| value == "1")
 }

@@ -59,8 +59,15 @@ fn everything_linked_in_may_be() {
     let page = std::fs::read_to_string(root().join("deny.toml")).unwrap();
     let (allowed, banned) = (list(&page, "licenses", "allow"), list(&page, "bans", "deny"));
     assert!(allowed.contains(&"MIT") && banned.contains(&"openssl-sys"), "deny.toml: {allowed:?} {banned:?}");
-    let metadata =
-        cargo(&["metadata", "--format-version", "1", "--filter-platform", "x86_64-unknown-linux-gnu"]);
+    let metadata = cargo(&[
+        "metadata",
+        "--format-version",
+        "1",
+        "--features",
+        "kurabe/full",
+        "--filter-platform",
+        "x86_64-unknown-linux-gnu",
+    ]);
     let metadata: Value = serde_json::from_str(&metadata).unwrap();
     let packages = metadata["packages"].as_array().unwrap();
     assert!(packages.len() > 50, "cargo names only {} packages", packages.len());

@@ -211,7 +211,7 @@ fn of_a_disk_nobody_is_asked_what_kind_of_medium_it_is() {
             let described = asks(&explain_sweep(&record));
             unknown += described.len();
             assert!(described.iter().all(|asks| !asks), "{device}");
-            // The same figures of a device that nobody describes.
+            // The same figures of a device without a description.
             record.header.model = None;
             undescribed += asks(&explain_sweep(&record)).into_iter().filter(|asks| *asks).count();
         }
