@@ -95,15 +95,22 @@ fn joined(collector: Collector) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_testkit::needs::needs;
 
     #[test]
     fn a_failing_child_says_what_it_said() {
+        if !needs("sh") {
+            return;
+        }
         let error = run(Command::new("sh").args(["-c", "echo oh no >&2; exit 3"])).unwrap_err();
         assert!(error.to_string().contains("oh no"), "{error}");
     }
 
     #[test]
     fn output_larger_than_a_pipe_arrives_whole() {
+        if !needs("sh") {
+            return;
+        }
         let ended = run(Command::new("sh").args(["-c", "head -c 300000 /dev/zero | tr '\\0' x"])).unwrap();
         assert_eq!(ended.stdout.len(), 300_000);
     }

@@ -135,6 +135,7 @@ pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_testkit::needs::needs;
 
     fn cannot_read() -> Text {
         text!("cannot read x", "x を読めません")
@@ -154,6 +155,9 @@ mod tests {
 
     #[test]
     fn a_folder_and_a_pipe_that_nobody_writes_into_are_told() {
+        if !needs("mkfifo") {
+            return;
+        }
         let directory = tempfile::tempdir().unwrap();
         let read = |path: &Path| bytes_of_file(path, cannot_read(), Outside::Import);
         let error = read(directory.path()).unwrap_err();

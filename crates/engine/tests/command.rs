@@ -73,6 +73,9 @@ impl Workplace {
 
 #[test]
 fn programs_run_in_order_are_shown_and_leave_nothing() {
+    if !needs("sh") {
+        return;
+    }
     let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
@@ -118,6 +121,9 @@ cleanup = [["echo cleanup >> {note}"]]
 
 #[test]
 fn what_fails_is_restored_and_cleaned_up_and_told() {
+    if !needs("sh") {
+        return;
+    }
     let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
@@ -137,6 +143,9 @@ cleanup = [["exit 1"], ["echo cleanup >> {note}"]]
 
 #[test]
 fn a_prepare_that_fails_is_cleaned_up() {
+    if !needs("sh") {
+        return;
+    }
     let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
@@ -172,6 +181,9 @@ cleanup = [["rm", "-rf", "{{folder}}"]]
 
 #[test]
 fn a_stop_ends_the_timed_program_and_restores_and_cleans_up() {
+    if !needs("sh") {
+        return;
+    }
     let place = Workplace::new();
     let note = place.note.display();
     let step = format!(
@@ -194,7 +206,7 @@ cleanup = [["sh", "-c", "echo cleanup >> {note}"]]
 /// The profile of the repository, made small, with notes on what each pull brought.
 #[test]
 fn every_git_pull_transfers_the_same_objects() {
-    if !needs("git") {
+    if !needs("git") || !needs("sh") {
         return;
     }
     let place = Workplace::new();

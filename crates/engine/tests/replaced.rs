@@ -4,6 +4,7 @@ use crate::copy_common::{Ran, run};
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
 use kurabe_engine::{Stop, TargetOptions, test_file_name};
+use kurabe_testkit::needs::needs;
 use std::cell::Cell;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -268,6 +269,9 @@ fn programs_with(part: &str) -> (Workplace, Ran) {
 
 #[test]
 fn programs_work_in_their_folder_whatever_takes_the_names_above_it() {
+    if !needs("sh") {
+        return;
+    }
     let (place, ran) = programs_with("");
     ran.result.unwrap();
     // It was moved, so nobody can say whose it is now; it is told, and left.
@@ -276,6 +280,9 @@ fn programs_work_in_their_folder_whatever_takes_the_names_above_it() {
 
 #[test]
 fn something_else_in_the_place_of_the_work_folder_ends_the_programs() {
+    if !needs("sh") {
+        return;
+    }
     for part in ["0", "0/work"] {
         let (_place, ran) = programs_with(part);
         let error = ran.result.unwrap_err();

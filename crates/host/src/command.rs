@@ -162,9 +162,13 @@ fn wait_until(child: &mut Child, deadline: Instant) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kurabe_testkit::needs::needs;
 
     #[test]
     fn a_program_answers() {
+        if !needs("echo") {
+            return;
+        }
         let outcome = Runner::System.run("echo", &["a b", "$HOME"], Duration::from_secs(5));
         assert_eq!(outcome, ProgramOutcome::Ended(b"a b $HOME\n".to_vec()), "arguments pass no shell");
     }
@@ -185,6 +189,9 @@ mod tests {
 
     #[test]
     fn a_program_that_hangs_is_killed() {
+        if !needs("sh") {
+            return;
+        }
         let directory = tempfile::tempdir().expect("a directory");
         let note = directory.path().join("pid");
         let script = format!("echo $$ > {}; exec sleep 60", note.display());

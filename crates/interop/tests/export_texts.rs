@@ -8,6 +8,7 @@ use kurabe_core::words::Keyword;
 use kurabe_core::workload::{BlockSize, Direction, End, Pattern, ThreadShare, Workload};
 use kurabe_core::{Lang, shown};
 use kurabe_interop::{ExportFormat, export, import};
+use kurabe_testkit::cases;
 use proptest::prelude::*;
 
 fn blocks(size_bytes: u32, pattern: Pattern, iodepth: u32) -> Workload {
@@ -205,7 +206,7 @@ fn no_run_is_an_error() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(cases(200)))]
 
     #[test]
     fn records_of_any_numbers_and_words_do_no_harm(

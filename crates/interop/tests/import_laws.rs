@@ -7,7 +7,7 @@ use kurabe_core::Lang;
 use kurabe_core::imported::PrintedFigure;
 use kurabe_core::record::RunRecord;
 use kurabe_interop::{ImportedRun, import};
-use kurabe_testkit::sampled;
+use kurabe_testkit::{cases, sampled};
 use proptest::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -172,7 +172,7 @@ fn fixture() -> impl Strategy<Value = usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(400)) })]
 
     #[test]
     fn any_bytes_keep_the_laws(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {

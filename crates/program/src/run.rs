@@ -344,6 +344,9 @@ mod tests {
 
     #[test]
     fn a_program_is_timed_and_its_cpu_time_is_its_own() {
+        if !needs("sh") {
+            return;
+        }
         let start = Instant::now();
         let ran = run_words(&["sleep", "0.3"], None, &Stop::default()).unwrap();
         let around_ns = start.elapsed().as_nanos() as u64;
@@ -356,6 +359,9 @@ mod tests {
 
     #[test]
     fn a_failure_tells_the_line_the_code_and_the_end_of_the_output() {
+        if !needs("sh") {
+            return;
+        }
         let line = ["sh", "-c", "yes first | head -c 100000; echo last >&2; exit 3"];
         let error = run_words(&line, None, &Stop::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Io);
@@ -385,6 +391,9 @@ mod tests {
 
     #[test]
     fn a_stop_ends_the_program_and_all_that_it_started() {
+        if !needs("sh") {
+            return;
+        }
         let dir = tempfile::tempdir().unwrap();
         let note = dir.path().join("numbers");
         // The grandchild does not hear the polite signal.
@@ -414,6 +423,9 @@ mod tests {
 
     #[test]
     fn two_runs_in_one_process_are_stopped_apart() {
+        if !needs("sh") {
+            return;
+        }
         let (line, endless) = (words(&["sleep", "0.6"]), words(&["sleep", "600"]));
         let (first, second) = (Stop::default(), Stop::default());
         std::thread::scope(|scope| {
@@ -426,6 +438,9 @@ mod tests {
 
     #[test]
     fn what_runs_to_its_end_is_not_stopped_and_yet_killed() {
+        if !needs("sh") {
+            return;
+        }
         let line = words(&["sleep", "0.3"]);
         let stop = Stop::default();
         stop.ask();
@@ -439,6 +454,9 @@ mod tests {
 
     #[test]
     fn a_program_that_does_not_want_to_end_is_made_to() {
+        if !needs("sh") {
+            return;
+        }
         let start = Instant::now();
         let line = words(&["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"]);
         let stop = Stop::default();
@@ -453,6 +471,9 @@ mod tests {
 
     #[test]
     fn a_program_reads_what_it_is_fed_and_nothing_else() {
+        if !needs("sh") {
+            return;
+        }
         let feed = |to: &mut dyn Write| (0..50_000).try_for_each(|line| writeln!(to, "{line}"));
         run_words(&["sh", "-c", "test $(wc -l) = 50000"], Some(&feed), &Stop::default()).unwrap();
         run_words(&["sh", "-c", "test $(wc -c) = 0"], None, &Stop::default()).unwrap();
@@ -460,6 +481,9 @@ mod tests {
 
     #[test]
     fn what_stays_behind_holds_nobody_up() {
+        if !needs("sh") {
+            return;
+        }
         let dir = tempfile::tempdir().unwrap();
         let note = dir.path().join("number");
         // It holds the output open.
@@ -472,6 +496,9 @@ mod tests {
 
     #[test]
     fn nothing_of_the_users_environment_takes_part() {
+        if !needs("sh") {
+            return;
+        }
         // What cargo sets for a test stands for what a user may have set.
         let script = "test -z \"$CARGO_MANIFEST_DIR$GIT_DIR$USER\" && test \"$GIT_CONFIG_GLOBAL\" = /dev/null \
                       && test $LC_ALL = C && test $HOME = /";
@@ -480,7 +507,7 @@ mod tests {
 
     #[test]
     fn no_hook_of_a_repository_is_run() {
-        if !needs("git") {
+        if !needs("git") || !needs("sh") {
             return;
         }
         let dir = tempfile::tempdir().unwrap();

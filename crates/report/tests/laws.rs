@@ -8,6 +8,7 @@ use kurabe_core::record::*;
 use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{Lang, Text};
 use kurabe_report::*;
+use kurabe_testkit::cases;
 use proptest::prelude::*;
 
 fn number() -> impl Strategy<Value = u64> {
@@ -309,7 +310,7 @@ fn draw(runs: &[&RunRecord], style: &Style) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases(300)) })]
 
     #[test]
     fn no_record_makes_rendering_panic(record in record(), width in 0usize..200, color: bool, japanese: bool) {

@@ -256,6 +256,7 @@ fn a_markdown_says_why_as_the_page_does() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
     let mut long = common::run();
     long.cells = long.cells.iter().cycle().take(120).cloned().collect();

@@ -18,7 +18,7 @@ pub mod stories;
 pub use any_record::any_record;
 #[cfg(feature = "schema")]
 pub use jsonschema;
-pub use sampling::{all_is_tested, sampled};
+pub use sampling::{all_is_tested, cases, sampled};
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::model::ParameterRecord;

@@ -18,6 +18,11 @@ pub fn sampled<T>(items: impl IntoIterator<Item = T>, most: usize) -> Vec<T> {
     if all_is_tested() { items } else { chosen(items, most) }
 }
 
+/// Returns how many random inputs a slow property test takes: `most` with `KURABE_ALL=1`, otherwise a quarter of them.
+pub fn cases(most: u32) -> u32 {
+    if all_is_tested() { most } else { most.div_ceil(4) }
+}
+
 fn chosen<T>(items: Vec<T>, most: usize) -> Vec<T> {
     let count = items.len();
     if count <= most {

@@ -91,6 +91,7 @@ mod tests {
     use super::*;
     use crate::args::{Cli, Command};
     use clap::Parser;
+    use kurabe_testkit::needs::needs;
 
     #[test]
     fn without_words_it_is_what_everybody_else_gets() {
@@ -102,6 +103,9 @@ mod tests {
 
     #[test]
     fn the_command_line_of_a_form_asks_for_what_the_form_asks_for() {
+        if !needs("sh") {
+            return;
+        }
         let forms = [
             r#"{"target":"/mnt/a b","vary":[["bs","4k, 16k"],["engine",""]]}"#,
             r#"{"target":"/mnt/ssd","profile":"cdm-9","size":"64MiB","time":"2min","vary":[["bs","4 KiB,64KiB"],["iodepth","1,8"]]}"#,

@@ -18,6 +18,7 @@ const CHROOT: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 const LATER_CALLS: std::ops::RangeInclusive<i64> = 424..=470;
 
 #[test]
+#[ignore = "slow"]
 fn with_the_calls_of_linux_4_18_it_measures_by_threads_and_says_so() {
     let lab = Lab::new();
     let target = lab.target();

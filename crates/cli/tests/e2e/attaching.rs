@@ -193,6 +193,7 @@ fn a_log_that_has_become_long_is_put_aside() {
 
 /// By the next attachment, the next server, and who wants to take it away.
 #[test]
+#[ignore = "slow"]
 fn what_a_kill_left_is_removed_by_the_next_start_and_nothing_else_is() {
     let lab = Lab::new();
     let Some(other) = LoopDevice::new(1 << 20) else { return };
@@ -306,6 +307,7 @@ fn a_second_signal_ends_at_once_and_the_next_start_cleans_up() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn several_disks_of_a_box_go_together() {
     let lab = Lab::new();
     let words = ["model:mirror3-usb", "--without", "zfs,mirror", "--exports", "3"];
@@ -430,6 +432,7 @@ fn fio_finds_every_byte_that_it_wrote() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     let lab = Lab::new();
     let Some(device) = Device::attach(&lab, &DISK) else { return };
@@ -469,6 +472,7 @@ fn served_notice(record: &Value) -> &Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
     let lab = Lab::new();
     let Some(device) = Device::attach(&lab, &DISK) else { return };
@@ -514,6 +518,7 @@ fn checked_after_a_cut(lab: &Lab, lies: &[&str]) -> Option<Ended> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn after_a_power_cut_all_that_was_flushed_is_there_unless_the_disk_lies() {
     let lab = Lab::new();
     let Some(honest) = checked_after_a_cut(&lab, &[]) else { return };

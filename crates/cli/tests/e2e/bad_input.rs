@@ -2,6 +2,7 @@
 
 use crate::lab::{Lab, SHORT, names, text};
 use crate::system::{Mount, system};
+use kurabe_testkit::needs::needs;
 
 const PROFILE: &str = "\
 schema = 1
@@ -113,6 +114,9 @@ fn a_size_above_the_file_is_refused() {
 
 #[test]
 fn a_fifo_is_no_target() {
+    if !needs("mkfifo") {
+        return;
+    }
     let lab = Lab::new();
     let fifo = lab.beside("fifo");
     system("mkfifo", &[text(&fifo)]).expect("a FIFO");

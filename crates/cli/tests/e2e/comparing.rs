@@ -50,6 +50,7 @@ fn what_is_asked_about_is_told_apart_from_what_else_differs() {
 
 /// The same words for the same figures, on the page of models and on that of a use.
 #[test]
+#[ignore = "slow"]
 fn a_use_says_of_models_what_they_are_worth_beside_each_other() {
     let lab = Lab::new();
     let models = ["md-raid5-4", "wd-red-3tb"];

@@ -94,6 +94,7 @@ fn huge_pages_are_recorded_as_what_they_came_out_as() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn on_tmpfs_auto_takes_no_detour_and_says_so() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         skip(MEMORY_FOLDER);

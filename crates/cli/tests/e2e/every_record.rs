@@ -102,6 +102,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    #[ignore = "slow"]
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
         let directory = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();

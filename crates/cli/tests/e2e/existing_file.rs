@@ -102,6 +102,7 @@ fn a_dry_run_touches_nothing() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn neither_turns_nor_a_sweep_write_an_existing_file_without_consent() {
     let lab = Lab::new();
     let contents = pattern(16 << 20);

@@ -16,6 +16,7 @@ const SERVED: [&str; 5] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn a_probe_of_a_folder_says_why_and_leaves_nothing() {
     let lab = Lab::new();
     let ended = lab.kurabe(&["why", "--probe", text(&lab.target())]).ok();
@@ -27,6 +28,7 @@ fn a_probe_of_a_folder_says_why_and_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_probe_says_what_is_open_and_asks_that_next() {
     let lab = Lab::new();
     for (lang, says) in [("en", "still open: read 16 × 1 MiB"), ("ja", "未解明: ")] {

@@ -82,6 +82,7 @@ const ERRORS: [(&str, &str, &[i32]); 8] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
     if !can_inject() {
         return;
@@ -140,6 +141,7 @@ fn is_interrupted_for_ever(call: &str, says: &str, engine: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn calls_that_are_interrupted_for_ever_end_the_run() {
     if !can_inject() {
         return;
@@ -155,6 +157,7 @@ fn calls_that_are_interrupted_for_ever_end_the_run() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_ring_that_fails_ends_the_run_and_a_passing_failure_does_not() {
     if !can_inject() {
         return;
@@ -176,6 +179,7 @@ fn a_ring_that_fails_ends_the_run_and_a_passing_failure_does_not() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_test_file_goes_whatever_call_fails() {
     if !can_inject() {
         return;

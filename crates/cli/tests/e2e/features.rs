@@ -4,6 +4,7 @@ use crate::lab::{Lab, text};
 
 #[cfg(not(feature = "png"))]
 #[test]
+#[ignore = "slow"]
 fn without_png_pictures_are_svg() {
     let lab = Lab::new();
     let run = lab.model_run("1us");

@@ -33,6 +33,7 @@ use = "hitachi-hua722020ala330"
 "#;
 
 #[test]
+#[ignore = "slow"]
 fn a_drive_that_keeps_what_it_holds_is_fit_for_etcd_and_a_hard_disk_is_not() {
     let lab = Lab::new();
     let (safe, code) = judged(&lab, &["model:samsung-pm963", "--for", "etcd"]);
@@ -54,6 +55,7 @@ fn a_drive_that_keeps_what_it_holds_is_fit_for_etcd_and_a_hard_disk_is_not() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn each_use_with_a_limit_is_judged_on_a_model() {
     let lab = Lab::new();
     for (name, _) in USES {

@@ -250,6 +250,7 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_second_signal_ends_threads_that_hang_in_the_kernel() {
     ends_although_storage_hangs("threads", [Signal::INT, Signal::INT], 130);
     ends_although_storage_hangs("threads", [Signal::INT, Signal::TERM], 143);
@@ -324,6 +325,7 @@ fn wait(child: &mut std::process::Child) -> Option<std::process::ExitStatus> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_a_killed_run_left_on_storage_that_hangs_keeps_no_command_waiting() {
     let lab = Lab::new();
     let words = ["--rw", "randread", "--size", "4m", "--time", "50s"];

@@ -2,6 +2,7 @@
 
 use crate::lab::{Ended, Lab, Live, SHORT, names, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, Running, Stacked, can_be_nobody, system};
+use kurabe_testkit::needs::needs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -135,6 +136,9 @@ fn the_image_under_a_loop_device_is_not_written_under_any_name() {
 
 #[test]
 fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
+    if !needs("sh") {
+        return;
+    }
     let lab = Lab::new();
     let contents = vec![7; 16 << 20];
     let file = lab.write("disk.img", &contents);

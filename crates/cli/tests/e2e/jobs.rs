@@ -185,6 +185,7 @@ const DRAWN_JOBS: [&str; 8] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn random_places_are_those_of_the_fio_that_is_here() {
     if !needs("fio") {
         return;
@@ -356,6 +357,7 @@ fn an_exported_job_runs_again_and_meets_its_run() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
     let lab = Lab::new();
     let target = lab.target();
@@ -405,6 +407,7 @@ fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn fio_plot_draws_what_is_written_as_fio_writes_it() {
     let Some(python) = python_with(&["fio-plot"]) else { return };
     let lab = Lab::new();

@@ -35,6 +35,7 @@ fn nothing_is_left(lab: &Lab) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn processes_that_a_command_leaves_are_named_and_killed() {
     let lab = Lab::new();
     if !can_attach() {
@@ -72,6 +73,7 @@ fn processes_that_a_command_leaves_are_named_and_killed() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn mounts_freezes_and_kernel_users_of_a_command_go_with_it() {
     let lab = Lab::new();
     if !can_attach() {
@@ -130,6 +132,7 @@ fn a_command_that_froze_its_own_disk_can_be_stopped() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_write_to_the_device_under_its_file_system_leaves_nothing() {
     let lab = Lab::new();
     if !can_attach() {
@@ -145,6 +148,7 @@ fn a_write_to_the_device_under_its_file_system_leaves_nothing() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
     let lab = Lab::new();
     if !can_attach() {
@@ -169,6 +173,7 @@ fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
 
 /// Reports of phases come over a socket that the command may do anything to.
 #[test]
+#[ignore = "slow"]
 fn a_socket_of_marks_that_is_kept_open_or_replaced_holds_up_nothing() {
     let lab = Lab::new();
     if !can_attach() || !needs("python3") {
@@ -209,6 +214,7 @@ fn dumps_core(live: &Live) -> bool {
 
 /// Signals that dump core end kurabe as a kill does.
 #[test]
+#[ignore = "slow"]
 fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
     let lab = Lab::new();
     if !can_attach() {
@@ -247,6 +253,7 @@ fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_next_start_removes_the_folder_of_power_cuts_and_no_planted_one() {
     let lab = Lab::new();
     if !can_attach() {
@@ -290,6 +297,7 @@ fn the_next_start_removes_the_folder_of_power_cuts_and_no_planted_one() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn root_runs_no_program_of_its_search_path_that_the_user_did_not_name() {
     let lab = Lab::new();
     if !can_attach() {

@@ -2,7 +2,7 @@
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, notices, text};
 use crate::system::system;
-use kurabe_testkit::needs::skip;
+use kurabe_testkit::needs::{needs, skip};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
 };
@@ -131,6 +131,7 @@ fn copies_and_programs_without_threads_are_errors() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_study_is_computed_by_the_threads_there_are_and_says_so() {
     let lab = Lab::new();
     let words = ["study", "run", "raid-strip", "--part", "strip-100mb", "--threads", "8", "--json"];
@@ -143,6 +144,7 @@ fn a_study_is_computed_by_the_threads_there_are_and_says_so() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn too_little_address_space_is_an_error_wherever_it_ends() {
     let lab = Lab::new();
     let target = lab.target();
@@ -194,6 +196,9 @@ fn a_file_that_becomes_too_large_is_an_error_and_not_the_end() {
 
 #[test]
 fn a_path_longer_than_the_system_takes_is_an_error() {
+    if !needs("sh") {
+        return;
+    }
     let lab = Lab::new();
     let part = "d".repeat(250);
     // Made step by step, because no call takes the whole.

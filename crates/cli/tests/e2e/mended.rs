@@ -117,6 +117,7 @@ fn a_file_system_that_turns_read_only_keeps_the_cells_and_gives_the_test_file_up
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_file_system_that_is_shut_down_keeps_the_cells_and_gives_the_test_file_up_later() {
     for kind in ["ext4", "xfs"] {
         let Some((device, mount)) = made(kind, "defaults") else { continue };

@@ -68,6 +68,7 @@ fn a_device_file_of_the_users_own_works_and_its_mistakes_show_their_line() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_model_stands_in_the_computer_that_doctor_measured() {
     let lab = Lab::new();
     let measured = lab.kurabe(&["doctor", "--computer", text(&lab.target())]);
@@ -256,6 +257,7 @@ const PAGES: [(&str, [&str; 4]); 2] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn what_the_pages_show_of_models_and_studies_is_what_is_printed() {
     let lab = Lab::new();
     let output = |lang: &str, words: &[&str]| {

@@ -3,6 +3,7 @@
 use crate::lab::{Lab, Live, SHORT, names};
 
 #[test]
+#[ignore = "slow"]
 fn two_runs_at_once_share_a_store() {
     let lab = Lab::new();
     let directories = [lab.beside("left"), lab.beside("right")];

@@ -48,6 +48,7 @@ fn kill_and_ask(lab: &Lab, words: &[&str], seed: u64) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn of_targets_in_turns_every_repetition_that_was_told_is_there_after_kill_9() {
     let lab = Lab::new();
     let (one, other) = (lab.target(), lab.beside("other"));
@@ -71,6 +72,7 @@ fn of_targets_in_turns_every_repetition_that_was_told_is_there_after_kill_9() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn of_a_run_every_repetition_that_was_told_is_there_after_kill_9() {
     let lab = Lab::new();
     let target = lab.target();
@@ -122,6 +124,7 @@ fn overwritten(store: &Path) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_whose_store_goes_is_ended_at_once_and_rescued() {
     for accident in [removed, cut, overwritten] {
         let lab = Lab::new();
@@ -155,6 +158,7 @@ fn a_run_that_was_rescued_says_where_it_is() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn targets_in_turns_whose_store_goes_are_rescued_together() {
     let lab = Lab::new();
     let (one, other) = (lab.target(), lab.beside("other"));

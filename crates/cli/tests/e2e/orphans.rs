@@ -96,6 +96,7 @@ fn is_root() -> bool {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_only_has_a_name_that_the_store_tells_stays() {
     for (run, name, says) in [
         ("notes", ".kurabe-notes.test", "is not the file"),
@@ -116,6 +117,7 @@ fn what_only_has_a_name_that_the_store_tells_stays() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
     let mark = |path: &Path, value: &str| {
         rustix::fs::setxattr(path, "user.kurabe", value.as_bytes(), rustix::fs::XattrFlags::REPLACE).is_ok()
@@ -170,6 +172,9 @@ fn no_link_is_followed_to_what_a_run_left() {
 
 #[test]
 fn a_work_folder_goes_with_its_mark_and_stays_without() {
+    if !needs("sh") {
+        return;
+    }
     for has_mark in [true, false] {
         let lab = Lab::new();
         let profile = lab.write("slow-program.toml", SLOW_PROGRAM);

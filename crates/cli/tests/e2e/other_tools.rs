@@ -99,6 +99,7 @@ fn crystaldiskmarks_text_out_and_in_again_has_the_same_figures() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn several_runs_go_into_one_table_but_not_into_one_job_file() {
     let lab = Lab::new();
     lab.run(&lab.target(), &SHORT).ok();

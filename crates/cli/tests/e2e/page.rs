@@ -83,16 +83,19 @@ fn keeps_what_runs_at(signal: Signal) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn ctrl_c_in_the_terminal_keeps_the_run_of_the_page() {
     keeps_what_runs_at(Signal::INT);
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_terminal_that_is_closed_keeps_the_run_of_the_page() {
     keeps_what_runs_at(Signal::HUP);
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_page_that_was_killed_leaves_a_run_that_the_next_one_takes_up() {
     let lab = Lab::new();
     let page = Page::new(&lab);

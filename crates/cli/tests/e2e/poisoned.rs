@@ -109,6 +109,7 @@ fn poisoned_directory(lab: &Lab) -> PathBuf {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_target_with_a_poisoned_name_is_measured_and_shown() {
     let lab = Lab::new();
     let directory = poisoned_directory(&lab);
@@ -145,6 +146,7 @@ fn a_target_with_a_poisoned_name_is_measured_and_shown() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn poison_in_a_profile_reaches_no_output() {
     let lab = Lab::new();
     let poison = toml();
@@ -196,6 +198,7 @@ fn poison_in_a_profile_reaches_no_output() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn poison_in_models_and_studies_reaches_no_output() {
     let lab = Lab::new();
     let poison = toml();
@@ -235,6 +238,7 @@ fn poison_in_models_and_studies_reaches_no_output() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn poison_in_results_of_other_tools_reaches_no_output() {
     let poison = poison().replace("\r\n", " ");
     let cdm = format!(
@@ -274,6 +278,7 @@ fn poison_in_results_of_other_tools_reaches_no_output() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn poison_on_the_command_line_and_around_it_reaches_no_output() {
     let lab = Lab::new();
     let poison = poison();

@@ -45,6 +45,7 @@ fn is_of_reads(count: &str) -> bool {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     if !can_price() {
         return;
@@ -173,6 +174,7 @@ fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
 
 /// Real ZFS: its pool goes with the command, comes back after a power cut, and does not keep a command that is to stop.
 #[test]
+#[ignore = "slow"]
 fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {
     if !can_price() {
         return;
@@ -243,6 +245,7 @@ fn a_kill_leaves_no_mount_and_the_next_start_takes_the_device_away() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_power_cut_takes_what_was_not_flushed_and_spares_what_was() {
     if !can_price() {
         return;

@@ -20,6 +20,7 @@ fn cell<'a>(record: &'a Value, part: &str) -> &'a Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn gnome_disks_samples_a_file_and_leaves_its_bytes_as_they_are() {
     let lab = Lab::new();
     let content: Vec<u8> = (0..24 << 20).map(|at: u32| (at / 4096 * 7 + at) as u8).collect();
@@ -78,7 +79,7 @@ fn the_delay_ratio_is_made_of_five_copies() {
 
 #[test]
 fn git_pull_is_a_real_one_and_leaves_nothing_behind() {
-    if !needs("git") {
+    if !needs("git") || !needs("sh") {
         return;
     }
     let lab = Lab::new();
@@ -116,6 +117,7 @@ fn mdtest_makes_looks_at_and_removes_files_of_its_own() {
 
 /// What the kernel sees is what the step says.
 #[test]
+#[ignore = "slow"]
 fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
     let lab = Lab::new();
     let profile = lab.write(
@@ -156,6 +158,9 @@ fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
 
 #[test]
 fn a_command_of_ones_own_is_shown_before_it_runs() {
+    if !needs("sh") {
+        return;
+    }
     let lab = Lab::new();
     let profile = lab.write(
         "mine.toml",
@@ -174,6 +179,7 @@ fn a_command_of_ones_own_is_shown_before_it_runs() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn rounds_end_with_a_window_of_repetitions() {
     let lab = Lab::new();
     let words = ["--profile", "snia-wsat-small", "--size", "8m", "--time", "50ms"];
@@ -190,6 +196,7 @@ fn rounds_end_with_a_window_of_repetitions() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn scores_are_worked_out_from_the_cells() {
     let lab = Lab::new();
     let ended = lab.run(&lab.target(), &["--profile", "as-ssd", "--size", "32m", "--runs", "1"]).ok();
@@ -241,6 +248,7 @@ fn preconditioning_that_does_not_fit_is_refused_and_nothing_is_written() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_will_be_written_is_told_before() {
     let lab = Lab::new();
     let file = lab.write("target/device", vec![5_u8; 8 << 20]);
@@ -269,6 +277,7 @@ fn what_will_be_written_is_told_before() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn copies_for_which_there_is_no_room_are_refused_before_anything_is_written() {
     let Some(device) = LoopDevice::new(32 << 20) else { return };
     let Some(mount) = device.mount_ext4() else { return };
@@ -294,6 +303,9 @@ fn command_profile(lab: &Lab, step: &str) -> std::path::PathBuf {
 
 #[test]
 fn a_command_that_removes_its_folder_leaves_nothing() {
+    if !needs("sh") {
+        return;
+    }
     let lab = Lab::new();
     let step = "command = [\"sh\", \"-c\", \"rm -r $(dirname $0)\", \"{work}\"]";
     lab.run(&lab.target(), &["--profile", text(&command_profile(&lab, step))]).ok();

@@ -6,31 +6,19 @@ use crate::system::{Mount, system};
 use kurabe_testkit::needs::{MOUNT, needs, skip};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
-use std::path::PathBuf;
 use std::process::Command;
-use std::sync::LazyLock;
 
-/// The program: `KURABE_MPI_BIN`, or built here; `None`, with the reason said, where there is no MPI.
-fn program() -> Option<&'static str> {
-    static PROGRAM: LazyLock<Option<String>> = LazyLock::new(|| {
-        if !needs("mpirun") {
-            return None;
-        }
-        if let Ok(program) = std::env::var("KURABE_MPI_BIN") {
-            return Some(program);
-        }
-        let cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
-            .args(["build", "--quiet", "--package", "kurabe", "--features", "mpi", "--bin", "kurabe-mpi"])
-            .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .status();
-        if !cargo.is_ok_and(|status| status.success()) {
-            skip("kurabe-mpi cannot be built here (libopenmpi-dev, libclang-dev)");
-            return None;
-        }
-        let beside = PathBuf::from(env!("CARGO_BIN_EXE_kurabe")).with_file_name("kurabe-mpi");
-        Some(text(&beside).to_owned())
-    });
-    PROGRAM.as_deref()
+/// `kurabe-mpi` of this build, or of `KURABE_MPI_BIN`; `None`, counted as a skip, in a build without the feature `mpi`.
+fn program() -> Option<String> {
+    if !needs("mpirun") {
+        return None;
+    }
+    let built = cfg!(feature = "mpi").then_some(option_env!("CARGO_BIN_EXE_kurabe-mpi")).flatten();
+    let program = std::env::var("KURABE_MPI_BIN").ok().or_else(|| built.map(ToOwned::to_owned));
+    if program.is_none() {
+        skip("kurabe-mpi is not built (--features kurabe/mpi)");
+    }
+    program
 }
 
 /// `mpirun` with groups of ranks: how many, and their words.
@@ -45,7 +33,7 @@ fn mpirun(lab: &Lab, groups: &[(&str, &[&str])]) -> Option<Command> {
         command.env(name, value.unwrap_or_default());
     }
     for (place, (count, words)) in groups.iter().enumerate() {
-        command.args((place > 0).then_some(":")).args(["-n", count, program]);
+        command.args((place > 0).then_some(":")).args(["-n", count, &program]);
         command.args((!matches!(words[0], "study" | "sweep")).then_some("run")).args(*words);
     }
     Some(command)
@@ -66,6 +54,7 @@ fn only_record(lab: &Lab) -> Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn ranks_are_one_run_and_leave_nothing() {
     for count in ["2", "4"] {
         let lab = Lab::new();
@@ -91,6 +80,7 @@ fn ranks_are_one_run_and_leave_nothing() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn ranks_share_the_models_of_a_study_and_the_result_is_that_of_one() {
     for words in [&["study", "run", "sata-usb"][..], &["study", "run", "sata-usb", "--json", "--seed", "7"]] {
         let lab = Lab::new();
@@ -105,6 +95,7 @@ fn ranks_share_the_models_of_a_study_and_the_result_is_that_of_one() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn ranks_share_the_steps_of_a_sweep_and_the_record_is_that_of_one() {
     let words = ["sweep", "model:samsung-980", "--max", "32MiB", "--time", "5ms", "--json"];
     let cells = |out: &str| -> Vec<Value> {
@@ -129,6 +120,7 @@ fn ranks_share_the_steps_of_a_sweep_and_the_record_is_that_of_one() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn one_file_is_shared_by_all_and_read_by_others() {
     for words in [
         &["--shared=strided", "--rw", "write", "--bs", "4k", "--passes", "1"][..],
@@ -238,7 +230,7 @@ fn a_clock_that_is_ahead_is_seen_within_its_bound() {
     let words = [text(&target), "--rw", "randread", "--size", "2m", "--time", "100ms", "--runs", "1"];
     let Some(mut command) = mpirun(&lab, &[("1", &words)]) else { return };
     let Some(program) = program() else { return };
-    command.args([":", "-n", "1", "python3", "-c", AHEAD, program, "run"]).args(words);
+    command.args([":", "-n", "1", "python3", "-c", AHEAD, &program, "run"]).args(words);
     Live::start(command).end().ok();
     let rank = &only_record(&lab)["header"]["ranks"]["ranks"][1];
     let (offset_ns, bound_ns) = (rank["clock_offset_ns"].as_i64().unwrap(), number(&rank["clock_bound_ns"]));
@@ -290,6 +282,7 @@ fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn ranks_work_on_each_others_names_in_one_folder() {
     for profile in ["mdtest-easy", "mdtest-hard"] {
         let lab = Lab::new();

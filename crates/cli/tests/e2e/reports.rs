@@ -37,6 +37,7 @@ fn hostile(lab: &Lab, run: &str) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_page_holds_the_answer_and_its_records_come_back() {
     let (lab, elsewhere) = (Lab::new(), Lab::new());
     let ids = runs(&lab, &["2us", "1us"]);

@@ -37,6 +37,7 @@ fn goes_round(lab: &Lab, target: &Path, cells: u32) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_on_the_usual_file_system_goes_out_and_comes_back_the_same() {
     let lab = Lab::new();
     goes_round(&lab, &lab.target(), 6);
@@ -44,6 +45,7 @@ fn a_run_on_the_usual_file_system_goes_out_and_comes_back_the_same() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_on_tmpfs_goes_out_and_comes_back_the_same() {
     let Ok(memory) = tempfile::tempdir_in("/dev/shm") else {
         skip(MEMORY_FOLDER);
@@ -56,6 +58,7 @@ fn a_run_on_tmpfs_goes_out_and_comes_back_the_same() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_run_on_ext4_on_a_loop_device_goes_out_and_comes_back_the_same() {
     let Some(device) = LoopDevice::new(64 << 20) else { return };
     let Some(mount) = device.mount_ext4() else { return };
@@ -76,6 +79,7 @@ fn a_run_on_a_raw_loop_device_goes_out_and_comes_back_the_same() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_same_run_imported_twice_is_one_run() {
     let lab = Lab::new();
     lab.run(&lab.target(), &SHORT).ok();

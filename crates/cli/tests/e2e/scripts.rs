@@ -163,6 +163,7 @@ const REFUSALS: [&str; 11] = [
 const OTHERS: [&str; 6] = ["export", "completions", "man", "mark", "help", "ui"];
 
 #[test]
+#[ignore = "slow"]
 fn every_command_speaks_json() {
     let lab = Lab::new();
     let ids = ["2us", "9us"].map(|access| lab.model_run(access));
@@ -198,6 +199,7 @@ fn every_command_speaks_json() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn times_are_local_with_their_offset() {
     let zones: &[(&str, &str)] = if std::path::Path::new("/usr/share/zoneinfo/Asia/Tokyo").exists() {
         &[("JST-9", "+09:00"), ("Asia/Tokyo", "+09:00"), ("America/Lima", "-05:00"), ("UTC", "+00:00")]

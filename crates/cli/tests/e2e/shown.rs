@@ -92,6 +92,7 @@ fn make_runs(lab: &Lab) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_pictures_of_the_documentation_are_what_is_drawn() {
     let lab = Lab::new();
     make_runs(&lab);

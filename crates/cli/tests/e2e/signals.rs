@@ -120,6 +120,7 @@ fn ctrl_c_is_heard_while_an_open_loop_waits_for_its_next_operation() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_second_signal_ends_at_once_and_leaves_no_test_file() {
     if !can_inject() {
         return;

@@ -67,6 +67,7 @@ fn an_axis_draws_its_curve_and_changed_rows_have_no_error() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_axis_with_the_studys_own_values_is_no_change_and_what_is_calibrated_elsewhere_is_so_here() {
     let lab = Lab::new();
     let study = ["study", "run", "raid-strip", "--part", "strip-100mb"];
@@ -98,6 +99,7 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
 
 /// A reader who wants to know where the time of a study goes types what its last lines say.
 #[test]
+#[ignore = "slow"]
 fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
     let (lab, file) = lab();
     for (study, part, named, cause) in [
@@ -137,6 +139,7 @@ fn the_profiles_and_traces_of_studies_are_known_to_run() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn mistakes_have_their_exit_codes_and_remedies() {
     let (lab, file) = lab();
     let empty = format!("mine={}", lab.write("empty", String::new()).display());
@@ -295,6 +298,7 @@ fn answer(verdicts: &[(String, Vec<String>, String)], id: &str) -> (Vec<String>,
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_conclusions_of_the_articles_come_out_of_the_figures() {
     let keys = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
     let of = |study: &str, id: &str| answer(&verdicts(of_all(study)), id);
@@ -315,6 +319,7 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn another_device_gives_another_answer() {
     let lab = Lab::new();
     // With several commands in flight the USB box reads as SATA does, and the published order is gone.

@@ -12,6 +12,7 @@ fn summary_of(lab: &Lab, model: &str) -> (serde_json::Value, String) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_model_is_held_against_its_own_kind_and_the_needs_of_uses() {
     let lab = Lab::new();
     let (summary, sentence) = summary_of(&lab, "samsung-870-evo");

@@ -75,6 +75,7 @@ fn a_sweep_is_a_run_like_any_other() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_sweep_meets_its_copy_cell_by_cell() {
     let lab = Lab::new();
     for _ in 0..2 {
@@ -118,6 +119,7 @@ fn scripts_get_the_findings_after_the_record() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_directory_is_swept_and_left_as_it_was() {
     let lab = Lab::new();
     let folder = tempfile::tempdir().expect("a folder");

@@ -97,6 +97,7 @@ fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Op
 }
 
 #[test]
+#[ignore = "slow"]
 fn all_studies_come_as_near_as_promised_and_say_what_they_miss() {
     assert_eq!(STUDIES.len(), 9);
     let (mut faults, mut compared) = (Vec::new(), 0);

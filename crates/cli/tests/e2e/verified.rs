@@ -44,6 +44,7 @@ fn an_image_that_holds_what_was_flushed_is_sound_and_each_hole_in_it_is_told() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_image_whose_reads_are_interrupted_for_ever_cannot_be_read() {
     if !can_inject() {
         return;

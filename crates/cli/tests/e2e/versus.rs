@@ -25,6 +25,7 @@ fn result(lines: &[Value]) -> &Value {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_faster_model_is_found_and_compare_says_the_same_again() {
     let lab = Lab::new();
     let lines = on_models(&lab, "model:samsung-870-evo", "model:ideal-ram-disk", &[]);
@@ -42,6 +43,7 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn slow_models_get_the_repetitions_that_they_need() {
     let lab = Lab::new();
     // A repetition of 100 ms takes seconds there: five minutes of their clocks are a few blocks.
@@ -66,6 +68,7 @@ fn a_model_and_itself_do_not_differ() {
 
 /// Repetitions in turns are short, other cells come between them, and writes change what is read.
 #[test]
+#[ignore = "slow"]
 fn in_turns_a_model_gives_what_it_gives_alone() {
     let lab = Lab::new();
     // A write to the last begins with the cache full, and not with an empty one (docs/measuring.md).
@@ -91,6 +94,7 @@ fn in_turns_a_model_gives_what_it_gives_alone() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
     let lab = Lab::new();
     let order = |lines: &[Value]| -> Vec<(u64, u64, u64)> {
@@ -127,6 +131,7 @@ fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn three_targets_are_each_held_against_the_first() {
     let lab = Lab::new();
     let (one, two) = ("model:ideal-ram-disk", "model:samsung-870-evo");
@@ -164,6 +169,7 @@ fn sides(lines: &[Value]) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn configurations_of_one_model_are_compared_by_what_they_do() {
     let lab = Lab::new();
     let words =
@@ -195,6 +201,7 @@ fn configurations_of_one_model_are_compared_by_what_they_do() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_page_cache_and_the_direction_of_one_directory_are_compared() {
     let lab = Lab::new();
     let target = lab.target();
@@ -311,6 +318,7 @@ fn directories_take_turns_and_no_test_file_stays() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn the_same_directory_twice_is_one_test_file() {
     let lab = Lab::new();
     let target = lab.target();

@@ -105,6 +105,7 @@ fn files_of_a_metadata_step_that_are_not_stored_fail_it() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn an_error_of_the_last_sync_fails_the_test_and_direct_writes_have_none() {
     if !can_inject() {
         return;
@@ -141,6 +142,7 @@ fn an_error_of_the_last_sync_fails_the_test_and_direct_writes_have_none() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_mapped_file_that_becomes_shorter_ends_its_test_and_no_more() {
     for rw in ["randread", "randwrite"] {
         for size in [0, 4096, 3 * MIB + 1] {

@@ -112,6 +112,7 @@ fn of_all(rates: &[f64]) -> f64 {
 
 /// techpowerup.com, Samsung 980 1 TB p. 6: about 500 MB/s after the cache, the whole drive at about 600 MB/s.
 #[test]
+#[ignore = "slow"]
 fn a_drive_that_must_fold_writes_on_slowly() {
     let rates = filled("samsung-980", 25);
     assert_near("980 after its cache", rates[10], 500.0, 0.05);
@@ -121,6 +122,7 @@ fn a_drive_that_must_fold_writes_on_slowly() {
 
 /// techpowerup.com, Samsung 870 EVO 4 TB p. 6: 400 MB/s after the cache, all of it at 416 MB/s; the model is of 1 TB.
 #[test]
+#[ignore = "slow"]
 fn the_870_evo_writes_on_at_four_fifths() {
     let rates = filled("samsung-870-evo", 25);
     assert_near("870 EVO after its cache", rates[5], 400.0, 0.05);
@@ -128,6 +130,7 @@ fn the_870_evo_writes_on_at_four_fifths() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_full_drive_has_to_empty_its_cache_for_room() {
     let rates = filled("crucial-p1", 25);
     // The part after the cache is calibrated; that it gets slower before the end is not.

@@ -346,6 +346,7 @@ pub const PROFILES: [(&str, Option<u64>); 4] =
     [("quick", None), ("cdm-9", Some(500_000_000)), ("gnome-disks", None), ("probe", None)];
 
 #[test]
+#[ignore = "slow"]
 fn of_a_quick_run() {
     holds(0, [80.0, 65.0], 1.5);
 }
