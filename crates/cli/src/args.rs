@@ -1,4 +1,13 @@
 //! The command line, in both languages.
+//!
+//! # To add a command
+//!
+//! - Add a variant of `Command` with its arguments in `args/`, in both languages, and its group of the help
+//!   (`args/groups.rs`).
+//! - Write a file that makes a request, calls the lab and prints a `Doc`, and add its line to `dispatch`.
+//! - Write `help/NAME.en.txt` and `help/NAME.ja.txt` with examples, and an end-to-end test.
+//!
+//! An option of a command is a field of its `Args`, with help in both languages.
 
 mod attach;
 mod card;

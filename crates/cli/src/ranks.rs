@@ -43,6 +43,7 @@ pub fn run(
             _ => Ok(()),
         },
         (Some(communicator), _) => {
+            check_one_process_outputs(args)?;
             let handle = signals::listen_as(communicator.rank() == 0)?;
             let is_stopped = || handle.is_stopped();
             let party = Party::new(communicator, &is_stopped, args.ranks.plan());
@@ -50,6 +51,18 @@ pub fn run(
             if party.leads() { of_run.lead(global) } else { of_run.follow(global) }
         }
     }
+}
+
+/// Refuses outputs that list the operations of one process.
+fn check_one_process_outputs(args: &RunArgs) -> Result<()> {
+    let outputs = [("--per-request", args.per_request.is_some()), ("--verify", args.verify.is_some())];
+    let Some((flag, _)) = outputs.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    Err(ErrorKind::Usage
+        .error(text!(
+            "kurabe-mpi has no {flag}: it lists the operations of one process",
+            "kurabe-mpi では {flag} を使えません。1 つのプロセスの操作の一覧です"
+        ))
+        .remedy(text!("use `kurabe run {flag} …`", "`kurabe run {flag} …` を使ってください")))
 }
 
 /// A run of this process among others.

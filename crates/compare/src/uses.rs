@@ -2,6 +2,13 @@
 //!
 //! The model: a use is a mix of work, so many operations of each kind. Runs are ranked by the time that it takes: only ratios
 //! of it are ever shown, never a score. How many there are of each kind is what `kurabe price` counts of a real program.
+//!
+//! # To add a use
+//!
+//! - Write `uses/NAME.toml` (shares of work, limits, reasons, sources) and add its name to `USES`.
+//! - Test two runs that differ in what decides, and one that breaks each limit. Its cells are in the profile `uses`.
+//! - Add its program to `benches/programs/uses.sh`, and its name to `help/recommend`, `help/fit` and the table of
+//!   docs/comparing.md.
 
 use kurabe_core::library::{is_path, names};
 use kurabe_core::outside::text_of_file;

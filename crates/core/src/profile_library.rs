@@ -1,4 +1,10 @@
 //! The profiles that come with kurabe, from the folder `profiles/`.
+//!
+//! # To add a profile
+//!
+//! - Write `profiles/NAME.toml` (docs/profiles.md) with its source. `differs` says where kurabe differs from the tool.
+//! - Add its name to `PROFILES`.
+//! - If it follows a tool, test the order of its cells.
 
 use crate::error::{ErrorKind, Result};
 use crate::library::{names, text_named};

@@ -3,6 +3,18 @@
 //! The model: a header that is known before the first cell, cells that are appended one by one, and a closing.
 //! Every stored record carries `schema`; a field that is added later is optional when read, so old records stay
 //! readable. docs/record.md tells the JSON form.
+//!
+//! # To add a field
+//!
+//! - An old record lacks it, so it is an `Option` or has `#[serde(default)]`. Its limits are checked in `store/check.rs`.
+//! - Describe it in docs/record.md.
+//! - If an older kurabe would misread a new record, raise `RECORD_SCHEMA` and write fixtures of the new version.
+//!
+//! # To add a notice
+//!
+//! - Add a variant of `NoticeKind` unless one fits, its heading in `words::notice` (`report`), and in `report/run/remarks.rs` whether it
+//!   is a warning.
+//! - Emit it where the fact is known: what happened, and what it does to the figures. Describe it in docs/record.md, with a test.
 
 mod merge;
 mod ranks;

@@ -5,6 +5,14 @@
 //! the log of a shell may hold results of several tools, and each becomes a run of its own. An importer that knows a
 //! block as its own but cannot read it says so with the line: that is the error if nothing else is in the file, else the
 //! block is named as left out. Nothing is guessed: what a tool did not print is absent.
+//!
+//! # To add an importer
+//!
+//! - Write `import/NAME.rs` (`use super::kit::*`) with the shapes of its lines (`shapes.rs`) and a `read` that returns
+//!   runs, `NotMine` or `Broken`. Its head names the source or the sample from which the format is known.
+//! - Add its line to `TEXTS`, or to `FILES` if its tool writes files that contain nothing else.
+//! - Put a small real file into `tests/fixtures/` and test its exact values. The laws over all fixtures find it there.
+//! - Add its row to docs/tools.md.
 
 mod amorphous;
 mod asssd;

@@ -215,10 +215,16 @@ fn quiet_shows_the_programs_that_are_going_to_run_and_nothing_else() {
 }
 
 #[test]
-fn quiet_takes_everything_and_says_nothing() {
-    let mut progress = Progress::new(common::style(Lang::En, 80), Mode::Quiet);
-    let (before, after) = events(&common::run());
-    before.iter().chain(&after).for_each(|event| progress.on_event(event));
+fn only_quiet_prints_nothing() {
+    for (mode, is_silent) in [(Mode::Quiet, true), (Mode::Plain, false)] {
+        let pipe = Pipe::default();
+        let live = LiveLine::in_lines(common::style(Lang::En, 80), mode, Box::new(pipe.clone()));
+        let mut progress = Progress::on(live);
+        let (before, after) = events(&common::run());
+        before.iter().chain(&after).for_each(|event| progress.on_event(event));
+        drop(progress);
+        assert_eq!(pipe.0.lock().unwrap().is_empty(), is_silent);
+    }
 }
 
 #[test]

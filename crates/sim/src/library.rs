@@ -1,4 +1,12 @@
 //! The devices that come with kurabe, from the folder `devices/`.
+//!
+//! # To add a device
+//!
+//! - Write `devices/NAME.toml`: the layers from the host down, each parameter with its source (docs/models.md). A computer
+//!   whose bus others share is a fragment in `devices/fragments/`; a computer by itself is a file in `computers/`, with its
+//!   name in `COMPUTERS`.
+//! - Add its name to `DEVICES`.
+//! - Published figures are an entry in `catalogue/` and a row of a study.
 
 use crate::spec::DeviceSpec;
 use kurabe_core::library::{is_path, names, text_named};

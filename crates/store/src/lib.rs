@@ -21,6 +21,12 @@
 //!
 //! Not a goal: knowing what a figure means. Whoever asks across runs brings the function that makes a digest of a record;
 //! whoever asks for more loads the run.
+//!
+//! # To add another store
+//!
+//! - Write `impl Runs` and `impl Archive` next to `sqlite.rs` and `postgres.rs`, and `impl Store` if runs are measured into
+//!   it.
+//! - Pass an empty one to `tests/conformance.rs`, and open it in `lab/stores.rs`.
 
 mod address;
 mod bundle;

@@ -4,6 +4,15 @@
 //! of its axes; its columns are figures taken out of each run. A row may be put over another target, which makes every
 //! figure a ratio. Published figures come from the catalogue; what a figure is (source, calibrated, predicted) and why
 //! one cannot be reached stands in the file, beside the row.
+//!
+//! # To add a study
+//!
+//! - Add the published figures first: a table in `catalogue/` as printed, named in `CATALOGUE` (`catalogue.rs`).
+//! - Write `studies/NAME.toml` (docs/studies.md) and add its name to `STUDIES`. A fitted value is marked `calibrated`, one
+//!   chosen because of the article's words `assumed`, and a figure that the model doesn't reach `unreachable`.
+//! - Each `[[question]]` says what decides it and what the article concludes; `ask = "untold"` if no figure can.
+//! - A new way to decide is a variant of `Ask`: read it in `question/read.rs`, decide it in `verdict/decide.rs`, compare it
+//!   with the article in `verdict/agree.rs`, and word it in `report/study/answers.rs`.
 
 mod read;
 

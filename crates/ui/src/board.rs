@@ -8,7 +8,7 @@
 //! is over; a cell that is over is in the record, and is forgotten beside it.
 
 use kurabe_core::event::Event;
-use kurabe_core::profile::{Task, Work};
+use kurabe_core::profile::{Statistic, Task, Work};
 use kurabe_core::record::{Cell, Repetition, RunRecord, RunStatus};
 use kurabe_core::workload::Direction;
 use kurabe_core::{Error, Lang, Text, number, shown, text};
@@ -165,10 +165,10 @@ fn phase(event: &Event) -> Option<Text> {
     }
 }
 
-/// What a window is told of an event; `None` if it changes nothing there.
-pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
+/// Returns the message for a window about an event of a run whose tiles show `statistic`; `None` if nothing changes there.
+pub(crate) fn message(event: &Happening, statistic: Statistic, lang: Lang) -> Option<Value> {
     match event {
-        Happening::Run(event) => of_run(event, lang),
+        Happening::Run(event) => of_run(event, statistic, lang),
         Happening::Turns(TurnsEvent::VersusBlocks { blocks, settled, comparisons }) => {
             let words = text!(
                 "{blocks} blocks, {settled} of {comparisons} comparisons clear",
@@ -181,7 +181,7 @@ pub(crate) fn message(event: &Happening, lang: Lang) -> Option<Value> {
     }
 }
 
-fn of_run(event: &Event, lang: Lang) -> Option<Value> {
+fn of_run(event: &Event, statistic: Statistic, lang: Lang) -> Option<Value> {
     if let Some(words) = phase(event) {
         return Some(phase_message(&words, lang));
     }
@@ -191,7 +191,7 @@ fn of_run(event: &Event, lang: Lang) -> Option<Value> {
         | Event::FillDone { .. }
         | Event::StepsAdded { .. }
         | Event::Programs { .. } => json!({ "t": "board" }),
-        Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, lang) }),
+        Event::CellDone { cell } => json!({ "t": "board", "say": spoken(cell, statistic, lang) }),
         Event::RunDone { status, .. } => {
             let words = match status {
                 RunStatus::Complete => text!("the run is complete", "測定が完了しました"),
@@ -233,10 +233,10 @@ fn phase_message(words: &Text, lang: Lang) -> Value {
     json!({ "t": "phase", "words": shown::line(words.get(lang)).to_string() })
 }
 
-/// A cell in one sentence, for who listens.
-fn spoken(cell: &Cell, lang: Lang) -> String {
+/// The sentence for a screen reader about a cell, with the figure of its tile.
+fn spoken(cell: &Cell, statistic: Statistic, lang: Lang) -> String {
     let name = directed(cell.direction, &Text::same(shown::line(&cell.label).to_string()));
-    let figure = Tile::of(cell, kurabe_core::profile::Statistic::Mean).main;
+    let figure = Tile::of(cell, statistic).main;
     let figure = figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string());
     text!("{name}: {figure}", "{name}: {figure}"; name).take(lang)
 }
@@ -264,6 +264,20 @@ mod tests {
         let lengths =
             |cell: &Cell| cell.repetitions.iter().map(|repetition| repetition.samples.len()).collect();
         board.sampling.values().map(|cell| (cell.index, lengths(cell))).collect()
+    }
+
+    #[test]
+    fn a_screen_reader_gets_the_figure_of_the_tile() {
+        let mut cell = kurabe_testkit::ssd::run().cells.remove(0);
+        cell.repetitions[1].elapsed_ns *= 2;
+        let says = |statistic| {
+            let figure = Tile::of(&cell, statistic).main.unwrap().to_string();
+            let event = Happening::Run(Event::CellDone { cell: Box::new(cell.clone()) });
+            let message = message(&event, statistic, Lang::En).unwrap();
+            assert!(message["say"].as_str().unwrap().ends_with(&figure), "{message} {figure}");
+            figure
+        };
+        assert_ne!(says(Statistic::Mean), says(Statistic::Best));
     }
 
     #[test]

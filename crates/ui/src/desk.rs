@@ -6,6 +6,7 @@
 
 use crate::board::Board;
 use crate::shared::{Site, locked};
+use kurabe_core::profile::Statistic;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::versus::{PreparedVersus, VersusRequest};
 use kurabe_lab::{Envelope, Happening, Lab, Prepared, RunHandle, RunRequest, Stream};
@@ -180,6 +181,12 @@ impl Desk {
     pub(crate) fn board(&self) -> (Option<Board>, u64) {
         let state = locked(&self.state);
         (state.board.clone(), self.news.borrow().next)
+    }
+
+    /// Returns the statistic that the tiles of the shown run have.
+    pub(crate) fn statistic(&self) -> Statistic {
+        let state = locked(&self.state);
+        state.board.as_ref().map_or(Statistic::Mean, |board| board.record.header.statistic())
     }
 
     /// Tells when something has happened.

@@ -37,7 +37,7 @@ pub(crate) async fn events(
                 }
             }
             let silent_changes = news.borrow_and_update().silent_changes;
-            let envelopes = shared.desk.stream.since(next);
+            let (envelopes, statistic) = (shared.desk.stream.since(next), shared.desk.statistic());
             let mut batch = Vec::new();
             // Something was missed, or changed without an envelope. That there is none alone means nothing: it may have come with the
             // ones before, between their news and the look at them.
@@ -47,7 +47,7 @@ pub(crate) async fn events(
             }
             let next = envelopes.last().map_or(next, |envelope| envelope.number + 1);
             batch.extend(envelopes.iter().filter_map(|envelope| {
-                let data = message(&envelope.event, reader.lang)?.to_string();
+                let data = message(&envelope.event, statistic, reader.lang)?.to_string();
                 Some(Event::default().id(envelope.number.to_string()).data(data))
             }));
             Some((

@@ -1,4 +1,12 @@
 //! Which address leads where, and what every answer carries.
+//!
+//! # To add a page
+//!
+//! - Write a file in `pages` (`use super::kit::*`) whose function returns a title and markup around documents of `report`.
+//!   Add its address here, and a link in `ways` (`frame.rs`) if every page leads to it.
+//! - A `GET` changes nothing. An action is a `POST`, which `gate.rs` guards.
+//! - The page works without script and at 360 px: add it to `tests/accessible.rs` and `tests/pictures.rs`, and to
+//!   docs/page.md.
 
 use crate::assets::asset;
 use crate::events::events;

@@ -249,6 +249,21 @@ fn words_of_several_processes_need_some() {
 }
 
 #[test]
+fn outputs_of_one_process_are_refused() {
+    for flag in ["--per-request", "--verify"] {
+        let lab = Lab::new();
+        let target = lab.target();
+        let file = lab.beside("operations");
+        let words = [text(&target), "--rw", "write", "--size", "2m", "--time", "50ms", flag, text(&file)];
+        let Some(command) = mpirun(&lab, &[("2", &words)]) else { return };
+        let ended = Live::start(command).end();
+        assert_eq!(ended.code(), Some(2), "{ended:#?}");
+        assert_eq!(ended.err.matches(&format!("kurabe-mpi has no {flag}")).count(), 1, "{ended:#?}");
+        assert!(!file.exists() && lab.list().is_empty());
+    }
+}
+
+#[test]
 fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
     let lab = Lab::new();
     let Some(device) = Device::attach(&lab, &DISK) else { return };

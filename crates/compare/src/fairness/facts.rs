@@ -1,4 +1,9 @@
 //! The facts of a run by which it is told apart from another: how each is read from the record, and what it weighs.
+//!
+//! # To add a fact
+//!
+//! - Add a variant of `Fact` and its row in `FACTS` with its weight. Its words are in `report/compare/facts.rs`.
+//! - Raise `DIGEST_VERSION`. Describe the fact in docs/comparing.md.
 
 use super::{FactValue, Weight, engine_name, is_disturbed};
 use crate::key::shared_span_bytes;

@@ -4,6 +4,12 @@
 //! aliases, the key in an `io` step of a profile (if the step reads it from here), and whether configurations of one target may
 //! differ in it. [`Overrides::change_step`] applies the options of a workload to a step, and the lab applies the others to the
 //! profile, the device and the files. Job files of fio have a table of their own in `interop`.
+//!
+//! # To add an option
+//!
+//! - Add its row to the table. Profiles, flags, `--vary`, the page and fio jobs read it from there.
+//! - Apply it in [`Overrides::change_step`], and obey it in `engine`.
+//! - Test the operations that it changes. Describe it in docs/profiles.md.
 
 use crate::data_file::{DataTable, Value};
 use crate::issue::{CachePolicy, Engine, EngineChoice, Pages, Settings, WaitMode};

@@ -4,6 +4,13 @@
 //! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
 //! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together, those of
 //! several workloads that run at once, too.
+//!
+//! # To add an engine
+//!
+//! - Write `device_NAME.rs` with a `Device` and a `Buffer`. Errors of operations are completions, errors of the device `Err`.
+//! - Add a variant of `Engine`, its arm here, its word in `cli/args/run.rs`, its name in `report`, and whether `auto` may choose it
+//!   (`steps/choose.rs`).
+//! - Describe it in docs/record.md and in a line of `kurabe doctor`, and test it on a real file.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::IntervalListener;

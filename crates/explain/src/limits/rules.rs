@@ -1,4 +1,14 @@
 //! The rules, from what is certain to what is likely. The first that holds names the limit.
+//!
+//! # To add a limit of a cell
+//!
+//! - Add a variant of `LimitKind`, its sentences in `words.rs`, and its rule here, in the place that fits its certainty.
+//! - Test a run in which it holds, one in which it nearly holds, and all devices, whose accounts are the truth
+//!   (`testkit/tests/rooms/explain`).
+//! - Describe it in docs/explaining.md. If an article may name it, add its word to `LimitKind::REASONS` and
+//!   docs/studies.md.
+//!
+//! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
 use super::carried;
 use super::evidence::{

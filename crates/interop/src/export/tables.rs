@@ -4,6 +4,12 @@
 //! ends in its unit. Here alone a column is described, in `columns.txt` in words; CSV and Parquet are ways to write lines, and
 //! docs/scale.md lists the columns. What is not known is absent, never 0. Tables are joined by `run`, which is unique in the
 //! world, and the indices under it.
+//!
+//! # To add a column
+//!
+//! - Add its line here, with its unit in its name, and its meaning in `columns.txt` in both languages. A test writes
+//!   docs/scale.md.
+//! - CSV contains it only if its name is in `csv.rs`.
 
 use super::facts::{device, printed_mean_latency, shape, source, tool};
 use super::lines::{

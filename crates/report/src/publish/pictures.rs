@@ -3,6 +3,13 @@
 //! The model: one file per kind of picture. Each takes runs and gives charts, or nothing if the records have no data for
 //! it; nothing is guessed, and what was left out or thinned is noted in the chart. Titles say what and of which
 //! run; notes say the statistic, the interval and which way is better. How a chart is drawn is kurabe-chart's.
+//!
+//! # To add a picture
+//!
+//! - Write a file here that takes runs and returns charts, or nothing if the records have no data for it. Add its name to
+//!   `PICTURE_NAMES` and its call to `pictures`.
+//! - Only if no plot of `chart/plot.rs` fits: add a variant there, a file in `svg` and one in `terminal`.
+//! - Look at the PNG, also in grey. Describe it in docs/pictures.md.
 
 mod account;
 mod bars;

@@ -1,6 +1,7 @@
 //! What is read of the repository, and the rules that concern more than one source.
 
 use crate::circles::circles;
+use crate::mirrors::mirrors;
 use crate::rules::{self, Breach};
 use crate::source::Source;
 use crate::spelling::spellings;
@@ -18,6 +19,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
     let mut all: Vec<Breach> = sources.iter().flat_map(rules::breaches).collect();
     all.extend(type_names(&sources));
     all.extend(circles(&sources));
+    all.extend(mirrors(&sources));
     all.extend(test_modules(&files));
     all.extend(machine_paths(&files));
     all.extend(glossary(&files));
@@ -125,9 +127,9 @@ fn machine_paths(files: &BTreeMap<String, String>) -> Vec<Breach> {
     all
 }
 
-/// Each word of the glossary in ARCHITECTURE.md stands there once, with its Japanese and its meaning.
+/// Each word of the glossary has one row, with its Japanese and its meaning.
 fn glossary(files: &BTreeMap<String, String>) -> Vec<Breach> {
-    const PAGE: &str = "ARCHITECTURE.md";
+    const PAGE: &str = "docs/glossary.md";
     let rows = files[PAGE].lines().enumerate().skip_while(|(_, line)| !line.starts_with("| word |")).skip(2);
     let mut homes: BTreeMap<&str, usize> = BTreeMap::new();
     let mut all = Vec::new();
@@ -179,6 +181,6 @@ fn a_test_file_that_nobody_names_and_a_path_of_a_machine_are_seen() {
 fn a_word_with_two_meanings_is_seen() {
     let rows: String = (0..21).map(|number| format!("| w{number} | 語 | a meaning |\n")).collect();
     let page = |more: &str| format!("| word | Japanese | meaning |\n|---|---|---|\n{rows}{more}\n");
-    let count = |more: &str| glossary(&BTreeMap::from([("ARCHITECTURE.md".to_owned(), page(more))])).len();
+    let count = |more: &str| glossary(&BTreeMap::from([("docs/glossary.md".to_owned(), page(more))])).len();
     assert_eq!((count(""), count("| w3 | 語 | another |"), count("| new | | no Japanese |")), (0, 1, 1));
 }

@@ -8,6 +8,7 @@
 mod circles;
 mod house;
 mod licences;
+mod mirrors;
 mod rules;
 mod source;
 mod spelling;
@@ -103,15 +104,41 @@ fn every_attack_that_the_page_of_safety_names_is_there() {
     }
 }
 
-/// ARCHITECTURE.md lists every file in which `unsafe` may stand.
+/// CONTRIBUTING.md lists every file in which `unsafe` may be.
 #[test]
 fn the_files_of_unsafe_are_listed_for_the_reader() {
-    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("the page of the architecture");
+    let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
     for one in allowances().iter().filter(|one| one.rule == "unsafe") {
         assert!(
             page.contains(&format!("`{}`", one.subject)),
-            "ARCHITECTURE.md does not name {}",
+            "CONTRIBUTING.md does not name {}",
             one.subject
         );
+    }
+}
+
+/// ARCHITECTURE.md can be read in five minutes, and has a row for each room.
+#[test]
+fn the_page_of_the_architecture_is_short_and_names_every_room() {
+    let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).expect("ARCHITECTURE.md");
+    let words = page.split_whitespace().count();
+    assert!(words <= 1300, "ARCHITECTURE.md has {words} words");
+    for room in std::fs::read_dir(root().join("crates")).expect("the crates").flatten() {
+        let name = room.file_name();
+        let name = name.to_str().expect("a name");
+        assert!(page.contains(&format!("\n| `{name}` |")), "ARCHITECTURE.md has no row for {name}");
+    }
+}
+
+/// The links of CONTRIBUTING.md to the heads of files lead to such heads.
+#[test]
+fn a_change_starts_in_a_file_that_lists_its_steps() {
+    let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
+    let links: Vec<&str> =
+        page.lines().filter_map(|line| Some(line.split_once("](crates/")?.1.split_once(") |")?.0)).collect();
+    assert!(links.len() > 15, "{links:?}");
+    for link in links {
+        let text = std::fs::read_to_string(root().join("crates").join(link)).expect(link);
+        assert!(text.contains("//! # To add a"), "{link} does not say how to add anything");
     }
 }

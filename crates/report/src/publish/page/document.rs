@@ -4,6 +4,12 @@
 //! what to mind. Of several runs, method and environment are folded by run.
 //!
 //! How a run was measured, as key and words: what a reader needs to repeat it.
+//!
+//! # To add a section of the report
+//!
+//! - Write a function that makes a `Doc` of records, without any format, and add its line to `Report::body`, which decides
+//!   its id, title and place. An empty `Doc` leaves the section out.
+//! - `extent.rs` says what is dropped from a page that is too large.
 
 use super::Report;
 use super::extent::Extent;

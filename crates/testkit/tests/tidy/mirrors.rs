@@ -1,0 +1,103 @@
+//! Structs that repeat the fields of others.
+//!
+//! The model: two structs mirror each other if they share at least five names of fields, which are at least half of the smaller one's.
+//! Then a new field is written, copied and described twice. [`MIRRORS`] is how many pairs there are. It may only fall.
+
+use crate::rules::Breach;
+use crate::source::{Source, block_end};
+use std::collections::BTreeSet;
+
+/// Pairs of mirrored structs in the product.
+const MIRRORS: usize = 29;
+const SHARED_FIELDS: usize = 5;
+
+struct Struct {
+    name: String,
+    place: String,
+    fields: BTreeSet<String>,
+}
+
+/// A breach if there are more pairs than [`MIRRORS`], or fewer, so that the number is lowered with them.
+pub fn mirrors(sources: &[Source]) -> Vec<Breach> {
+    let pairs = pairs(sources);
+    if pairs.len() == MIRRORS {
+        return Vec::new();
+    }
+    vec![Breach {
+        rule: "mirror",
+        subject: "crates/testkit/tests/tidy/mirrors.rs".to_owned(),
+        what: format!("{} pairs of structs share their fields; MIRRORS is {MIRRORS}", pairs.len()),
+        place: pairs.join("; "),
+    }]
+}
+
+/// The pairs, described.
+fn pairs(sources: &[Source]) -> Vec<String> {
+    let is_product = |source: &&Source| source.path.contains("/src/") && !source.is_test_file();
+    let structs: Vec<Struct> = sources.iter().filter(is_product).flat_map(structs).collect();
+    let mut all = Vec::new();
+    for (number, one) in structs.iter().enumerate() {
+        for other in &structs[number + 1..] {
+            let shared = one.fields.intersection(&other.fields).count();
+            if shared >= SHARED_FIELDS && 2 * shared >= one.fields.len().min(other.fields.len()) {
+                let [one, other] = [one, other].map(|it| format!("{} ({})", it.name, it.place));
+                all.push(format!("{one} and {other}: {shared}"));
+            }
+        }
+    }
+    all
+}
+
+/// The structs of a source with enough fields.
+fn structs(source: &Source) -> Vec<Struct> {
+    let mut all = Vec::new();
+    for (number, line) in source.code() {
+        let mut words = line.split(|character: char| !(character.is_alphanumeric() || character == '_'));
+        let Some(name) = words.find(|word| *word == "struct").and_then(|_| words.next()) else { continue };
+        let block = source.lines[number..=block_end(&source.lines, number)].concat();
+        let Some((_, body)) = block.split_once('{') else { continue };
+        let fields = fields(body);
+        if fields.len() >= SHARED_FIELDS {
+            let place = format!("{}:{}", source.path, number + 1);
+            all.push(Struct { name: name.to_owned(), place, fields });
+        }
+    }
+    all
+}
+
+/// The names before single colons that are within no other brackets.
+fn fields(body: &str) -> BTreeSet<String> {
+    let (mut depth, mut name, mut fields) = (0usize, String::new(), BTreeSet::new());
+    let mut characters = body.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '(' | '[' | '{' | '<' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            '>' => depth = depth.saturating_sub(1),
+            ':' if characters.next_if_eq(&':').is_none() && depth == 0 => {
+                fields.insert(std::mem::take(&mut name));
+                continue;
+            }
+            _ if depth == 0 && (character.is_alphanumeric() || character == '_') => {
+                name.push(character);
+                continue;
+            }
+            _ => {}
+        }
+        name.clear();
+    }
+    fields
+}
+
+#[test]
+fn structs_that_share_half_of_their_fields_are_seen() {
+    let source = |name: &str, fields: &str| {
+        let text = format!("/// size: all\n#[derive(Debug)]\npub struct {name}<'a> {{\n{fields}}}\n");
+        Source::new(&format!("crates/{name}/src/a.rs"), &text)
+    };
+    let five = "    /// a: b\n    pub a: Vec<(u8, std::fmt::Error)>,\n    #[serde(default)]\n    b: u8,\n    c: &'a str,\n    pub(crate) d: u8,\n    e: u8,\n";
+    let pairs = |fields: &str| pairs(&[source("One", five), source("Two", fields)]);
+    assert_eq!(pairs(five), ["One (crates/One/src/a.rs:3) and Two (crates/Two/src/a.rs:3): 5"]);
+    assert_eq!(pairs(&five.replace("a: Vec", "z: Vec")).len(), 0);
+    assert_eq!(pairs(&five.replace("e: u8", "e: u8, f: u8, g: u8, h: u8, i: u8, j: u8, k: u8")).len(), 1);
+}
