@@ -8,7 +8,7 @@ use crate::source::{Source, block_end};
 use std::collections::BTreeSet;
 
 /// Pairs of mirrored structs in the product.
-const MIRRORS: usize = 29;
+const MIRRORS: usize = 30;
 const SHARED_FIELDS: usize = 5;
 
 struct Struct {
@@ -55,7 +55,11 @@ fn structs(source: &Source) -> Vec<Struct> {
         let mut words = line.split(|character: char| !(character.is_alphanumeric() || character == '_'));
         let Some(name) = words.find(|word| *word == "struct").and_then(|_| words.next()) else { continue };
         let block = source.lines[number..=block_end(&source.lines, number)].concat();
-        let Some((_, body)) = block.split_once('{') else { continue };
+        let Some((head, body)) = block.split_once('{') else { continue };
+        // The list of a layer's parameters begins as a struct does.
+        if head.contains(" from ") {
+            continue;
+        }
         let fields = fields(body);
         if fields.len() >= SHARED_FIELDS {
             let place = format!("{}:{}", source.path, number + 1);
