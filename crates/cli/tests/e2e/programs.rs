@@ -47,10 +47,7 @@ fn note(lab: &Lab) -> PathBuf {
 
 #[test]
 fn a_hook_planted_in_the_repository_does_not_run() {
-    if !needs("sh") {
-        return;
-    }
-    if !has_git() {
+    if !needs("sh") || !has_git() {
         return;
     }
     let lab = Lab::new();

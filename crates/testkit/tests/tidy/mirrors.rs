@@ -76,8 +76,7 @@ fn fields(body: &str) -> BTreeSet<String> {
     while let Some(character) = characters.next() {
         match character {
             '(' | '[' | '{' | '<' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            '>' => depth = depth.saturating_sub(1),
+            ')' | ']' | '}' | '>' => depth = depth.saturating_sub(1),
             ':' if characters.next_if_eq(&':').is_none() && depth == 0 => {
                 fields.insert(std::mem::take(&mut name));
                 continue;
