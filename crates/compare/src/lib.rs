@@ -35,7 +35,8 @@ pub use pivot::{
     PivotWords, pivot,
 };
 pub use recommend::{
-    BrokenLimit, FIRM_SHARE, Out, Recommendation, Standing, UsePart, fitness, recommend, recommend_cells,
+    BrokenLimit, FIRM_SHARE, Fitness, Out, Recommendation, Standing, UsePart, fitness, recommend,
+    recommend_cells,
 };
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};

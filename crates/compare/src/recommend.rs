@@ -203,24 +203,43 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
     ranked(&runs, purpose)
 }
 
-/// Whether a run by itself is fit for uses: of each that something was measured of the share that was, and the limit that the run
-/// breaks, if it does. What a part needs at least is asked here alone: of devices that are all too slow one is the better choice
-/// nevertheless.
-pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, f64, Option<Out>)> {
+/// What a run of anything says about one use.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Fitness {
+    /// Every rate that the use needs was measured and reached, and no pause is longer than the use tolerates.
+    Met,
+    /// A limit is broken.
+    Broken(Out),
+    /// The run does not measure what decides.
+    Unknown,
+}
+
+/// Returns what a run by itself says about each use. Least rates are compared here alone: of devices that are all too slow one is
+/// the better choice nevertheless.
+pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, Fitness)> {
     let runs = [Keyed::new(CellKey::of_run(run), &run.cells)];
     let worst = worst_standstill(&run.cells);
     let of_use = |purpose: &'u Use| {
-        let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
-        let (mut covered, mut out) = (0.0, stalled(worst, purpose));
-        for work in &purpose.work {
-            let Some(nearest) = nearest_cells(&runs, work) else { continue };
-            covered += work.share / whole;
-            let least = work.least.as_ref();
-            out = out.or_else(|| too_slow(least?, nearest.distance, nearest.cells[0]));
+        if let Some(out) = stalled(worst, purpose) {
+            return Fitness::Broken(out);
         }
-        (covered > 0.0).then_some((purpose, covered, out))
+        let rates = purpose.work.iter().filter_map(|work| {
+            let least = work.least.as_ref()?;
+            let same_work = nearest_cells(&runs, work).filter(|nearest| nearest.distance <= SAME_WORK);
+            Some(same_work.map(|nearest| too_slow(least, nearest.cells[0])))
+        });
+        let rates: Vec<Option<Option<Out>>> = rates.collect();
+        let pauses_are_known = purpose.worst_stall().is_none() || worst.is_some();
+        match rates.iter().find_map(|rate| rate.clone().flatten()) {
+            Some(out) => Fitness::Broken(out),
+            None if !rates.is_empty() && rates.iter().all(Option::is_some) && pauses_are_known => {
+                Fitness::Met
+            }
+            None => Fitness::Unknown,
+        }
     };
-    uses.iter().filter(|purpose| !purpose.measured_alone).filter_map(of_use).collect()
+    let uses = uses.iter().filter(|purpose| !purpose.measured_alone);
+    uses.map(|purpose| (purpose, of_use(purpose))).collect()
 }
 
 fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
@@ -420,11 +439,14 @@ fn too_late(cells: &[(&UseWork, &Cell)], purpose: &Use) -> Option<Out> {
 }
 
 /// Whether a cell is slower than its part of the use needs.
-fn too_slow(least: &LeastRate, distance: f64, cell: &Cell) -> Option<Out> {
+fn too_slow(least: &LeastRate, cell: &Cell) -> Option<Out> {
     let bytes_per_s = mean(&compared_values(cell));
-    let is_slower = distance <= SAME_WORK && bytes_per_s < least.bytes_per_s;
     let broken = BrokenLimit::Rate { bytes_per_s, least_bytes_per_s: least.bytes_per_s };
-    is_slower.then(|| Out { broken, cell: cell_name(cell), reason: least.reason.clone() })
+    (bytes_per_s < least.bytes_per_s).then(|| Out {
+        broken,
+        cell: cell_name(cell),
+        reason: least.reason.clone(),
+    })
 }
 
 fn cell_name(cell: &Cell) -> String {

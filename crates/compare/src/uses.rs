@@ -321,6 +321,6 @@ mod tests {
     fn a_mistake_shows_its_line() {
         let source = USES[0].1.replace("share = 28", "share = 0");
         let error = Use::parse("mine.toml", &source).unwrap_err();
-        assert_eq!(error.place().map(|place| place.line), Some(21));
+        assert_eq!(error.place().map(|place| place.line), Some(20));
     }
 }

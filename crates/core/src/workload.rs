@@ -250,6 +250,13 @@ pub struct SyncRule {
     pub at_end: EndSync,
 }
 
+impl SyncRule {
+    /// Returns whether writes wait for the medium before the end of a repetition: by `O_SYNC` or by flushes in between.
+    pub fn waits_for_medium(&self) -> bool {
+        self.o_sync || self.every_writes.is_some()
+    }
+}
+
 /// How arrivals are spaced in an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -204,26 +204,6 @@ impl<'a> CellFacts<'a> {
         })
     }
 
-    /// Rate at the beginning and at the end of the repetition whose rate fell most; none without a course.
-    pub(crate) fn fall(&self) -> Option<(f64, f64)> {
-        let falls = self.cell.counted().filter_map(|one| {
-            let whole = &one.series.intervals;
-            // The last interval may be cut short.
-            let whole = &whole[..whole.len().saturating_sub(1)];
-            if whole.len() < FEWEST_INTERVALS || one.series.interval_ns == 0 {
-                return None;
-            }
-            let part = ((whole.len() as f64 * HEAD) as usize).max(1);
-            let rate = |part: &[kurabe_core::record::Interval]| {
-                let each = part.iter().map(|one| one.read_bytes.saturating_add(one.write_bytes));
-                let bytes = each.fold(0, u64::saturating_add);
-                bytes as f64 * 1e9 / (part.len() as f64 * one.series.interval_ns as f64)
-            };
-            Some((rate(&whole[..part]), rate(&whole[whole.len() - part..])))
-        });
-        falls.filter(|(head, _)| *head > 0.0).min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
-    }
-
     /// The repetition in which kurabe's own code took most, if that was the limit.
     pub(crate) fn generator_share(&self) -> Option<f64> {
         let bound = self.cell.counted().filter(|one| one.generator_bound);
@@ -273,4 +253,24 @@ impl<'a> CellFacts<'a> {
         let slowed_to = mean(noisy) / mean(quiet);
         (is_apart || slowed_to >= SLOWED).then_some(slowed_to)
     }
+}
+
+/// Rate at the beginning and at the end of the repetition whose rate fell most; none without a course.
+pub(crate) fn fall(cell: &Cell) -> Option<(f64, f64)> {
+    let falls = cell.counted().filter_map(|one| {
+        let whole = &one.series.intervals;
+        // The last interval may be cut short.
+        let whole = &whole[..whole.len().saturating_sub(1)];
+        if whole.len() < FEWEST_INTERVALS || one.series.interval_ns == 0 {
+            return None;
+        }
+        let part = ((whole.len() as f64 * HEAD) as usize).max(1);
+        let rate = |part: &[kurabe_core::record::Interval]| {
+            let each = part.iter().map(|one| one.read_bytes.saturating_add(one.write_bytes));
+            let bytes = each.fold(0, u64::saturating_add);
+            bytes as f64 * 1e9 / (part.len() as f64 * one.series.interval_ns as f64)
+        };
+        Some((rate(&whole[..part]), rate(&whole[whole.len() - part..])))
+    });
+    falls.filter(|(head, _)| *head > 0.0).min_by(|a, b| (a.1 / a.0).total_cmp(&(b.1 / b.0)))
 }

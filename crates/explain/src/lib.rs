@@ -17,6 +17,8 @@ mod limits;
 mod outside;
 mod probe;
 
-pub use limits::{CellLimit, Limit, LimitKind, Strength, limits, limits_from_outside, names_cell};
+pub use limits::{
+    CellLimit, Limit, LimitKind, Strength, falling_writes, limits, limits_from_outside, names_cell,
+};
 pub use outside::seen_by_linux;
 pub use probe::{PROBE, probe_steps};

@@ -18,6 +18,7 @@ mod words;
 
 pub(crate) use evidence::Evidence;
 pub use limit::{Limit, LimitKind, Strength};
+pub use rules::falling_writes;
 
 use crate::cell::CellFacts;
 use kurabe_core::model::TimeShare;

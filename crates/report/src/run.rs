@@ -59,25 +59,17 @@ pub fn render_result(record: &RunRecord, style: &Style) -> String {
 
 /// A run that the store did not take, and the file that it is in instead.
 pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &Style) -> String {
-    whole_head(record, headline)
-        .and(summary(record))
-        .and(body(record))
-        .and(end(record, rescued_in(file)))
-        .terminal(style)
+    whole_head(record, headline).and(body(record)).and(end(record, rescued_in(file))).terminal(style)
 }
 
 /// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
-    whole_head(record, headline)
-        .and(summary(record))
-        .and(sweep::doc(record))
-        .and(stored_end(record))
-        .terminal(style)
+    whole_head(record, headline).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
 /// A sweep where its header stands above already.
 pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
-    below_header(record).and(summary(record)).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
+    below_header(record).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
 fn whole_head(record: &RunRecord, headline: &Text) -> Doc {
@@ -91,10 +83,10 @@ fn below_header(record: &RunRecord) -> Doc {
 }
 
 fn result(record: &RunRecord) -> Doc {
-    summary(record).and(body(record)).and(stored_end(record))
+    body(record).and(stored_end(record))
 }
 
-/// The run in one sentence.
+/// The run in one sentence. On a terminal it comes after the table and the remarks, where the eye rests at the end of a run.
 fn summary(record: &RunRecord) -> Doc {
     let sentence = Assessment::of(record).map(|summary| Paragraph::new(summary.sentence).role(Role::Strong));
     sentence.map_or_else(Doc::new, |sentence| Doc::of(sentence).with_gap())
@@ -180,7 +172,11 @@ fn stored_end(record: &RunRecord) -> Doc {
 
 /// How the run ended, what else is to be known, and where it is.
 fn end(record: &RunRecord, items: Vec<Text>) -> Doc {
-    remarks::status(record).append(remarks::below(record)).push(Paragraph::flow(items).indent(0, 2)).done()
+    let mut doc = remarks::status(record).append(remarks::below(record)).done();
+    if !doc.is_empty() {
+        doc = doc.with_gap();
+    }
+    doc.append(summary(record)).push(Paragraph::flow(items).indent(0, 2)).done()
 }
 
 /// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for

@@ -85,7 +85,7 @@ fn markdown_names_the_tool_its_unit_and_a_model() {
     let printed = of(common::kinds::run_as_printed());
     assert!(printed.contains("is the same rate as the tool prints it"), "{printed}");
     let modelled = of(common::stories::fat_walk());
-    assert!(modelled.contains("omputed by a model, not measured"), "{modelled}");
+    assert!(modelled.contains("**By the model, "), "{modelled}");
     assert!(modelled.contains("figures of a model, not measured on a device"), "{modelled}");
     let japanese = report(&[&common::run()], Lang::Ja).markdown();
     assert!(japanese.contains("\n| 項目 | 値 |") && japanese.contains("読み出し"), "{japanese}");

@@ -201,7 +201,7 @@ pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
 /// Whether what a modelled cell took, beside standing in line, was mostly copying in the computer's memory: its figure is that of the
 /// memory, and none of the storage below. A cell with flushes waits for the storage.
 pub fn is_from_memory(cell: &Cell, model: Option<&ModelRecord>) -> bool {
-    if cell.workload.as_ref().is_some_and(|workload| workload.sync.every_writes.is_some()) {
+    if cell.workload.as_ref().is_some_and(|workload| workload.sync.waits_for_medium()) {
         return false;
     }
     let mut sums = [0_u64; 2];

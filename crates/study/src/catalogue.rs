@@ -33,7 +33,8 @@ pub const CATALOGUE: &[(&str, &str)] = library!["catalogue", ".toml":
     "crystaldiskmark",
     "portable",
     "arrays",
-    "hard-disks-today"
+    "hard-disks-today",
+    "users"
 ];
 
 /// Declares the words of a key of catalogue files: a variant for each, with what it is called in English and Japanese.
@@ -79,12 +80,16 @@ words_of_key! {
 }
 
 words_of_key! {
-    /// A kind of device that people tell apart by what it is like to use.
+    /// Class of a device, as people name it when they buy one.
     DeviceClass {
-        /// A disk that turns.
+        /// A hard disk with conventional recording.
         HardDisk = "hard-disk": ("a hard disk", "ハードディスク"),
+        /// A hard disk with shingled recording.
+        SmrDisk = "smr-disk": ("an SMR hard disk", "SMR ハードディスク"),
         /// An SD card, microSD included.
         SdCard = "sd-card": ("an SD card", "SD カード"),
+        /// eMMC, soldered to the board.
+        Emmc = "emmc": ("an eMMC drive", "eMMC"),
         /// A stick on USB 2, at 480 Mbit/s.
         Usb2Stick = "usb-2-stick": ("a USB 2 stick", "USB 2 メモリー"),
         /// A stick on USB 3.
@@ -94,11 +99,17 @@ words_of_key! {
         /// An SSD on SATA at 6 Gbit/s.
         SataSsd = "sata-ssd": ("a SATA SSD", "SATA SSD"),
         /// An NVMe SSD on four lanes of PCIe 3.
-        NvmePcie3 = "nvme-pcie-3": ("an NVMe SSD on PCIe 3", "NVMe SSD (PCIe 3)"),
+        NvmePcie3 = "nvme-pcie-3": ("an NVMe SSD on PCIe 3", "PCIe 3.0 の NVMe SSD"),
         /// The same on PCIe 4.
-        NvmePcie4 = "nvme-pcie-4": ("an NVMe SSD on PCIe 4", "NVMe SSD (PCIe 4)"),
+        NvmePcie4 = "nvme-pcie-4": ("an NVMe SSD on PCIe 4", "PCIe 4.0 の NVMe SSD"),
         /// The same on PCIe 5.
-        NvmePcie5 = "nvme-pcie-5": ("an NVMe SSD on PCIe 5", "NVMe SSD (PCIe 5)"),
+        NvmePcie5 = "nvme-pcie-5": ("an NVMe SSD on PCIe 5", "PCIe 5.0 の NVMe SSD"),
+        /// An SSD with power-loss protection.
+        ServerSsd = "server-ssd": ("a server SSD", "サーバー向け SSD"),
+        /// An SSD of 3D XPoint, which is written in place.
+        OptaneSsd = "optane-ssd": ("an Optane SSD", "Optane SSD"),
+        /// A volume of a cloud provider, with limits of operations and bytes.
+        CloudVolume = "cloud-volume": ("a cloud volume", "クラウドボリューム"),
     }
 }
 

@@ -1,19 +1,21 @@
 //! What kind of device a run is like: all of its cells together, beside the bands of kinds of devices.
 //!
 //! The model: the band of a kind of device is what the catalogue's rows of that kind span for the same work, and nothing
-//! else: where no row has a figure with a source, there is no band. Ends are widened by what the same device differs by
-//! from host to host. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
+//! else: where fewer than five drives have a figure with a source, there is no band. Ends are widened by what the same device differs by
+//! from host to host. Writes that wait for the medium one by one are compared with no band, because no row of the catalogue flushes. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
 //! the kind may be.
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.
 
 use crate::catalogue::work::{WorkDepth, WorkKind, rate_of};
-use crate::catalogue::{Catalogue, DeviceClass, RateWork};
+use crate::catalogue::{Catalogue, DeviceClass, PublishedStatistic, RateWork};
 use kurabe_core::environment::{BlockDevice, Link};
+use kurabe_core::model::{LayerRecord, ModelRecord};
+use kurabe_core::quantity::{GIB, MIB, parse_bytes};
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{model::ModelRecord, workload::Direction};
+use kurabe_core::workload::{Direction, Workload};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// A rate within this factor of an end of a band is in it: hosts, sizes and fill levels make as much of one device.
 const SLACK: f64 = 1.15;
@@ -22,6 +24,13 @@ const SLACK: f64 = 1.15;
 const NEAR: f64 = 1.25;
 /// One cell alone tells no kind: every rate is in some band.
 const FEWEST_CELLS: usize = 2;
+/// Fewest drives behind a band: what one or two drives reach is not usual.
+const FEWEST_DRIVES: usize = 5;
+/// With so many bytes in flight in order, more make no drive faster: CrystalDiskMark's 1 MiB Q8, 128 KiB Q32 and 256 KiB Q8 agree.
+const SATURATED_BYTES: u64 = 2 * MIB;
+/// Random access of a hard disk within less than this is compared with no band: seeks are short there, and the cache of the drive
+/// answers a part. CrystalDiskMark's default is as large.
+const SEEKS_ARE_LONG: u64 = GIB;
 
 /// The span of a kind of device for the work of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -93,6 +102,14 @@ pub fn likeness(
     best.map(|(_, likeness)| likeness)
 }
 
+/// Returns the class of a run's device, if the system or the layers of the model name it.
+pub fn known_class(record: &RunRecord) -> Option<DeviceClass> {
+    match possible_classes(record).as_slice() {
+        [class] => Some(*class),
+        _ => None,
+    }
+}
+
 /// The kinds that a run's device can be of by what the system, or the layers of a model, say; every kind where another tool
 /// says nothing, and none where several devices or something virtual answered.
 fn possible_classes(record: &RunRecord) -> Vec<DeviceClass> {
@@ -109,13 +126,20 @@ fn possible_classes(record: &RunRecord) -> Vec<DeviceClass> {
     }
 }
 
-/// The kinds of one device. A reader of cards looks like a stick.
+/// The classes that one device can be of. A card reader looks like a stick.
 fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
     use DeviceClass::{
-        HardDisk, NvmePcie3, NvmePcie4, NvmePcie5, SataSsd, SdCard, Usb2Stick, Usb3Stick, UsbSsd,
+        CloudVolume, Emmc, HardDisk, NvmePcie3, NvmePcie4, NvmePcie5, OptaneSsd, SataSsd, SdCard, Usb2Stick,
+        Usb3Stick, UsbSsd,
     };
+    if device.provider().is_some() {
+        return &[CloudVolume];
+    }
     if device.turns() == Some(true) {
         return &[HardDisk];
+    }
+    if device.model.as_deref().is_some_and(is_optane) {
+        return &[OptaneSsd];
     }
     match &device.link {
         Some(Link::Sata { .. }) => &[SataSsd],
@@ -128,32 +152,53 @@ fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
         Some(Link::Usb { speed_mbit_per_s: Some(speed), .. }) if *speed <= 480.0 => &[SdCard, Usb2Stick],
         Some(Link::Usb { protocol: Some(protocol), .. }) if protocol == "uas" => &[UsbSsd],
         Some(Link::Usb { .. }) => &[SdCard, Usb3Stick, UsbSsd],
+        Some(Link::CardLines { timing: Some(timing), .. }) if timing.starts_with("mmc") => &[Emmc],
         Some(Link::CardLines { .. }) => &[SdCard],
         _ => &[],
     }
 }
 
-/// The kind that a model is of, by what is at its end; none of an array, of an emulator on a card, and of disks of old buses, whose
-/// time published nothing of this kind.
+/// Returns whether a model name is that of an Optane SSD: Intel's part numbers (INTEL SSDPED1K375GA) have the D of 3D XPoint where
+/// those of flash have a K.
+fn is_optane(model: &str) -> bool {
+    ["SSDPED", "SSDPE21", "SSDPEL1", "SSDPF21Q", "Optane"].iter().any(|part| model.contains(part))
+}
+
+/// The class of a model by its layers; `None` for an array, an emulator on a card, and disks of old buses, from whose
+/// time the catalogue has no figures of this class.
 fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
     let kinds: Vec<&str> = model.layers.iter().map(|layer| layer.kind.as_str()).collect();
     let generation = || model.layers.iter().rev().nth(1)?.value("generation");
     let is_single = model.layers.iter().all(|layer| layer.instances == 1);
+    let medium = model.layers.last()?;
+    let is_protected = medium.value("power_loss_protection") == Some("true");
     match kinds.as_slice() {
         _ if !is_single => None,
+        [.., "limiter", "constant"] => Some(DeviceClass::CloudVolume),
+        [.., "shingle", "disk"] => Some(DeviceClass::SmrDisk),
         [.., "sata" | "usb", "disk"] => Some(DeviceClass::HardDisk),
+        [.., "ssd"] if is_protected => Some(DeviceClass::ServerSsd),
         [.., "sata", "ssd" | "flash-coarse"] => Some(DeviceClass::SataSsd),
         [.., "usb", "ssd"] => Some(DeviceClass::UsbSsd),
         [.., "usb", "flash-coarse"] if generation() == Some("usb-3") => Some(DeviceClass::Usb3Stick),
+        [.., "pcie", "constant"] if medium.name == "xpoint" => Some(DeviceClass::OptaneSsd),
         [.., "pcie", "ssd"] => match generation()? {
             "3" => Some(DeviceClass::NvmePcie3),
             "4" => Some(DeviceClass::NvmePcie4),
             "5" => Some(DeviceClass::NvmePcie5),
             _ => None,
         },
+        ["host", "card"] if carries_as_emmc(medium) => Some(DeviceClass::Emmc),
         ["host", "card"] => Some(DeviceClass::SdCard),
         _ => None,
     }
+}
+
+/// Returns whether a card's lines carry more than the four of UHS-I (104 MB/s): eMMC has eight, which carry 200 MB/s (HS200) or more.
+fn carries_as_emmc(card: &LayerRecord) -> bool {
+    const UHS_I_BYTES_PER_S: u64 = 104_000_000;
+    let interface = card.value("interface").and_then(|rate| parse_bytes(rate.strip_suffix("/s")?).ok());
+    interface.is_some_and(|bytes_per_s| bytes_per_s > UHS_I_BYTES_PER_S)
 }
 
 /// The cells of a run that a kind has a band for.
@@ -166,13 +211,20 @@ fn cells(
     let statistic = record.header.statistic();
     let deepest = DeepestWork::of(record);
     let cells = record.cells.iter().enumerate().filter(|(cell_index, _)| !is_left_out(*cell_index));
-    let cells = cells.filter_map(|(cell_index, cell)| {
+    let cells = cells.filter(|(_, cell)| is_comparable(class, cell)).filter_map(|(cell_index, cell)| {
         let (work, bytes_per_s) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
         let band = band(catalogue, class, &work, deepest.contains(&work))?;
         let RateWork { sequential, direction, .. } = work;
         Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band })
     });
     cells.filter(|cell| cell.bytes_per_s > 0.0).collect()
+}
+
+/// Returns whether a cell may be compared with figures of a class.
+fn is_comparable(class: DeviceClass, cell: &Cell) -> bool {
+    let is_short =
+        |workload: &Workload| !workload.pattern.is_sequential() && workload.span_bytes < SEEKS_ARE_LONG;
+    class != DeviceClass::HardDisk || !cell.workload.as_ref().is_some_and(is_short)
 }
 
 /// The kinds that most people know a drive by, from slow to fast.
@@ -216,30 +268,43 @@ impl DeepestWork {
 
 /// What a kind of device spans for some work, each entry with its fastest figure. What was reached with more in flight is an upper end
 /// alone: who has less of it is not slow, but the kind may be as fast. Such are a sheet's figure of a span of depths, which means many
-/// threads, and one that tells no depth, which means the best, beside all but the run's deepest cell.
+/// threads, and one that tells no depth, which means the best, beside all but the run's deepest cell. So is every specification: makers
+/// state what a drive reaches at most. Sequential tests with enough in flight are one test; of a hard disk all are, because it moves the
+/// bytes that pass under its heads.
 fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: bool) -> Option<Band> {
-    let is_of_depth =
-        |published: &RateWork| published.in_flight.map_or(is_deepest, |(least, most)| least == most);
+    let saturated_at_bytes = if class == DeviceClass::HardDisk { 0 } else { SATURATED_BYTES };
+    let streams = |published: &RateWork| published.streams_like(work, saturated_at_bytes);
+    let is_of_depth = |published: &RateWork| {
+        streams(published) || published.in_flight.map_or(is_deepest, |(least, most)| least == most)
+    };
     let (mut low_bytes_per_s, mut high_bytes_per_s, mut entries) = (f64::INFINITY, 0.0_f64, Vec::new());
+    // A drive that several tables list is one drive.
+    let mut drives = BTreeSet::new();
     for entry in catalogue.entries().filter(|entry| entry.row.class == Some(class)) {
+        let is_measured = entry.table.statistic != PublishedStatistic::Specified;
         let fastest = |of_depth: bool| {
-            entry.fastest(|published| published.is_done_by(work) && is_of_depth(published) == of_depth)
+            entry.fastest(|published| {
+                (published.is_done_by(work) || streams(published)) && is_of_depth(published) == of_depth
+            })
         };
         let [of_depth, at_best] = [true, false].map(|of_depth| fastest(of_depth).map(|(.., span)| span));
-        low_bytes_per_s = of_depth.map_or(low_bytes_per_s, |(low, _)| low.min(low_bytes_per_s));
+        if let Some((low, _)) = of_depth.filter(|_| is_measured) {
+            low_bytes_per_s = low.min(low_bytes_per_s);
+            drives.insert(entry.row.id.as_str());
+        }
         let Some(high) = of_depth.into_iter().chain(at_best).map(|(_, high)| high).reduce(f64::max) else {
             continue;
         };
         high_bytes_per_s = high_bytes_per_s.max(high);
         entries.push(entry.id());
     }
-    low_bytes_per_s.is_finite().then_some(Band { low_bytes_per_s, high_bytes_per_s, entries })
+    (drives.len() >= FEWEST_DRIVES).then_some(Band { low_bytes_per_s, high_bytes_per_s, entries })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalogue::{PublishedStatistic, beside};
+    use crate::catalogue::beside;
 
     /// A run as it is exported, with these cells: order, direction, block, depth, MB/s.
     fn run(cells: &[(bool, &str, u64, u32, f64)]) -> RunRecord {
@@ -313,17 +378,14 @@ mod tests {
             width_max: None,
         };
         let small = (true, "read", 128 << 10, 1, 1684.0);
-        let held = |cells: &[_]| -> Vec<usize> {
-            let likeness = likeness_of(&on(run(cells), link.clone())).unwrap();
-            likeness.cells.iter().map(|cell| cell.cell_index).collect()
+        let compared = |cells: &[_]| -> Vec<usize> {
+            let likeness = likeness_of(&on(run(cells), link.clone()));
+            likeness.map_or_else(Vec::new, |one| one.cells.iter().map(|cell| cell.cell_index).collect())
         };
-        assert_eq!(held(&[small, (true, "read", 1 << 20, 8, 6900.0)]), [1]);
-        assert_eq!(held(&[small]), [0]);
-        // What many threads reach is not slow for one that keeps as many in flight, nor is a queue of 32 fast that comes near it.
         let random = |in_flight, rate| (false, "read", 4096, in_flight, rate);
-        assert_eq!(held(&[small, random(64, 1500.0)]), [0]);
-        let near = likeness_of(&on(run(&[small, random(32, 2700.0)]), link.clone())).unwrap();
-        assert_eq!((near.cells[1].cell_index, near.cells[1].distance()), (1, 0.0));
+        assert_eq!(compared(&[small, random(1, 70.0)]), [1]);
+        // What many threads reach is not slow for one that keeps as many in flight.
+        assert_eq!(compared(&[small, random(64, 1500.0)]), [0; 0]);
     }
 
     #[test]
@@ -336,7 +398,7 @@ mod tests {
         };
         let slow = likeness_of(&on(default_test(SATA), pcie(16.0, 4))).unwrap();
         assert_eq!((slow.class, slow.is_known), (DeviceClass::NvmePcie4, true));
-        assert!(slow.cells[0].distance() < -1.0, "{slow:#?}");
+        assert!(slow.cells[0].distance() < -0.1, "{slow:#?}");
         for link in [Link::Virtio, Link::Memory, pcie(16.0, 1), Link::Other { subsystem: "nbd".to_owned() }] {
             assert_eq!(likeness_of(&on(default_test(SATA), link)), None);
         }
@@ -364,12 +426,12 @@ mod tests {
             ]);
             cells(&run, &catalogue, DeviceClass::SataSsd, &|_| false)
         };
-        let one = rates(555.0, 53.0);
+        let one = rates(555.0, 40.0);
         // Nobody published the last.
         assert_eq!(one.iter().map(|cell| cell.cell_index).collect::<Vec<_>>(), [0, 1, 2, 3]);
         // Operations per second and bytes are one by the block: 98 000 of 4 KiB are 401 MB/s.
         assert!(one.iter().all(|cell| cell.distance() == 0.0), "{one:#?}");
-        // A sheet's sequential rate is that of its best depth, which the second is not: such a rate is not fast there, and less is not slow.
+        // A sheet's sequential rate is that of its best depth: an upper end, which makes no slower rate slow.
         let of_sheets = |entry: &&String| {
             catalogue.entry(entry).unwrap().table.statistic == PublishedStatistic::Specified
         };
@@ -378,7 +440,6 @@ mod tests {
             "{one:#?}"
         );
         assert!(one[1].band.low_bytes_per_s < one[0].band.low_bytes_per_s, "{one:#?}");
-        assert_eq!(one[0].band.high_bytes_per_s, one[1].band.high_bytes_per_s, "{one:#?}");
         let other = rates(1100.0, 5.0);
         assert!(other[0].distance() > 0.3 && other[3].distance() < -0.3, "{other:#?}");
     }
@@ -401,16 +462,40 @@ mod tests {
         let catalogue = Catalogue::load().unwrap();
         let run = run(&[(true, "read", 1 << 20, 8, 50.0)]);
         for (_, class) in DeviceClass::WORDS {
-            let of_kind = cells(&run, &catalogue, *class, &|_| false);
-            let [CellLikeness { band, .. }] = of_kind.as_slice() else { panic!("{class:?}: {of_kind:?}") };
+            let of_class = cells(&run, &catalogue, *class, &|_| false);
+            let Some(CellLikeness { band, .. }) = of_class.first() else { continue };
             for entry in band.entries.iter().map(|id| catalogue.entry(id).unwrap()) {
                 assert_eq!(entry.row.class, Some(*class));
                 assert!(!entry.source().is_empty());
             }
             if *class == DeviceClass::HardDisk {
-                assert_eq!((band.low_bytes_per_s, band.high_bytes_per_s), (100e6, 210e6));
+                assert_eq!((band.low_bytes_per_s, band.high_bytes_per_s), (100e6, 270e6));
             }
         }
+    }
+
+    #[test]
+    fn fewer_than_five_measured_drives_are_no_band() {
+        let rows = |count: usize| -> Catalogue {
+            let row = |number| {
+                format!(
+                    "[[table.row]]\nid = \"drive-{number}\"\ndevice = \"D\"\nclass = \"sata-ssd\"\nread = 500\n"
+                )
+            };
+            let head = "schema = 1\nsource = \"S\"\n[[table]]\nid = \"t\"\ntitle = { en = \"t\", ja = \"t\" }\ntool = \"dd\"\n\
+                        procedure = { en = \"p\", ja = \"p\" }\nstatistic = \"mean\"\n\
+                        column = [{ key = \"read\", name = { en = \"r\", ja = \"r\" }, unit = \"MB/s\", decimals = 1, \
+                        work = { order = \"sequential\", direction = \"read\", block = \"1 MiB\", in_flight = 8 } }]\n";
+            let source = (0..count).map(row).fold(head.to_owned(), |all, row| all + &row);
+            Catalogue::parse("t.toml", &source).unwrap()
+        };
+        let run = run(&[(true, "read", 1 << 20, 8, 500.0)]);
+        let bands = |catalogue: &Catalogue| cells(&run, catalogue, DeviceClass::SataSsd, &|_| false).len();
+        assert_eq!([4, 5].map(|count| bands(&rows(count))), [0, 1]);
+        // The makers' own figures are no measurements.
+        let mut specified = rows(5);
+        specified.tables.iter_mut().for_each(|table| table.statistic = PublishedStatistic::Specified);
+        assert_eq!(bands(&specified), 0);
     }
 
     /// Cells of CrystalDiskMark's default test.
@@ -426,27 +511,24 @@ mod tests {
     ];
 
     #[test]
-    fn the_default_test_has_a_band_of_every_kind_but_where_nobody_published_one() {
+    fn everyday_classes_have_bands_of_the_default_test() {
         let catalogue = Catalogue::load().unwrap();
         let run = default_test([100.0; 8]);
-        let missing = |class: DeviceClass| -> Vec<usize> {
-            let of_kind = cells(&run, &catalogue, class, &|_| false);
-            (1..=CELLS.len())
-                .filter(|number| !of_kind.iter().any(|cell| cell.cell_index + 1 == *number))
-                .collect()
+        let with_band = |class: DeviceClass| -> Vec<usize> {
+            cells(&run, &catalogue, class, &|_| false).iter().map(|cell| cell.cell_index + 1).collect()
         };
-        for (_, class) in DeviceClass::WORDS.iter().copied() {
-            let expected: &[usize] = match class {
-                // Sequential work with 1 MiB and nothing else in flight, which nobody told of a card.
-                DeviceClass::SdCard => &[3, 4],
-                // Who measured sticks on USB 2 told large reads and writes alone.
-                DeviceClass::Usb2Stick => &[3, 4, 5, 6, 7, 8],
-                // 64 in flight there.
-                DeviceClass::UsbSsd => &[5, 6],
-                _ => &[],
-            };
-            assert_eq!(missing(class), expected, "{class:?}");
-        }
+        let classes = DeviceClass::WORDS.iter().map(|(_, class)| (*class, with_band(*class)));
+        let with_bands: Vec<(DeviceClass, Vec<usize>)> =
+            classes.filter(|(_, cells)| !cells.is_empty()).collect();
+        let expected: [(DeviceClass, &[usize]); 6] = [
+            (DeviceClass::HardDisk, &[1, 2, 3, 4, 7, 8]),
+            (DeviceClass::SdCard, &[5, 6, 7, 8]),
+            (DeviceClass::Usb3Stick, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (DeviceClass::SataSsd, &[1, 2, 3, 4, 5, 6, 7, 8]),
+            (DeviceClass::NvmePcie3, &[1, 2, 3, 4, 7, 8]),
+            (DeviceClass::NvmePcie4, &[1, 2, 7, 8]),
+        ];
+        assert_eq!(with_bands, expected.map(|(class, cells)| (class, cells.to_vec())));
     }
 
     #[test]
@@ -459,7 +541,9 @@ mod tests {
             for entry in entries {
                 let source = entry.source();
                 assert!(source.contains(".com/") || source.contains("(20"), "{}: {source}", entry.id());
-                assert!(entry.row.class.is_some() && entry.figures().count() == 8, "{}", entry.id());
+                // Tables of several users have rows without a class, or with fewer figures.
+                let is_whole = entry.row.class.is_some() && entry.figures().count() == 8;
+                assert!(is_whole || entry.table.source == "several", "{}", entry.id());
             }
         }
     }

@@ -17,8 +17,8 @@ use super::evidence::{
 use super::limit::{Limit, Strength};
 use super::storage::StorageFacts;
 use super::words;
-use crate::cell::{CellFacts, SLOWED};
-use kurabe_core::record::RunRecord;
+use crate::cell::{CellFacts, SLOWED, fall};
+use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, EndSync};
 
 /// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
@@ -150,7 +150,7 @@ fn host_memory(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
 fn page_cache(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let workload = facts.workload.filter(|_| ground.cached)?;
     let sync = workload.sync;
-    let reaches_device = sync.o_sync || sync.every_writes.is_some() || sync.at_end == EndSync::Timed;
+    let reaches_device = sync.waits_for_medium() || sync.at_end == EndSync::Timed;
     if facts.is_write() && reaches_device {
         return None;
     }
@@ -204,8 +204,15 @@ fn behind_writes(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit
 }
 
 fn falling(facts: &CellFacts<'_>) -> Option<Limit> {
-    let (head, tail) = facts.fall().filter(|(head, tail)| facts.is_write() && *tail < head * FALLEN)?;
+    let (head, tail) = falling_writes(facts.cell)?;
     Some(words::write_cache(head, tail))
+}
+
+/// Returns the rates in bytes per second at the beginning and at the end of the repetition in which the writes of a cell slowed
+/// down most, if they slowed down lastingly.
+pub fn falling_writes(cell: &Cell) -> Option<(f64, f64)> {
+    let is_write = cell.direction == Some(Direction::Write);
+    fall(cell).filter(|(head, tail)| is_write && *tail < head * FALLEN)
 }
 
 /// Writes that no disk takes so fast end in memory before the drives.

@@ -8,6 +8,7 @@
 
 use super::kit::*;
 use super::room;
+use kurabe_core::record::NoticeKind;
 
 /// A test: its name here, which reads and writes of a kind share, its title in the Excel output, its direction, whether
 /// offsets ascend.
@@ -159,7 +160,8 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
             "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
         ),
     };
-    parts::notice(text)
+    let kind = if direct { NoticeKind::Other } else { NoticeKind::CacheDrop };
+    Notice::new(kind, text)
 }
 
 /// Whether a command line has an option of one letter, alone (`-e`) or among others (`-ecI`). A letter that wants a value

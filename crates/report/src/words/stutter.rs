@@ -1,12 +1,11 @@
 //! Stutter in one line that a person understands.
 
-use crate::words;
 use kurabe_core::record::{Cell, RunRecord};
-use kurabe_core::{Text, number, text};
+use kurabe_core::{Text, number, text, workload::Workload};
 use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes};
 
-/// Shorter stalls cannot be felt.
-const FELT_NS: u64 = 100_000_000;
+/// Shorter pauses are not noticed.
+pub(crate) const FELT_NS: u64 = 100_000_000;
 
 /// Up to this ratio a time is no longer than another.
 const NO_LONGER: f64 = 1.05;
@@ -63,34 +62,28 @@ fn how_often(stutter: &Stutter) -> Text {
     }
 }
 
-/// That nothing stalled, or that nothing stands out only because everything is slow: an operation is a stall when it is
-/// far beyond the median of its kind, and who waits 0.3 s for every one of them does not feel that it runs smoothly.
-pub(crate) fn smooth_words((cell, longest_ns): (&Cell, u64)) -> Text {
+/// Describes a run without a stall by its longest operation. An operation is a stall only if it is far beyond the median of its kind, so
+/// where every operation takes 0.3 s there is no stall, and the run is not steady either.
+pub(crate) fn smooth_words(longest_ns: u64) -> Text {
     let longest = number::latency_ns(longest_ns);
-    if longest_ns < FELT_NS {
-        return text!(
-            "steady, no operation took longer than {longest}",
-            "安定していて、最長の操作でも {longest}"
-        );
+    match longest_ns < FELT_NS {
+        true => text!("steady, slowest operation {longest}", "安定(最も遅い I/O で {longest})"),
+        false => text!(
+            "no unusual pauses, but single operations take up to {longest}",
+            "目立つ引っかかりはないが、1 回の I/O に最長 {longest} かかる"
+        ),
     }
-    let cell = words::cell(cell);
-    text!(
-        "no stall stands out, but operations take up to {longest} ({cell})",
-        "際立った停滞はないが、1 回の操作に最長 {longest} かかる({cell})";
-        cell
-    )
 }
 
-/// The longest operation of cells of ordinary blocks, with its cell. Blocks above a mebibyte take long because there is much
-/// to move.
-pub(crate) fn longest_operation<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<(&'a Cell, u64)> {
+/// Returns the longest operation of cells of ordinary blocks, in ns. Blocks above a mebibyte take long because there is much
+/// to move, and in a queue operations wait for each other.
+pub(crate) fn longest_operation_ns<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<u64> {
     const LARGEST_BLOCK: u32 = 1 << 20;
-    let ordinary = |cell: &&Cell| {
-        let workload = cell.workload.as_ref();
-        cell.imported.is_none() && workload.is_some_and(|one| one.largest_block_bytes() <= LARGEST_BLOCK)
+    let is_meant = |one: &Workload| {
+        one.iodepth.saturating_mul(one.threads) == 1 && one.largest_block_bytes() <= LARGEST_BLOCK
     };
-    let operations = cells.filter(ordinary).map(|cell| (cell, cell_latency(cell).max_ns));
-    operations.filter(|(_, longest_ns)| *longest_ns > 0).max_by_key(|(_, longest_ns)| *longest_ns)
+    let alone = cells.filter(|cell| cell.imported.is_none() && cell.workload.as_ref().is_some_and(is_meant));
+    alone.map(|cell| cell_latency(cell).max_ns).filter(|longest_ns| *longest_ns > 0).max()
 }
 
 /// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.

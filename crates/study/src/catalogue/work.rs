@@ -77,8 +77,21 @@ impl RateWork {
         self.direction == cell.direction && self.sequential == cell.sequential && block && depth
     }
 
-    /// What a cell did; `None` of what is no plain reading or writing of blocks.
-    pub(crate) fn of(cell: &Cell) -> Option<Self> {
+    /// Returns whether both move large blocks in order in the same direction, with so many bytes in flight that more gain nothing: then
+    /// the depth and the size of the blocks do not matter.
+    pub(crate) fn streams_like(&self, other: &Self, saturated_at_bytes: u64) -> bool {
+        let streams = |one: &Self| {
+            let block_bytes = one.block_bytes.unwrap_or(LARGE_BYTES);
+            let in_flight = one.in_flight.map_or(1, |(least, _)| least);
+            one.sequential
+                && block_bytes >= LARGE_BYTES
+                && block_bytes.saturating_mul(in_flight) >= saturated_at_bytes
+        };
+        self.direction == other.direction && streams(self) && streams(other)
+    }
+
+    /// What a cell did; `None` if it did not plainly read or write blocks, or each write waited for the medium.
+    pub fn of(cell: &Cell) -> Option<Self> {
         let direction = cell.direction.filter(|direction| *direction != Direction::Mix)?;
         if cell.measure != Measure::Rate {
             return None;
@@ -93,6 +106,9 @@ impl RateWork {
     }
 
     fn of_workload(workload: &Workload, direction: Direction) -> Option<Self> {
+        if direction != Direction::Read && workload.sync.waits_for_medium() {
+            return None;
+        }
         let (sequential, block_bytes) = workload.plain_order()?;
         let in_flight = Some(in_flight(workload.iodepth, workload.threads));
         Some(Self { direction, sequential, block_bytes: Some(block_bytes), in_flight })

@@ -1,7 +1,7 @@
 //! `kurabe-explain`.
 
 mod articles;
-mod blind;
+pub(crate) mod blind;
 mod claims;
 mod library;
 mod probing;

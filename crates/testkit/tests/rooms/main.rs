@@ -4,6 +4,7 @@ mod compare;
 mod corpus;
 mod exchange;
 mod explain;
+mod first_sentences;
 mod glyphs;
 mod host;
 mod needs;

@@ -210,6 +210,11 @@ fn short_name(class: DeviceClass) -> &'static str {
         DeviceClass::NvmePcie4 => "NVMe 4",
         DeviceClass::NvmePcie5 => "NVMe 5",
         DeviceClass::Usb2Stick | DeviceClass::Usb3Stick | DeviceClass::UsbSsd => "USB",
+        DeviceClass::SmrDisk => "SMR HDD",
+        DeviceClass::Emmc => "eMMC",
+        DeviceClass::ServerSsd => "server SSD",
+        DeviceClass::OptaneSsd => "Optane",
+        DeviceClass::CloudVolume => "cloud",
     }
 }
 

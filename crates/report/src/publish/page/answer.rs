@@ -15,7 +15,7 @@ use crate::doc::{Doc, Purpose};
 use crate::run::derived;
 use crate::words;
 use crate::words::stutter::{
-    longest_operation, reads_beside, reads_beside_words, smooth_words, stutter_words,
+    longest_operation_ns, reads_beside, reads_beside_words, smooth_words, stutter_words,
 };
 use kurabe_compare::{Pair, Weight};
 use kurabe_core::record::{RunRecord, RunStatus};
@@ -193,7 +193,7 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
 /// That no stall can be felt, and if so, that operations are slow all the same.
 fn no_stall(rows: &[CellRow<'_>]) -> Text {
     let cells = rows.iter().flat_map(|row| row.entries.iter().flatten()).map(|entry| entry.figures.cell);
-    longest_operation(cells).map_or_else(
+    longest_operation_ns(cells).map_or_else(
         || {
             text!(
                 "No stall that a person would feel (0.1 s or longer) was seen.",

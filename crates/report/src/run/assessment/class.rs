@@ -1,0 +1,195 @@
+//! The first clause: which class a device belongs to, and which of its rates are not usual there.
+
+use crate::words;
+use kurabe_core::imported::Quantity;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::{Text, number, text, workload::Direction};
+use kurabe_stats::{cell_figure, is_from_memory};
+use kurabe_study::catalogue::DeviceClass;
+use kurabe_study::{CellLikeness, Likeness, known_class};
+
+/// Times that are given for a run without rates: the others are in the table.
+const MOST_TIMES: usize = 3;
+
+/// Returns the forms of the clause, the longest first; none if nothing is known.
+pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Text> {
+    if let Some(likeness) = likeness {
+        return compared(record, likeness);
+    }
+    if let Some(offered) = offered(record) {
+        return vec![offered];
+    }
+    let Some(figures) = figures(record) else { return Vec::new() };
+    match known_class(record) {
+        Some(class) => {
+            let class = marked(record, &class.name());
+            vec![text!("{class}: {figures}", "{class}: {figures}"; class, figures), class]
+        }
+        None if record.header.model.is_some() => {
+            vec![text!("by the model, {figures}", "モデルの計算値: {figures}"; figures)]
+        }
+        None => vec![figures],
+    }
+}
+
+/// The name of a class, with a mark if a model was measured.
+fn marked(record: &RunRecord, class: &Text) -> Text {
+    match record.header.model {
+        Some(_) => text!("{class} (model)", "{class}(モデル)"; class),
+        None => class.clone(),
+    }
+}
+
+/// A group of tests that readers judge together.
+struct Group<'l> {
+    is_sequential: bool,
+    name: Text,
+    furthest: &'l CellLikeness,
+}
+
+/// Returns which groups of tests are as fast as the class, and which are not.
+fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
+    let class = words::amid(&marked(record, &likeness.class.name()));
+    let groups = [
+        ((true, Direction::Read), text!("sequential reads", "シーケンシャル読み出し")),
+        ((true, Direction::Write), text!("sequential writes", "シーケンシャル書き込み")),
+        ((false, Direction::Read), text!("random reads", "ランダム読み出し")),
+        ((false, Direction::Write), text!("random writes", "ランダム書き込み")),
+    ];
+    let furthest = |(group, name): ((bool, Direction), Text)| {
+        let of_group = likeness.cells.iter().filter(|cell| (cell.sequential, cell.direction) == group);
+        let furthest = of_group.max_by(|a, b| a.distance().abs().total_cmp(&b.distance().abs()))?;
+        Some(Group { is_sequential: group.0, name, furthest })
+    };
+    let groups: Vec<Group<'_>> = groups.into_iter().filter_map(furthest).collect();
+    let off = |sign: f64| -> Vec<&Group<'_>> {
+        groups.iter().filter(|group| group.furthest.distance() * sign > 0.0).collect()
+    };
+    let (slower, faster) = (off(-1.0), off(1.0));
+    let named = |groups: &[&Group<'_>]| match groups {
+        [_, _, _, _] => text!("every test", "全項目"),
+        [one, other] if one.is_sequential == other.is_sequential => match one.is_sequential {
+            true => text!("sequential I/O", "シーケンシャル"),
+            false => text!("random I/O", "ランダム"),
+        },
+        several => Text::join(several.iter().map(|group| group.name.clone()), [", ", "、"]),
+    };
+    let with_figure = |groups: &[&Group<'_>]| {
+        let [Group { name, furthest, .. }] = groups else { return named(groups) };
+        let (rate, usual) = (number::rate(furthest.bytes_per_s), usual(furthest));
+        text!("{name} ({rate}, usual {usual})", "{name}({rate}、通常 {usual})"; name)
+    };
+    let not_usual = |slower: &[&Group<'_>], faster: &[&Group<'_>], words: &dyn Fn(&[&Group<'_>]) -> Text| {
+        let (slow, fast) = (words(slower), words(faster));
+        match (slower.is_empty(), faster.is_empty()) {
+            (false, false) => text!(
+                "slower than {class} in {slow}, faster in {fast}",
+                "{class}としては{slow}が遅く、{fast}が速い"; class, slow, fast
+            ),
+            (false, true) => {
+                text!("slower than {class} in {slow}", "{class}としては{slow}が遅い"; class, slow)
+            }
+            _ => {
+                text!("faster than {class} in {fast}", "{class}としては{fast}が速い"; class, fast)
+            }
+        }
+    };
+    if slower.is_empty() && faster.is_empty() {
+        return vec![text!("as fast as {class}", "{class}並みの速さ"; class)];
+    }
+    vec![
+        not_usual(&slower, &faster, &with_figure),
+        not_usual(&slower, &faster, &named),
+        match slower.is_empty() {
+            true => not_usual(&[], &faster, &named),
+            false => not_usual(&slower, &[], &named),
+        },
+    ]
+}
+
+/// The band of a cell: `310.0 – 560.0 MB/s`.
+fn usual(cell: &CellLikeness) -> String {
+    let [low, high] = [cell.band.low_bytes_per_s, cell.band.high_bytes_per_s].map(number::rate);
+    if low == high { low.to_string() } else { format!("{} – {high}", low.number) }
+}
+
+/// What devices of a class reach in a cell.
+pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
+    let (class, usual) = (class.name(), usual(cell));
+    text!("{class}: {usual}", "{class}: {usual}"; class)
+}
+
+/// Returns the best rate of each direction, and the access time if it was measured; of a run without rates its first other figures.
+pub(super) fn figures(record: &RunRecord) -> Option<Text> {
+    let statistic = record.header.statistic();
+    let figure = |cell| {
+        let value = cell_figure(cell, statistic).or_else(|| printed(cell))?;
+        Some((cell, value)).filter(|(_, value)| *value > 0.0)
+    };
+    let cells: Vec<(&Cell, f64)> = record.cells.iter().filter_map(figure).collect();
+    let [read, write] = [Direction::Read, Direction::Write].map(|direction| best(record, &cells, direction));
+    let clauses: Vec<Text> = match (read, write) {
+        (None, None) => {
+            let others = cells.iter().filter(|(cell, _)| cell.measure != Measure::Rate);
+            others.take(MOST_TIMES).map(time).collect()
+        }
+        (read, write) => words::present([read, write, access_time(&cells)]),
+    };
+    (!clauses.is_empty()).then(|| Text::list(clauses))
+}
+
+/// The rate that another tool printed for a cell, in bytes per second.
+fn printed(cell: &Cell) -> Option<f64> {
+    let figures = &cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?.figures;
+    figures.iter().find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
+}
+
+/// Returns the highest rate of one direction. Writes that wait for the medium are named so, and count only if there are no others.
+fn best(record: &RunRecord, cells: &[(&Cell, f64)], direction: Direction) -> Option<Text> {
+    let waits = |cell: &Cell| cell.workload.as_ref().is_some_and(|one| one.sync.waits_for_medium());
+    let is_meant = |cell: &Cell| cell.measure == Measure::Rate && cell.direction == Some(direction);
+    let rates = || cells.iter().filter(|(cell, _)| is_meant(cell));
+    let highest =
+        |durable: bool| rates().filter(|(cell, _)| waits(cell) == durable).max_by(|a, b| a.1.total_cmp(&b.1));
+    let is_read = direction == Direction::Read;
+    let plain = if is_read { rates().max_by(|a, b| a.1.total_cmp(&b.1)) } else { highest(false) };
+    let (cell, rate) = plain.or_else(|| highest(true))?;
+    let rate = number::rate(*rate);
+    Some(match (direction, is_from_memory(cell, record.header.model.as_ref())) {
+        (Direction::Read, true) => {
+            text!("reads from memory at up to {rate}", "メモリーからの読み出しは最大 {rate}")
+        }
+        (Direction::Read, false) => text!("reads up to {rate}", "読み出しは最大 {rate}"),
+        (_, true) => text!("writes into memory at up to {rate}", "メモリーへの書き込みは最大 {rate}"),
+        (_, false) if waits(cell) => text!("durable writes up to {rate}", "同期書き込みは最大 {rate}"),
+        (_, false) => text!("writes up to {rate}", "書き込みは最大 {rate}"),
+    })
+}
+
+/// Returns the rate that was offered, if every cell offered operations at a fixed rate: that is not what the device can do.
+fn offered(record: &RunRecord) -> Option<Text> {
+    let offered = |cell: &Cell| Some(cell.workload.as_ref()?.open_loop?.rate_iops);
+    let highest =
+        record.cells.iter().map(offered).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;
+    let rate = number::iops(highest);
+    Some(text!(
+        "measured at an offered rate of {rate}, not at the limit of the device",
+        "{rate} の負荷を与えた測定で、デバイスの上限ではない"
+    ))
+}
+
+/// Returns the access time, which tools that sample places measure.
+fn access_time(cells: &[(&Cell, f64)]) -> Option<Text> {
+    let (_, value) = cells.iter().find(|(cell, _)| cell.measure == Measure::AccessTime)?;
+    let time = number::measured(Measure::AccessTime, *value);
+    Some(text!("access time {time}", "アクセス時間 {time}"))
+}
+
+fn time((cell, value): &(&Cell, f64)) -> Text {
+    let name = words::amid(&words::cell(cell)).map(|name| name.trim_start().to_owned());
+    let value = Text::from(number::measured(cell.measure, *value));
+    match cell.measure {
+        Measure::Operations => text!("{name} at {value}", "{name}は {value}"; name, value),
+        _ => text!("{name} takes {value}", "{name}は {value}"; name, value),
+    }
+}

@@ -1,0 +1,133 @@
+//! The last clause: the most important reason for caution, or that there is none.
+
+use super::Unfit;
+use crate::words;
+use crate::words::stutter::{FELT_NS, longest_operation_ns, smooth_words};
+use kurabe_compare::BrokenLimit;
+use kurabe_core::record::{Cell, Measure, RunRecord};
+use kurabe_core::{Text, number, text};
+use kurabe_explain::{CellLimit, LimitKind};
+use kurabe_stats::{cell_latency, cell_values, mean_interval, stutter};
+use kurabe_study::catalogue::DeviceClass;
+use kurabe_study::known_class;
+
+/// An interval of more than this to either side is too wide for comparisons.
+const IMPRECISE: f64 = 0.1;
+/// An interval of more than this makes a figure useless.
+const NO_FIGURE: f64 = 0.5;
+/// While others go on, a single operation that takes less is not noticed …
+const HELD_UP_NS: u64 = 500_000_000;
+/// … and one that takes less than so many times the mean of its cell only waits for its turn.
+const FAR_ABOVE_MEAN: f64 = 10.0;
+/// Most uses that are named: more would hide the class.
+const MOST_USES: usize = 2;
+
+/// Returns the forms of the most important warning, the longest first. A run that was imported tells neither pauses nor repetitions.
+/// `has_property`: the clause before already says what is unsteady.
+pub(super) fn clauses(
+    record: &RunRecord,
+    limits: &[CellLimit],
+    unfit: &[Unfit],
+    has_property: bool,
+) -> Vec<Text> {
+    // A volume is sold with its limits, which the clause before states.
+    let unfit = if known_class(record) == Some(DeviceClass::CloudVolume) { &[] } else { unfit };
+    let slow = || too_slow(unfit);
+    if record.header.origin.is_some() {
+        return slow().into_iter().collect();
+    }
+    if let Some(pauses) = pauses(record, unfit) {
+        return pauses;
+    }
+    let others = disturbed(limits)
+        .or_else(slow)
+        .or_else(|| imprecise(record).filter(|_| !has_property))
+        .or_else(|| longest_operation_ns(timed(record)).filter(|_| !has_property).map(smooth_words));
+    others.into_iter().collect()
+}
+
+/// Titles of the uses that a limit rules out.
+fn titles<'u>(unfit: impl Iterator<Item = &'u Unfit>) -> Text {
+    Text::join(unfit.take(MOST_USES).map(|one| one.title.clone()), [" and ", "や"])
+}
+
+/// The longest pause that a person notices, and the uses that tolerate none so long.
+fn pauses(record: &RunRecord, unfit: &[Unfit]) -> Option<Vec<Text>> {
+    let felt = timed(record).filter_map(|cell| {
+        let one = stutter(cell).filter(|one| one.stalls > 0 && one.worst_ns >= FELT_NS)?;
+        // In a deep queue every operation waits for many others.
+        let mean_ns = cell_latency(cell).mean_ns().unwrap_or(0.0);
+        let is_held_up = one.worst_ns >= HELD_UP_NS && one.worst_ns as f64 > mean_ns * FAR_ABOVE_MEAN;
+        (one.stops_everything() || is_held_up).then_some(one)
+    });
+    let worst = felt.max_by_key(|one| one.worst_ns)?;
+    let longest = number::latency_ns(worst.worst_ns);
+    if !worst.stops_everything() {
+        return Some(vec![text!(
+            "single operations wait up to {longest} while others go on",
+            "ほかの I/O が進む間も、最長 {longest} 待たされる I/O がある"
+        )]);
+    }
+    let uses = titles(unfit.iter().filter(|one| matches!(one.out.broken, BrokenLimit::Stall { .. })));
+    let short = text!("pauses of up to {longest}", "最長 {longest} の停止がある");
+    let long = (!uses.is_empty()).then(|| {
+        text!(
+            "pauses of up to {longest}, too long for {uses}",
+            "最長 {longest} の停止があり、{uses}には向かない"; uses
+        )
+    });
+    Some(long.into_iter().chain([short]).collect())
+}
+
+/// Cells whose figure other work or kurabe itself limited.
+fn disturbed(limits: &[CellLimit]) -> Option<Text> {
+    let is_doubtful =
+        |one: &&CellLimit| matches!(one.limit.kind, LimitKind::OtherWork | LimitKind::Generator);
+    let (doubtful, tests) = (limits.iter().filter(is_doubtful).count(), limits.len());
+    (doubtful > 0).then(|| {
+        text!(
+            "other work made {doubtful} of {tests} tests unreliable",
+            "{tests} 項目中 {doubtful} 項目は、ほかの処理の影響で不確か"
+        )
+    })
+}
+
+/// The uses for which a device is too slow, but not by so much that everyone knows.
+fn too_slow(unfit: &[Unfit]) -> Option<Text> {
+    const WORTH_SAYING: f64 = 0.25;
+    let uses = titles(unfit.iter().filter(|one| match one.out.broken {
+        BrokenLimit::Rate { bytes_per_s, least_bytes_per_s } => {
+            bytes_per_s > least_bytes_per_s * WORTH_SAYING
+        }
+        _ => false,
+    }));
+    (!uses.is_empty()).then(|| text!("too slow for {uses}", "{uses}には遅すぎる"; uses))
+}
+
+/// The figure with the widest interval, if it is too wide.
+fn imprecise(record: &RunRecord) -> Option<Text> {
+    let width = |cell| {
+        let mean = mean_interval(&cell_values(cell))?;
+        Some((cell, mean.half_width? / mean.mean)).filter(|(_, width)| width.is_finite())
+    };
+    let (cell, widest) = record.cells.iter().filter_map(width).max_by(|one, two| one.1.total_cmp(&two.1))?;
+    let (name, width) = (words::amid(&words::cell(cell)), number::percent(widest));
+    match widest {
+        _ if widest > NO_FIGURE => Some(text!(
+            "no usable figure for {name}, whose repetitions differ too much",
+            "{name}はばらつきが大きく、判断できない"; name
+        )),
+        _ if widest > IMPRECISE => Some(
+            text!("imprecise: {name} varies by ±{width}", "{name}は ±{width} の幅があり、目安程度"; name),
+        ),
+        _ => None,
+    }
+}
+
+/// The cells whose operations kurabe timed.
+fn timed(record: &RunRecord) -> impl Iterator<Item = &Cell> {
+    record
+        .cells
+        .iter()
+        .filter(|cell| cell.imported.is_none() && cell.measure == Measure::Rate && cell.workload.is_some())
+}
