@@ -18,9 +18,9 @@ pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<(
         return Ok(());
     };
     let Some(record) = &done.record else { return done.outcome };
-    let fit = Fit::of(&record.cells, &purpose, args.count());
+    let fit = Fit::of_run(record, &purpose, args.count());
     if global.json {
-        print_json(&ScriptLine::Fit { run: &done.id, answer: fit_answer(&fit), fit: &fit })?;
+        print_json(&ScriptLine::Fit { run: &done.id, answer: fit_answer(&fit, record), fit: &fit })?;
     } else {
         print_page(&fit_doc(&fit, record).terminal(&style()))?;
     }

@@ -7,10 +7,11 @@
 
 use crate::recommend::{FIRM_SHARE, worst_standstill};
 use crate::uses::{Bearable, Use, UseLimit, UseWork};
+use crate::write_cache::{WriteCaches, cache_bytes, written_bytes};
 use kurabe_core::Text;
 use kurabe_core::profile::{IoStep, MOST_THREADS, Order, Profile, Rules, Step};
 use kurabe_core::quantity::{MIB, NS_PER_S};
-use kurabe_core::record::{Cell, LatencyRecord, Repetition};
+use kurabe_core::record::{Cell, LatencyRecord, Repetition, RunRecord};
 use kurabe_core::workload::{Arrival, Direction, End, OpKind, OpenLoop, Pattern, SyncRule};
 use kurabe_stats::{
     CONFIDENCE, compared_values, fewest_for_quantile, mean_at_least, operations_over, percentile_ns,
@@ -41,6 +42,21 @@ pub struct Fit {
     pub verdict: FitVerdict,
     /// Each limit of the use with what was measured.
     pub limits: Vec<JudgedLimit>,
+    /// Why the verdict is not clear although every limit is kept: a cache may have taken all writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_doubt: Option<CacheDoubt>,
+}
+
+/// That the writes of a run fit into the caches of the drive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CacheDoubt {
+    /// Bytes that the run wrote.
+    pub written_bytes: u64,
+    /// Bytes that would show the drive without its caches.
+    pub needed_bytes: u64,
+    /// Time that they take at the rate at which the test file was written, in ns.
+    pub needed_ns: Option<u64>,
 }
 
 /// Whether a storage is fit for a use.
@@ -125,7 +141,18 @@ impl JudgedLimit {
 }
 
 impl Fit {
-    /// How fit what a run of [`fit_profile`] measured is for its use, for so many of what it counts.
+    /// Judges a run of [`fit_profile`] for its use, for so many of what it counts. A use that writes for hours is not judged fit by
+    /// writes that the caches of the drive may have taken.
+    pub fn of_run(record: &RunRecord, purpose: &Use, count: u32) -> Self {
+        let fit = Self::of(&record.cells, purpose, count);
+        let doubt = cache_doubt(record).filter(|_| purpose.sustained && fit.verdict == FitVerdict::Fit);
+        match doubt {
+            Some(doubt) => Self { verdict: FitVerdict::NotClear, cache_doubt: Some(doubt), ..fit },
+            None => fit,
+        }
+    }
+
+    /// Judges what the cells of a run of [`fit_profile`] measured, whatever the caches of the drive.
     pub fn of(cells: &[Cell], purpose: &Use, count: u32) -> Self {
         let cell_of = |place: usize| cells.iter().find(|cell| cell.step_index as usize == place);
         let parts: Vec<(&UseWork, Option<&Cell>)> =
@@ -141,8 +168,9 @@ impl Fit {
             () if is(FitVerdict::Fit) && !limits.iter().any(JudgedLimit::is_open) => FitVerdict::Fit,
             () => FitVerdict::NotClear,
         };
+        let (name, title) = (purpose.name.clone(), purpose.title.clone());
         let count = purpose.counts().then_some(count);
-        Self { name: purpose.name.clone(), title: purpose.title.clone(), count, verdict, limits }
+        Self { name, title, count, verdict, limits, cache_doubt: None }
     }
 
     /// The limit that the answer hangs on: the first that is as the answer says, and the least sure of those that are kept to.
@@ -160,28 +188,76 @@ impl Fit {
     }
 }
 
-/// A profile that does what a use does, for so many of what it counts. `in_pages`: no page cache makes whole pages of what is
-/// written.
-pub fn fit_profile(purpose: &Use, count: u32, in_pages: bool) -> Profile {
+/// Returns why the caches of a drive may have taken all that a run wrote.
+fn cache_doubt(record: &RunRecord) -> Option<CacheDoubt> {
+    let (written_bytes, needed_bytes) = (written_bytes(record), cache_bytes(record));
+    // A larger test file is written as this one was.
+    let fill = record.fill.filter(|fill| fill.written_bytes > 0);
+    let needed_ns =
+        fill.map(|fill| (needed_bytes as f64 / fill.written_bytes as f64 * fill.elapsed_ns as f64) as u64);
+    (written_bytes < needed_bytes).then_some(CacheDoubt { written_bytes, needed_bytes, needed_ns })
+}
+
+/// What a fit is measured on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FitGround {
+    /// The caches of a model, whose writes no page cache completes to whole pages; `None` of a real target.
+    pub model: Option<WriteCaches>,
+    /// Bytes that the test covers, if the user says so.
+    pub size_bytes: Option<u64>,
+}
+
+impl FitGround {
+    /// Bytes that a use covers here: on a model several times its caches, because that costs no time there.
+    fn size_bytes(self, purpose: &Use) -> u64 {
+        const TIMES_THE_CACHES: u64 = 4;
+        let past_caches = self.model.filter(|_| purpose.sustained).map_or(0, WriteCaches::all_bytes);
+        let usual_bytes = purpose.size_bytes.max(past_caches.saturating_mul(TIMES_THE_CACHES));
+        self.size_bytes.unwrap_or(usual_bytes)
+    }
+
+    /// What is written before the use is measured, so that the caches are as full as it finds them. The test file is written in order, which
+    /// fills all but the cache of a shingled disk; that is filled by writes of the use itself.
+    fn preconditions(self, purpose: &Use, steps: &[IoStep]) -> Vec<IoStep> {
+        const LONGEST_NS: u64 = 3600 * NS_PER_S;
+        let media_bytes = self.model.map_or(0, |caches| caches.media_bytes);
+        if !purpose.sustained || media_bytes == 0 {
+            return Vec::new();
+        }
+        let end = End { time_ns: Some(LONGEST_NS), bytes: Some(media_bytes / 2 * 3), ..End::default() };
+        let writes = steps.iter().filter(|step| step.directions == [Direction::Write]);
+        writes.map(|step| IoStep { id: None, end: end.clone(), ..step.clone() }).collect()
+    }
+}
+
+/// A profile that does what a use does, for so many of what it counts.
+pub fn fit_profile(purpose: &Use, count: u32, ground: FitGround) -> Profile {
     let time_ns = WHOLE_NS / u64::from(RUNS) / purpose.own_work().count().max(1) as u64;
+    let size_bytes = ground.size_bytes(purpose);
+    // A size that the user or the model gives is written whole.
+    let fill_time_limit_ns = (size_bytes == purpose.size_bytes).then_some(5 * NS_PER_S);
     let rules = Rules {
-        size_bytes: purpose.size_bytes,
+        size_bytes,
         size_at_least_bytes: Some(purpose.size_bytes.min(16 * MIB)),
-        fill_time_limit_ns: Some(5 * NS_PER_S),
+        fill_time_limit_ns,
         runs: RUNS,
         time_ns,
         order: Order::ByStep,
         direct: !purpose.buffered,
         ..Rules::once()
     };
+    let in_pages = ground.model.is_some() && purpose.buffered;
     let steps = purpose.own_work().enumerate().map(|(place, work)| {
-        let step = step(work, if work.per_count { count } else { 1 }, in_pages && purpose.buffered);
+        let step = step(work, if work.per_count { count } else { 1 }, in_pages);
         let offered = step.open_loop.map(|open_loop| time_for(open_loop.rate_iops, work, purpose));
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };
-        Step::Io(Box::new(IoStep { id: Some(format!("part{}", place + 1)), end, ..step }))
+        IoStep { id: Some(format!("part{}", place + 1)), end, ..step }
     });
+    let steps: Vec<IoStep> = steps.collect();
+    let preconditions = ground.preconditions(purpose, &steps);
     let name = format!("fit-{}", purpose.name);
-    Profile::of_steps(&name, purpose.title.clone(), rules, steps.collect())
+    let steps = steps.into_iter().map(|step| Step::Io(Box::new(step))).collect();
+    Profile { preconditions, ..Profile::of_steps(&name, purpose.title.clone(), rules, steps) }
 }
 
 fn step(work: &UseWork, count: u32, in_pages: bool) -> IoStep {

@@ -17,11 +17,12 @@ mod recommend;
 mod tails;
 mod turns;
 mod uses;
+mod write_cache;
 
 pub use digest::{DIGEST_VERSION, digest};
 pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of};
 pub use fastest::{Fastest, fastest};
-pub use fit::{Fit, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
+pub use fit::{CacheDoubt, Fit, FitGround, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
 pub use history::{History, history, measured_again};
 pub use history_key::device_identity;
 pub use key::{CellKey, CellName, TargetPart};
@@ -41,3 +42,4 @@ pub use recommend::{
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
+pub use write_cache::{WriteCaches, cache_bytes, written_bytes};

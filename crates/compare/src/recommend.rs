@@ -11,10 +11,11 @@ use crate::fairness::{Difference, Weight, differences};
 use crate::fit::{FitVerdict, MeasuredLimit, does, judged};
 use crate::key::CellKey;
 use crate::uses::{Bearable, LeastRate, Use, UseWork};
-use kurabe_core::Text;
+use crate::write_cache::{WriteCaches, written_bytes};
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
+use kurabe_core::{Text, text};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
 use serde::Serialize;
 
@@ -134,6 +135,13 @@ pub enum BrokenLimit {
         /// The longest that the use bears, in ns.
         limit_ns: u64,
     },
+    /// Its writes fit into the cache of a shingled disk, and the use writes for hours.
+    Cached {
+        /// Bytes that the run wrote.
+        written_bytes: u64,
+        /// Bytes of the cache.
+        cache_bytes: u64,
+    },
     /// It is too slow.
     Rate {
         /// Its rate in bytes per second.
@@ -147,7 +155,18 @@ pub enum BrokenLimit {
 pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
     let runs_with_keys: Vec<Keyed<'_>> =
         runs.iter().map(|run| Keyed::new(CellKey::of_run(run), &run.cells)).collect();
-    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, purpose)? })
+    let cached = runs.iter().map(|run| cached(run, purpose)).collect();
+    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, purpose, cached)? })
+}
+
+/// Returns why a run says nothing about a use that writes for hours: a shingled disk took all writes into its cache, after which they
+/// are slower by orders of magnitude.
+fn cached(run: &RunRecord, purpose: &Use) -> Option<Out> {
+    let cache_bytes = WriteCaches::of(run.header.model.as_ref()?).media_bytes;
+    let written_bytes = written_bytes(run);
+    let reason = text!("sustained writes are much slower", "書き込みが続くと大幅に遅くなります");
+    let out = Out { broken: BrokenLimit::Cached { written_bytes, cache_bytes }, cell: String::new(), reason };
+    (purpose.sustained && written_bytes < cache_bytes).then_some(out)
 }
 
 /// The cells of a run with what they are.
@@ -200,7 +219,8 @@ fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
 pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation> {
     let runs: Vec<Keyed<'_>> =
         runs.iter().map(|cells| Keyed::new(CellKey::of_cells(None, cells), cells)).collect();
-    ranked(&runs, purpose)
+    let nothing = vec![None; runs.len()];
+    ranked(&runs, purpose, nothing)
 }
 
 /// What a run of anything says about one use.
@@ -242,7 +262,8 @@ pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, Fitness)> 
     uses.map(|purpose| (purpose, of_use(purpose))).collect()
 }
 
-fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
+/// `cached`: why each run says nothing about the use, if so.
+fn ranked(runs: &[Keyed<'_>], purpose: &Use, cached: Vec<Option<Out>>) -> Option<Recommendation> {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<PartValues> = Vec::new();
     let mut parts: Vec<UsePart> = Vec::new();
@@ -281,7 +302,9 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use) -> Option<Recommendation> {
     }
     let worst: Vec<Option<(u64, &Cell)>> = runs.iter().map(|run| worst_standstill(run.cells)).collect();
     let late = same.iter().map(|cells| too_late(cells, purpose));
-    let outs = worst.iter().zip(late).map(|(worst, late)| stalled(*worst, purpose).or(late)).collect();
+    let judged_by = worst.iter().zip(late).zip(cached);
+    let outs =
+        judged_by.map(|((worst, late), cached)| stalled(*worst, purpose).or(late).or(cached)).collect();
     let (mut standings, holds) = rank(&sets, outs);
     for standing in &mut standings {
         standing.worst_ns = worst[standing.run].map(|(worst_ns, _)| worst_ns);

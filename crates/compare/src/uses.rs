@@ -57,6 +57,8 @@ pub struct Use {
     pub size_bytes: u64,
     /// Whether its program writes and reads through the page cache.
     pub buffered: bool,
+    /// Whether it writes for hours, so that a drive works at the rate of its medium and not of its caches.
+    pub sustained: bool,
     /// Whether only a measurement of its own tells, so that a run of anything else is not held against it.
     pub measured_alone: bool,
 }
@@ -192,8 +194,18 @@ impl Use {
     /// At the first thing that is wrong, with its line.
     pub fn parse(name: &str, source: &str) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
-        let keys =
-            ["schema", "name", "title", "reason", "size", "buffered", "measured_alone", "work", "limit"];
+        let keys = [
+            "schema",
+            "name",
+            "title",
+            "reason",
+            "size",
+            "buffered",
+            "sustained",
+            "measured_alone",
+            "work",
+            "limit",
+        ];
         let root = file.root(&keys)?;
         root.require("schema")?.integer(1..=1)?;
         Ok(Self {
@@ -204,6 +216,7 @@ impl Use {
             limits: root.each("limit", limit)?,
             size_bytes: root.read("size", some_bytes)?.unwrap_or(USUAL_SIZE_BYTES),
             buffered: flag(&root, "buffered")?,
+            sustained: flag(&root, "sustained")?,
             measured_alone: flag(&root, "measured_alone")?,
         })
     }

@@ -7,7 +7,7 @@ use kurabe_core::mention::{
 use kurabe_core::model::ModelRecord;
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{ErrorKind, Result, shown, text};
-use kurabe_sim::{DeviceSpec, device_named, load_device};
+use kurabe_sim::{DeviceSpec, ModelTarget, device_named, load_device};
 use std::path::Path;
 
 /// The model that a target names, if it is one.
@@ -21,6 +21,15 @@ pub fn model_name(target: &Path) -> Option<&str> {
 /// When there is none of this name, or it has no such parameter or layer.
 pub fn load_model(name: &str, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     change_model(load_device(name)?, sets, without)
+}
+
+/// What the record of a run on such a model says of it.
+///
+/// # Errors
+/// As [`load_model`].
+pub fn model_record(name: &str, sets: &[(String, String)], without: &[String]) -> Result<ModelRecord> {
+    let spec = load_model(name, sets, without)?;
+    Ok(kurabe_core::model::Model::record(&ModelTarget::new(&spec, 0)?))
 }
 
 /// The same of a device that is loaded.

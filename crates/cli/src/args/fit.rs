@@ -1,12 +1,13 @@
 //! The words of `kurabe fit`.
 
 use super::paths::TargetPath;
-use super::shared::PlannedArgs;
+use super::shared::{PlannedArgs, worded};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
-use kurabe_compare::{Use, fit_profile};
+use kurabe_compare::{FitGround, Use, WriteCaches, fit_profile};
+use kurabe_core::quantity::parse_bytes;
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_lab::{Procedure, RunRequest, model_name};
+use kurabe_lab::{Procedure, RunRequest, model_name, model_record};
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("fit"))]
@@ -17,6 +18,8 @@ pub struct FitArgs {
     pub purpose: String,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
     pub count: Option<u32>,
+    #[arg(long, value_name = "SIZE", value_parser = |words: &str| parse_bytes(words).map_err(worded), help = t("Size of the test file, which is written whole first; larger than the caches of the drive, it leaves no doubt about them [default: that of the use]", "テストファイルのサイズ。先にすべて書き込む。ドライブのキャッシュより大きければ、その影響を除ける [既定: 用途ごとの値]"))]
+    pub size: Option<u64>,
     #[command(flatten)]
     pub planned: PlannedArgs,
 }
@@ -49,11 +52,16 @@ impl FitArgs {
             );
             return Err(ErrorKind::Usage.error(what).remedy(remedy));
         }
-        let profile = fit_profile(purpose, self.count(), model_name(&self.target).is_some());
+        let planned = self.planned.request()?;
+        let model = match model_name(&self.target) {
+            Some(name) => Some(WriteCaches::of(&model_record(name, &planned.sets, &planned.without)?)),
+            None => None,
+        };
+        let profile = fit_profile(purpose, self.count(), FitGround { model, size_bytes: self.size });
         Ok(RunRequest {
             target: self.target.0.clone(),
             procedure: Procedure::Given(Box::new(profile)),
-            ..self.planned.request()?
+            ..planned
         })
     }
 }

@@ -78,7 +78,7 @@ fn a_use_names_the_run_that_suits_it_and_why() {
     let lab = Lab::new();
     let [slow, fast] = two_runs(&lab);
     let page = lab.kurabe(&["recommend", &slow, &fast, "--for", "vm-image"]).ok().out;
-    assert!(page.contains("For this use memory.access = 1us is the better choice"), "{page}");
+    assert!(page.contains("memory.access = 1us is the better choice for this use"), "{page}");
     let recommended = json(&lab, &["recommend", &slow, &fast, "--for", "vm-image"]);
     assert_eq!(recommended["recommendation"]["standings"][0]["run"], 1);
     let [one, two] = runs(&lab, ["3us", "3us"]);

@@ -3,13 +3,12 @@
 use crate::compare::recommend::operations;
 use crate::doc::{Doc, Paragraph, Role};
 use crate::words;
-use kurabe_compare::{Fit, FitVerdict, JudgedLimit, MeasuredLimit};
+use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit, written_bytes};
+use kurabe_core::mention::SIZE;
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
-
-/// Nobody is surer than this: what a measurement does not see has a share, too.
-const SUREST: f64 = 0.999;
 
 /// The page of a verdict that a run led to.
 pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
@@ -19,45 +18,101 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
         FitVerdict::Unfit => Role::Bad,
         FitVerdict::NotClear => Role::Warn,
     };
-    doc.push(Paragraph::new(fit_answer(fit)).role(role)).gap();
+    doc.push(Paragraph::new(fit_answer(fit, record)).role(role)).gap();
     for limit in &fit.limits {
         doc.push(Paragraph::new(limit_line(limit)).indent(2, 4));
         if let Some(source) = &limit.source {
             doc.push(Paragraph::aside(source.clone()).indent(4, 6));
         }
     }
-    let run = &record.header.id;
-    doc.push(Paragraph::aside(text!("measured in run {run}", "測定: {run}")).indent(2, 4));
-    let is_flushed =
-        |limit: &JudgedLimit| matches!(limit.measured, MeasuredLimit::Percentile { of: OpKind::Sync, .. });
-    if fit.limits.iter().any(is_flushed)
-        && record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model)
-    {
-        let bare = text!(
-            "a model is the device alone, unless it has a layer for the file system: what that writes beside each flush takes longer still",
-            "モデルは、ファイルシステムの層がない限り、機器だけを表します。実際には、ファイルシステムがフラッシュのたびに書く分だけ長くかかります"
-        );
-        doc.push(Paragraph::aside(bare).indent(2, 4));
+    let asides = assumptions(fit, record).into_iter().chain(without_file_system(fit, record));
+    for aside in asides {
+        doc.push(Paragraph::aside(aside).indent(2, 4));
     }
+    let (run, written) = (&record.header.id, format_bytes_decimal(written_bytes(record)));
+    let measured = text!("measured in run {run}, which wrote {written}", "測定: {run}(書き込み量 {written})");
+    doc.push(Paragraph::aside(measured).indent(2, 4));
     doc
 }
 
+/// Parameters of a model that decide how long a flush takes, and that are assumed.
+fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
+    const DECIDE: [&str; 3] = ["write_cache", "write_cache_kept", "power_loss_protection"];
+    if !fit.limits.iter().any(is_of_flushes) {
+        return None;
+    }
+    let layers = record.header.model.iter().flat_map(|model| &model.layers);
+    let assumed = layers.flat_map(|layer| {
+        let decisive = layer.parameters.iter().filter(|one| DECIDE.contains(&one.key.as_str()));
+        let assumed = decisive.filter(|one| one.source.starts_with("assumed"));
+        assumed.map(|one| format!("{}.{} = {}", layer.name, one.key, one.value))
+    });
+    let assumed = assumed.collect::<Vec<_>>().join(", ");
+    (!assumed.is_empty()).then(|| {
+        text!("this rests on what the model assumes: {assumed}", "モデルの仮定による結果です: {assumed}")
+    })
+}
+
+/// That a model of a device says nothing of the file system above it.
+fn without_file_system(fit: &Fit, record: &RunRecord) -> Option<Text> {
+    let is_model = record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model);
+    (is_model && fit.limits.iter().any(is_of_flushes)).then(|| {
+        text!(
+            "the model is the device alone: with a file system, each flush also writes its journal and takes longer",
+            "モデルは機器だけを表します。ファイルシステムがあると、フラッシュのたびにジャーナルも書くため、さらに長くかかります"
+        )
+    })
+}
+
+fn is_of_flushes(limit: &JudgedLimit) -> bool {
+    matches!(limit.measured, MeasuredLimit::Percentile { of: OpKind::Sync, .. })
+}
+
 /// The answer in a sentence.
-pub fn fit_answer(fit: &Fit) -> Text {
+pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
     let title = title(fit);
-    let why = fit
-        .decisive()
-        .map(|limit| decisive_words(limit, fit.verdict))
-        .unwrap_or_else(|| text!("it has no limit that could be judged", "判定できる条件がありません"));
+    let by = match record.header.model {
+        Some(_) => text!(", by the model", "(モデルによる)"),
+        None => Text::default(),
+    };
+    let why = match &fit.cache_doubt {
+        Some(doubt) => cache_words(doubt),
+        None => fit
+            .decisive()
+            .map(|limit| decisive_words(limit, fit.verdict, record))
+            .unwrap_or_else(|| text!("it has no limit that could be judged", "判定できる条件がありません")),
+    };
     let words = match fit.verdict {
-        FitVerdict::Fit => text!("fit for {title}: {why}", "{title}に使えます。{why}"; title, why),
-        FitVerdict::Unfit => text!("not fit for {title}: {why}", "{title}には使えません。{why}"; title, why),
+        FitVerdict::Fit => {
+            text!("fit for {title}{by}: {why}", "{title}に使えます{by}。{why}"; title, by, why)
+        }
+        FitVerdict::Unfit => {
+            text!("not fit for {title}{by}: {why}", "{title}には使えません{by}。{why}"; title, by, why)
+        }
         FitVerdict::NotClear => text!(
-            "whether it is fit for {title} is not clear: {why}",
-            "{title}に使えるかどうかは、まだ判断できません。{why}"; title, why
+            "unclear whether it is fit for {title}{by}: {why}",
+            "{title}に使えるかどうかは判断できません{by}。{why}"; title, by, why
         ),
     };
     words::sentence(&words)
+}
+
+/// That a cache may have taken all writes, and what would tell.
+fn cache_words(doubt: &CacheDoubt) -> Text {
+    let written = format_bytes_decimal(doubt.written_bytes);
+    let needed = format!("{:.0}GB", (doubt.needed_bytes as f64 / 1e9).ceil());
+    let long = match doubt.needed_ns {
+        Some(needed_ns) => {
+            let time = number::long_time(needed_ns);
+            text!(" (about {time})", "(約 {time})")
+        }
+        None => Text::default(),
+    };
+    text!(
+        "a cache of the drive may have taken the {written} that were written; {SIZE} {needed} would tell{long}",
+        "書き込んだ {written} はドライブのキャッシュに収まった可能性があります。{SIZE} {needed} で測れば分かります{long}";
+        long
+    )
 }
 
 /// What a script learns by the exit code.
@@ -86,23 +141,24 @@ fn title(fit: &Fit) -> Text {
     words::amid(&counted)
 }
 
-/// What was measured beside what is asked, and how sure the answer is.
-fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict) -> Text {
+/// What was measured next to the limit. How probable it is from the repetitions is said only where that leaves the answer open: a high
+/// probability would speak for the repetitions alone.
+fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict, record: &RunRecord) -> Text {
     let facts = facts(limit);
-    let Some([lowest, highest]) = limit.kept else { return facts };
-    let sure = sure(if verdict == FitVerdict::Unfit { 1.0 - highest } else { lowest });
-    match verdict {
-        FitVerdict::Fit | FitVerdict::Unfit => {
-            text!("{facts} (sure to {sure})", "{facts}(確かさ {sure})"; facts)
+    let is_measured = record.header.model.is_none();
+    match limit.kept {
+        Some([lowest, _]) if verdict == FitVerdict::NotClear && is_measured => {
+            let probability = number::percent(lowest);
+            text!(
+                "{facts}; the probability that it is met is only {probability}",
+                "{facts}。満たしている確率は {probability} にとどまります"; facts
+            )
         }
-        FitVerdict::NotClear => text!(
-            "{facts}, and that this holds is sure to {sure} only",
-            "{facts}。ただし、この条件を満たす確かさは {sure} にとどまります"; facts
-        ),
+        _ => facts,
     }
 }
 
-/// What was measured beside what is asked.
+/// What was measured next to the limit.
 fn facts(limit: &JudgedLimit) -> Text {
     match &limit.measured {
         MeasuredLimit::Percentile { of, share, at_most_ns, value_ns, operations: count, .. } => {
@@ -110,11 +166,11 @@ fn facts(limit: &JudgedLimit) -> Text {
             let (limit, count) = (number::latency_ns(*at_most_ns), number::count(*count));
             match value_ns.map(number::latency_ns) {
                 Some(value) => text!(
-                    "{percent} % of {count} {kind} are done within {value}, {limit} is what it asks",
-                    "{kind} {count} 回の {percent} % が {value} 以内に終わります。求められるのは {limit} 以内です"; kind
+                    "{percent} % of {count} {kind} finish within {value}; the limit is {limit}",
+                    "{kind} {count} 回の {percent} % が {value} 以内に終わります(上限 {limit})"; kind
                 ),
                 None => text!(
-                    "{percent} % of {kind} must be done within {limit}, and none was measured",
+                    "{percent} % of {kind} must finish within {limit}, but none was measured",
                     "{kind}の {percent} % が {limit} 以内に終わる必要がありますが、測れていません"; kind
                 ),
             }
@@ -123,11 +179,11 @@ fn facts(limit: &JudgedLimit) -> Text {
             let (cell, least) = (shown::line(cell), number::rate(*least_bytes_per_s));
             match bytes_per_s.map(number::rate) {
                 Some(rate) => text!(
-                    "{cell} does {rate}, {least} is what it asks",
-                    "{cell} は {rate} です。求められるのは {least} 以上です"
+                    "{cell} reaches {rate}; the limit is {least}",
+                    "{cell} は {rate} です(下限 {least})"
                 ),
                 None => text!(
-                    "a part that must do {least} was not measured",
+                    "a part that must reach {least} was not measured",
                     "{least} 以上が必要な項目を測れていません"
                 ),
             }
@@ -135,17 +191,16 @@ fn facts(limit: &JudgedLimit) -> Text {
         MeasuredLimit::Stall { at_most_ns, worst_ns } => {
             let limit = number::latency_ns(*at_most_ns);
             match worst_ns.map(|worst_ns| (worst_ns, number::latency_ns(worst_ns))) {
-                Some((0, _)) => text!(
-                    "it never stood still, {limit} is what it bears",
-                    "一度も止まりませんでした。許されるのは {limit} までです"
-                ),
+                Some((0, _)) => {
+                    text!("no pause was seen; the limit is {limit}", "停止はありませんでした(上限 {limit})")
+                }
                 Some((_, worst)) => text!(
-                    "the longest standstill was {worst}, {limit} is what it bears",
-                    "最も長く止まった時間は {worst} です。許されるのは {limit} までです"
+                    "the longest pause was {worst}; the limit is {limit}",
+                    "最長 {worst} の停止がありました(上限 {limit})"
                 ),
                 None => text!(
-                    "it bears standstills of {limit} at most, and nothing tells of any",
-                    "止まってよいのは {limit} までですが、止まったかどうか分かりません"
+                    "pauses of up to {limit} are tolerated, but none was measured",
+                    "許される停止は {limit} までですが、停止を測れていません"
                 ),
             }
         }
@@ -156,15 +211,9 @@ fn facts(limit: &JudgedLimit) -> Text {
 fn limit_line(limit: &JudgedLimit) -> Text {
     let (facts, reason) = (facts(limit), &limit.reason);
     match limit.verdict() {
-        FitVerdict::Fit => text!("kept: {facts}", "適合: {facts}"; facts),
-        FitVerdict::Unfit => text!("broken: {facts} ({reason})", "不適合: {facts}({reason})"; facts, reason),
+        FitVerdict::Fit => text!("met: {facts}", "適合: {facts}"; facts),
+        FitVerdict::Unfit => text!("broken: {facts} ({reason})", "不適合: {facts}。{reason}"; facts, reason),
         FitVerdict::NotClear if limit.is_open() => text!("open: {facts}", "未確定: {facts}"; facts),
         FitVerdict::NotClear => text!("so far: {facts}", "今のところ: {facts}"; facts),
     }
-}
-
-/// A probability in words that never says more than can be known.
-fn sure(probability: f64) -> String {
-    let share = (probability.min(SUREST) * 1000.0).floor() / 1000.0;
-    format!("{} %", number::percentile(share))
 }

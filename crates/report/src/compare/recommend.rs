@@ -5,6 +5,7 @@ use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, UsePart, names};
 use kurabe_core::mention::{COMPARE, PROFILE, RUN};
+use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
 use kurabe_stats::is_from_memory;
@@ -89,8 +90,8 @@ fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> 
     let standstills = Text::list(choice.standings.iter().map(each));
     let limit = number::latency_ns(limit_ns);
     Some(text!(
-        "limit: stands still for {limit} at most; the longest standstill of {standstills}",
-        "条件: 止まる時間は {limit} まで。最長の停滞は {standstills}";
+        "limit: pauses of up to {limit}; longest pause of {standstills}",
+        "条件: 停止は {limit} まで。最長の停止は {standstills}";
         standstills
     ))
 }
@@ -102,7 +103,10 @@ pub(crate) const COVERED_ENOUGH: f64 = 0.5;
 pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     let able: Vec<&Standing> = choice.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let Some(best) = able.first() else {
-        return text!("None of these runs suits this use.", "この用途に向くものはありません。");
+        return text!(
+            "None of these runs meets the limits of this use.",
+            "この用途の条件を満たすものはありません。"
+        );
     };
     let name = &names[best.run];
     if choice.covered < COVERED_ENOUGH {
@@ -114,11 +118,11 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     }
     let Some(next) = able.get(1) else {
         return if names.len() > 1 {
-            text!("{name} is the only one that suits this use.", "この用途に向くのは {name} だけです。"; name)
+            text!("Only {name} meets the limits of this use.", "この用途の条件を満たすのは {name} だけです。"; name)
         } else {
             text!(
-                "{name} suits this use, as far as these limits tell.",
-                "この条件の範囲では、{name} はこの用途に使えます。";
+                "{name} meets the limits of this use.",
+                "{name} はこの用途の条件を満たします。";
                 name
             )
         };
@@ -127,7 +131,7 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     let (percent, ratio) = ((choice.holds * 100.0).floor() as u64, digits(times));
     if choice.fewest < 2 {
         return text!(
-            "For this use {name} is the better choice by single figures: {ratio} times as fast as {second}. How sure that is, nobody can tell.",
+            "{name} is faster for this use: {ratio} times as fast as {second}. Each figure was measured once, so the confidence is unknown.",
             "1 回の値で比べると、この用途には {name} が向いています({second} の {ratio} 倍の速さ)。ただし確かさは分かりません。";
             name, second
         );
@@ -145,22 +149,22 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
         let last = tied.pop().unwrap_or_else(|| second.clone());
         let others = Text::list([name.clone()].into_iter().chain(tied));
         return text!(
-            "{others} and {last} are a tie for this use: as far as the repetitions scatter, {name} would come out ahead in {percent} % of cases, which is not enough to choose by.",
-            "この用途では {others} と {last} は引き分けです。繰り返しのばらつきを考えると {name} が上回るのは {percent} % で、選ぶ根拠には足りません。";
+            "{others} and {last} are tied for this use: given the scatter of the repetitions, {name} is ahead with a probability of only {percent} %.",
+            "この用途では {others} と {last} は引き分けです。繰り返しのばらつきを考えると、{name} が上回る確率は {percent} % にとどまります。";
             name, others, last
         );
     }
     if times <= 1.0 + LITTLE {
         let ahead = (times - 1.0) * 100.0;
         return text!(
-            "{name} and {second} are as good as each other for this use: {name} is ahead by {ahead:.1} % only, which does not matter.",
+            "{name} and {second} are equally good for this use: {name} is ahead by only {ahead:.1} %.",
             "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。";
             name, second
         );
     }
     text!(
-        "For this use {name} is the better choice: {ratio} times as fast as {second}. As far as the repetitions scatter, this order would come out in {percent} % of cases.",
-        "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、{percent} % でこの順位になります。";
+        "{name} is the better choice for this use: {ratio} times as fast as {second}. Given the scatter of the repetitions, the probability of this order is {percent} %.",
+        "この用途には {name} が向いています。{second} の {ratio} 倍の速さです。繰り返しのばらつきを考えても、この順位になる確率は {percent} % です。";
         name, second
     )
 }
@@ -243,22 +247,29 @@ pub(crate) fn why_out(out: &Out) -> Text {
         BrokenLimit::Stall { stall_ns, limit_ns } => {
             let (stall, limit) = (number::latency_ns(stall_ns), number::latency_ns(limit_ns));
             text!(
-                "it stood still for {stall} in {cell}, and this use bears {limit} at most ({reason})",
-                "{cell} で {stall} 止まりました。この用途の上限は {limit} です({reason})"; reason
+                "it paused for {stall} in {cell}; the limit of this use is {limit} ({reason})",
+                "{cell} で {stall} 停止しました。この用途の上限は {limit} です({reason})"; reason
             )
         }
         BrokenLimit::Percentile { of, share, value_ns, limit_ns } => {
             let (percent, kind) = (number::percentile(share), operations(of));
             let (value, limit) = (number::latency_ns(value_ns), number::latency_ns(limit_ns));
             text!(
-                "{percent} % of {kind} in {cell} take up to {value}, and this use bears {limit} at most ({reason})",
+                "{percent} % of {kind} in {cell} take up to {value}; the limit of this use is {limit} ({reason})",
                 "{cell} で{kind}の {percent} % に {value} かかります。この用途の上限は {limit} です({reason})"; kind, reason
+            )
+        }
+        BrokenLimit::Cached { written_bytes, cache_bytes } => {
+            let [written, cache] = [written_bytes, cache_bytes].map(format_bytes_decimal);
+            text!(
+                "the {written} that it wrote fit into its {cache} media cache ({reason})",
+                "書き込んだ {written} は {cache} のメディアキャッシュに収まりました({reason})"; reason
             )
         }
         BrokenLimit::Rate { bytes_per_s, least_bytes_per_s } => {
             let (rate, least) = (number::rate(bytes_per_s), number::rate(least_bytes_per_s));
             text!(
-                "it does {rate} in {cell}, and this use needs {least} ({reason})",
+                "it reaches {rate} in {cell}; this use needs {least} ({reason})",
                 "{cell} が {rate} で、この用途に必要な {least} に届きません({reason})"; reason
             )
         }

@@ -1,5 +1,6 @@
 //! The second clause: what is special about the device, where its mechanism is known or the run shows it.
 
+use kurabe_compare::written_bytes;
 use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::quantity::{NS_PER_S, parse_bytes};
 use kurabe_core::record::{Cell, RunRecord};
@@ -93,13 +94,6 @@ fn limits(limiter: &LayerRecord) -> Option<Text> {
 fn size_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
     let size = layer.value(key)?;
     parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
-}
-
-/// Bytes that the run wrote, the test file included.
-fn written_bytes(record: &RunRecord) -> u64 {
-    let filled = record.fill.map_or(0, |fill| fill.written_bytes);
-    let repetitions = record.cells.iter().flat_map(|cell| &cell.repetitions);
-    repetitions.map(|one| one.bytes(Direction::Write)).fold(filled, u64::saturating_add)
 }
 
 /// Random writes of flash that are far slower than sequential ones, as of sticks and cards whose flash is rewritten in large units.

@@ -1,7 +1,12 @@
 //! Whether a storage is fit for a use, judged from what was measured.
 
-use kurabe_compare::{Bearable, BrokenLimit, Fit, FitVerdict, USES, Use, fit_profile, recommend_cells};
+use crate::explain::blind::{measured_on, model};
+use kurabe_compare::{
+    Bearable, BrokenLimit, Fit, FitGround, FitVerdict, USES, Use, WriteCaches, fit_profile, recommend,
+    recommend_cells,
+};
 use kurabe_core::profile::Step;
+use kurabe_core::profile_library::profile_named;
 use kurabe_core::record::{Cell, Measure, OpsRecord, Repetition};
 use kurabe_core::workload::{Arrival, Direction, OpenLoop, Pattern, Workload};
 use kurabe_stats::Histogram;
@@ -132,7 +137,11 @@ fn each_use_is_measured_by_what_it_does() {
     for (name, _) in USES {
         let purpose = made_use(name);
         for count in [1, 16, 5000] {
-            let profile = fit_profile(&purpose, count, true);
+            let profile = fit_profile(
+                &purpose,
+                count,
+                FitGround { model: Some(WriteCaches::default()), ..FitGround::default() },
+            );
             let measured: Vec<_> = purpose.work.iter().filter(|work| !work.of_file_system).collect();
             assert_eq!(profile.steps.len(), measured.len(), "{name}");
             for (step, work) in profile.steps.iter().zip(measured) {
@@ -146,7 +155,9 @@ fn each_use_is_measured_by_what_it_does() {
         }
     }
     // Of one camera so many pieces come that 99 % of them can be told.
-    let Step::Io(step) = &fit_profile(&made_use("camera-recorder"), 1, false).steps[0] else { panic!() };
+    let Step::Io(step) = &fit_profile(&made_use("camera-recorder"), 1, FitGround::default()).steps[0] else {
+        panic!()
+    };
     let pieces = step.open_loop.unwrap().rate_iops * step.end.time_ns.unwrap() as f64 / 1e9 * 5.0;
     assert!((368.0..800.0).contains(&pieces), "{pieces}");
 }
@@ -166,4 +177,39 @@ fn a_limit_of_a_use_says_what_it_asks() {
         let shown = error.render(kurabe_core::Lang::En);
         assert!(shown.contains(expected), "{shown}");
     }
+}
+
+#[test]
+fn a_shingled_disk_is_judged_past_its_media_cache() {
+    let judged = |device: &str, name: &str, count: u32, past_caches: bool| {
+        let purpose = made_use(name);
+        let target = model(device);
+        let caches = WriteCaches::of(&kurabe_core::model::Model::record(&target));
+        let ground = FitGround { model: past_caches.then_some(caches), ..FitGround::default() };
+        Fit::of_run(&measured_on(target, &fit_profile(&purpose, count, ground)), &purpose, count)
+    };
+    // Its cache takes what 16 cameras write in 20 s, which says nothing of the hours after.
+    let within = judged("seagate-archive-8tb", "camera-recorder", 16, false);
+    let doubt = within.cache_doubt.expect("a doubt");
+    assert_eq!((within.verdict, doubt.needed_bytes / 1_000_000_000), (FitVerdict::NotClear, 20));
+    assert!(doubt.written_bytes < 2_000_000_000, "{doubt:?}");
+    assert_eq!(judged("seagate-archive-8tb", "camera-recorder", 64, true).verdict, FitVerdict::Unfit);
+    assert_eq!(judged("seagate-archive-8tb", "vm-host", 1, true).verdict, FitVerdict::Unfit);
+    // A disk without such a cache is judged at once.
+    let nearline = judged("seagate-exos-x18", "vm-host", 1, true);
+    assert_eq!((nearline.verdict, nearline.cache_doubt), (FitVerdict::Fit, None));
+}
+
+#[test]
+fn a_run_within_the_media_cache_is_out_for_a_use_that_writes_for_hours() {
+    let mut profile = profile_named("uses").unwrap();
+    profile.rules.runs = 2;
+    let runs = ["seagate-archive-8tb", "seagate-exos-x18"].map(|device| measured_on(model(device), &profile));
+    let ranked = recommend(&[&runs[0], &runs[1]], &made_use("database")).expect("cells in common");
+    let outs: Vec<_> =
+        ranked.standings.iter().map(|one| (one.run, one.out.as_ref().map(|out| out.broken))).collect();
+    assert!(
+        matches!(outs[..], [(1, None), (0, Some(BrokenLimit::Cached { cache_bytes: 20_000_000_000, .. }))]),
+        "{outs:?}"
+    );
 }

@@ -1,0 +1,112 @@
+//! How much a drive takes in before its medium has to keep up, and how much of that a run filled.
+//!
+//! The model: the layers of a model say how large their caches are. A real drive does not say, so as much is assumed as drives of its
+//! kind are known to have.
+
+use kurabe_core::model::{LayerRecord, ModelRecord};
+use kurabe_core::quantity::parse_bytes;
+use kurabe_core::record::RunRecord;
+use kurabe_core::workload::Direction;
+
+/// Bytes that a hard disk may take in before its bands have to be rewritten, if it is a shingled one: about 20 GB in a Seagate Archive
+/// 8 TB (hardwareslave.com), up to 3 times as much in larger ones (assumed).
+const OF_A_DISK_BYTES: u64 = 60_000_000_000;
+/// Share of the capacity that flash may use with one bit per cell: all of three bits per cell, if it is empty.
+const OF_FLASH: u64 = 3;
+/// The most of it that is known of any drive (assumed), and what is taken where the capacity is unknown.
+const MOST_OF_FLASH_BYTES: u64 = 500_000_000_000;
+const UNKNOWN_BYTES: u64 = 100_000_000_000;
+
+/// The caches of a model that take writes in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WriteCaches {
+    /// Cache of a shingled disk, for writes that are not in order, in bytes.
+    pub media_bytes: u64,
+    /// All others: flash with one bit per cell, memory of drives, controllers and hosts, in bytes.
+    pub other_bytes: u64,
+}
+
+impl WriteCaches {
+    /// The caches of a model by its layers.
+    pub fn of(model: &ModelRecord) -> Self {
+        const OTHERS: [(&str, &str); 7] = [
+            ("ssd", "slc_static"),
+            ("ssd", "slc_dynamic"),
+            ("ssd", "buffer"),
+            ("flash-coarse", "buffer"),
+            ("disk", "write_cache_size"),
+            ("raid", "cache"),
+            ("zfs", "dirty_max"),
+        ];
+        let size = |layer: &LayerRecord, key: &str| {
+            let bytes = layer.value(key).and_then(|size| parse_bytes(size).ok()).unwrap_or(0);
+            bytes.saturating_mul(u64::from(layer.instances.max(1)))
+        };
+        let all = |sizes: &[(&str, &str)]| {
+            let of_layer = |layer: &LayerRecord| {
+                let own = sizes.iter().filter(|(kind, _)| layer.kind == *kind);
+                own.map(|(_, key)| size(layer, key)).fold(0, u64::saturating_add)
+            };
+            model.layers.iter().map(of_layer).fold(0, u64::saturating_add)
+        };
+        Self { media_bytes: all(&[("shingle", "cache")]), other_bytes: all(&OTHERS) }
+    }
+
+    /// Bytes of all of them.
+    pub fn all_bytes(self) -> u64 {
+        self.media_bytes.saturating_add(self.other_bytes)
+    }
+}
+
+/// Bytes that may be in the caches of the drive of a run before it writes at the rate of its medium.
+pub fn cache_bytes(record: &RunRecord) -> u64 {
+    if let Some(model) = &record.header.model {
+        return WriteCaches::of(model).all_bytes();
+    }
+    match record.header.environment.devices.as_slice() {
+        [device] if device.turns() == Some(true) => OF_A_DISK_BYTES,
+        [device] => {
+            device.size_bytes.map_or(UNKNOWN_BYTES, |bytes| (bytes / OF_FLASH).min(MOST_OF_FLASH_BYTES))
+        }
+        _ => UNKNOWN_BYTES,
+    }
+}
+
+/// Bytes that a run wrote, test file and preconditions included.
+pub fn written_bytes(record: &RunRecord) -> u64 {
+    let filled = record.fill.map_or(0, |fill| fill.written_bytes);
+    let preconditions = record.header.profile.iter().flat_map(|profile| &profile.preconditions);
+    let preconditioned = preconditions.filter_map(|step| step.end.bytes);
+    let repetitions = record.cells.iter().flat_map(|cell| &cell.repetitions);
+    let measured = repetitions.map(|one| one.bytes(Direction::Write));
+    preconditioned.chain(measured).fold(filled, u64::saturating_add)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caches_of_a_model_are_those_of_all_its_members() {
+        let layer = |kind: &str, instances: u32, values: &[(&str, &str)]| {
+            let parameter = |(key, value): &(&str, &str)| kurabe_testkit::parameter(key, value, "", false);
+            LayerRecord {
+                name: String::new(),
+                kind: kind.to_owned(),
+                instances,
+                depth: 0,
+                parameters: values.iter().map(parameter).collect(),
+                causes: Vec::new(),
+                counters: Vec::new(),
+            }
+        };
+        let layers = vec![
+            layer("raid", 1, &[("cache", "512 MB")]),
+            layer("ssd", 4, &[("slc_static", "6 GB"), ("slc_dynamic", "36 GB"), ("buffer", "0 B")]),
+            layer("shingle", 2, &[("cache", "20 GB")]),
+        ];
+        let model = ModelRecord { name: String::new(), title: kurabe_core::Text::default(), seed: 1, layers };
+        let caches = WriteCaches::of(&model);
+        assert_eq!(caches, WriteCaches { media_bytes: 40_000_000_000, other_bytes: 168_512_000_000 });
+    }
+}
