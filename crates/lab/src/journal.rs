@@ -184,8 +184,10 @@ impl<'a> Journal<'a> {
     /// Takes the run out of the store, because nothing was measured. The target is closed before; what it could not take
     /// away stays noted.
     pub(crate) fn discard(&self) -> Result<()> {
+        // In a folder that this user may not search, no file was made, although none can be looked for.
+        let was_never_made = |made: &MadeFile| made.made.is_none() && made.path.symlink_metadata().is_err();
         if let Some(made) = &self.made
-            && is_gone(self.id(), made)
+            && (was_never_made(made) || is_gone(self.id(), made))
         {
             self.lab.store.note_made_file(self.id(), None)?;
         }

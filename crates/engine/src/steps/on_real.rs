@@ -9,10 +9,9 @@ use crate::steps::samples::Sampling;
 use crate::task::{Attempt, Repeated, unprepared};
 use crate::{clock::monotonic_ns, ground::Ground, session::Session, steps::copy::CopyWork, target::Target};
 use kurabe_core::mention::{DESTROY_DATA_ON, REPLAY, RW, VERIFY, WRITE_EXISTING};
-use kurabe_core::profile::{PlannedWrites, Profile, Task, Work};
-use kurabe_core::quantity::{NS_PER_S, format_bytes_decimal};
-use kurabe_core::record::{FillRecord, NoticeKind, TargetKind, TargetRecord};
-use kurabe_core::{ErrorKind, Result, number::planned_time, text, workload::Workload};
+use kurabe_core::profile::{Profile, Task, Work};
+use kurabe_core::record::{TargetKind, TargetRecord};
+use kurabe_core::{ErrorKind, Result, text, workload::Workload};
 use kurabe_host::NoiseWatch;
 use kurabe_program::Stop;
 use std::time::Duration;
@@ -77,11 +76,10 @@ impl Ground for Real<'_> {
         self.check_tracing(context)?;
         self.check_verified(tasks)?;
         self.check_copy_room(tasks)?;
-        let fill = match self.target.facts().kind {
-            TargetKind::Directory if self.target.is_written_first() => Some(self.fill(context)?),
-            _ => None,
-        };
-        self.tell_writing(context, tasks, fill)
+        if self.target.facts().kind == TargetKind::Directory && self.target.is_written_first() {
+            self.fill(context)?;
+        }
+        Ok(())
     }
 
     fn run_once(
@@ -227,36 +225,5 @@ impl Real<'_> {
                     "検証できるのは kurabe 自身の読み書きです({RW} randwrite、{REPLAY} ファイル)"
                 ))),
         }
-    }
-
-    /// Says how much the write cells are going to write.
-    fn tell_writing(
-        &self,
-        context: &mut Context<'_>,
-        tasks: &[Task],
-        fill: Option<FillRecord>,
-    ) -> Result<()> {
-        let once = tasks.iter().map(|task| task.planned_writes(self.target.facts().span_bytes));
-        let writing_ns = once
-            .fold(PlannedWrites::default(), PlannedWrites::and)
-            .times(context.profile.repetitions())
-            .time_ns;
-        if writing_ns == 0 {
-            return Ok(());
-        }
-        let time = planned_time(writing_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writing_ns));
-        let text = match fill.filter(|fill| fill.elapsed_ns > 0) {
-            Some(fill) => {
-                let rate = fill.written_bytes as f64 / fill.elapsed_ns as f64;
-                let wear = format_bytes_decimal((rate * writing_ns as f64) as u64);
-                text!(
-                    "write cells take {time} in all: about {wear} at the rate at which the test file was written",
-                    "書き込みの測定は合計 {time}です。テストファイルと同じ速さなら約 {wear} を書き込みます";
-                    time
-                )
-            }
-            None => text!("write cells take {time} in all", "書き込みの測定は合計 {time}です"; time),
-        };
-        context.notice(NoticeKind::Other, text)
     }
 }

@@ -5,6 +5,7 @@ use crate::run::figures::{Figures, worst_stall};
 use crate::run::ranks::ranks;
 use crate::words::stutter::{reads_beside, reads_beside_words, stutter_words};
 use crate::{run::grid::GENERATOR_SIGN, run::table::RunTable, words};
+use kurabe_compare::written_bytes;
 use kurabe_core::mention::{DETAILS, SHOW};
 use kurabe_core::profile::{PlannedWrites, Profile, Statistic};
 use kurabe_core::quantity::{NS_PER_S, format_bytes, format_bytes_decimal};
@@ -73,6 +74,7 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
     remarks.extend(worst(record));
     remarks.extend(beside(record));
     remarks.extend(fill(record));
+    remarks.extend(written(record));
     let mut remarks: Vec<(Role, Text)> = remarks.into_iter().map(|words| (Role::Plain, words)).collect();
     let (noise, others): (Vec<_>, Vec<_>) =
         distinct(record).partition(|notice| notice.kind == NoticeKind::Noise);
@@ -243,6 +245,14 @@ fn fill(record: &RunRecord) -> Option<Text> {
     ))
 }
 
+/// What a run on a real device wrote in all, which wears it.
+fn written(record: &RunRecord) -> Option<Text> {
+    let is_real = record.header.model.is_none() && record.header.origin.is_none();
+    let bytes = Some(written_bytes(record)).filter(|bytes| is_real && *bytes > 0)?;
+    let written = format_bytes_decimal(bytes);
+    Some(text!("written in all: {written}", "書き込み量: 全部で {written}"))
+}
+
 /// What the signs in the table mean.
 pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     let Some(profile) = &record.header.profile else { return Doc::new() };
@@ -378,29 +388,24 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     Some(Text::join(words, ["; ", "、"]))
 }
 
-/// What will be written, said before it is: bytes, and what a time of writing comes to on a slow and on a fast drive, so
-/// that neither is taken for all drives.
+/// What will be written, said before it is: what a time of writing amounts to on a slow and on a fast drive, so that neither is
+/// taken for all drives.
 pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
-    let amount = format_bytes_decimal(writes.bytes);
     if writes.time_ns == 0 {
+        let amount = format_bytes_decimal(writes.bytes);
         return (writes.bytes > 0)
-            .then(|| text!("at most {amount} will be written", "書き込み量は最大 {amount} です"));
+            .then(|| text!("writes at most {amount}", "書き込み量は最大 {amount} です"));
     }
-    let time =
-        number::planned_time(writes.time_ns.checked_next_multiple_of(NS_PER_S).unwrap_or(writes.time_ns));
     let at = |bytes_per_s: u64| {
-        let bytes = u128::from(writes.time_ns) * u128::from(bytes_per_s) / u128::from(NS_PER_S);
-        format_bytes_decimal(u64::try_from(bytes).unwrap_or(u64::MAX))
+        let timed = u128::from(writes.time_ns) * u128::from(bytes_per_s) / u128::from(NS_PER_S);
+        let timed = u64::try_from(timed).unwrap_or(u64::MAX);
+        format_bytes_decimal(timed.saturating_add(writes.bytes))
     };
     let (slow, fast) = (at(SLOW_BYTES_PER_S), at(FAST_BYTES_PER_S));
-    let timed = text!(
-        "writes for {time}: {slow} at 500 MB/s, {fast} at 3 GB/s",
-        "書き込みは合計 {time}続きます(500 MB/s なら {slow}、3 GB/s なら {fast})"; time
-    );
-    Some(match writes.bytes {
-        0 => timed,
-        _ => text!("{timed}; and {amount} besides", "{timed}。ほかに {amount} を書き込みます"; timed),
-    })
+    Some(text!(
+        "writes {slow} at 500 MB/s, up to {fast} on a fast drive",
+        "書き込み量は 500 MB/s なら {slow}、高速なドライブでは最大 {fast} です"
+    ))
 }
 
 /// A SATA drive, and an NVMe drive of the middle: most drives that people have write at something between.

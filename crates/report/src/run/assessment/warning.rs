@@ -79,17 +79,22 @@ fn pauses(record: &RunRecord, unfit: &[Unfit]) -> Option<Vec<Text>> {
     Some(long.into_iter().chain([short]).collect())
 }
 
-/// Cells whose figure other work or kurabe itself limited.
+/// Cells whose figure kurabe itself or other work limited.
 fn disturbed(limits: &[CellLimit]) -> Option<Text> {
-    let is_doubtful =
-        |one: &&CellLimit| matches!(one.limit.kind, LimitKind::OtherWork | LimitKind::Generator);
-    let (doubtful, tests) = (limits.iter().filter(is_doubtful).count(), limits.len());
-    (doubtful > 0).then(|| {
-        text!(
-            "other work made {doubtful} of {tests} tests unreliable",
-            "{tests} 項目中 {doubtful} 項目は、ほかの処理の影響で不確か"
-        )
-    })
+    let count = |kind| limits.iter().filter(|one| one.limit.kind == kind).count();
+    let (by_kurabe, disturbed, tests) =
+        (count(LimitKind::Generator), count(LimitKind::OtherWork), limits.len());
+    match (by_kurabe, disturbed) {
+        (0, 0) => None,
+        (0, disturbed) => Some(text!(
+            "other work made {disturbed} of {tests} tests unreliable",
+            "{tests} 項目中 {disturbed} 項目は、ほかの処理の影響で不確か"
+        )),
+        (by_kurabe, _) => Some(text!(
+            "kurabe itself, not the storage, limited {by_kurabe} of {tests} tests",
+            "{tests} 項目中 {by_kurabe} 項目は、ストレージではなく kurabe 自身が上限"
+        )),
+    }
 }
 
 /// The uses for which a device is too slow, but not by so much that everyone knows.
