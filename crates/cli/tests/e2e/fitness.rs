@@ -48,7 +48,9 @@ fn a_drive_that_keeps_what_it_holds_is_fit_for_etcd_and_a_hard_disk_is_not() {
         // The run is stored like any other.
         assert!(lab.list().iter().any(|run| run["id"] == disk["run"]), "{disk}");
     }
-    for (lang, expected) in [("en", "Not fit for etcd: 99 % of"), ("ja", "etcd には使えません。")] {
+    for (lang, expected) in
+        [("en", "Not fit for etcd, by the model: 99 % of"), ("ja", "etcd には使えません(モデルによる)。")]
+    {
         let ended = lab.kurabe(&["--lang", lang, "fit", "model:wd-red-3tb", "--for", "etcd"]);
         assert!(ended.out.starts_with(expected) && ended.out.contains("--fdatasync=1"), "{ended:#?}");
     }

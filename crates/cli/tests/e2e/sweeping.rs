@@ -47,9 +47,8 @@ fn what_a_drives_memory_holds_is_none_of_its_speed_in_the_first_line() {
     let words =
         ["sweep", "model:hdd-7200", "--over", "size", "--time", "20ms", "--runs", "1", "--direction", "read"];
     let page = lab.kurabe(&words).ok().out;
-    let (_, figure) = page.split_once("random reads (").expect("a sentence with a figure");
-    let rate = figure.split_once(" MB/s").expect("a rate").0.parse::<f64>().expect("a number");
-    assert!(rate < 2.0, "{page}");
+    // With what its memory answered it would be faster.
+    assert!(page.contains("As fast as a hard disk (model)"), "{page}");
 }
 
 #[test]
