@@ -15,6 +15,7 @@ mod exchange;
 mod fio;
 mod fit;
 mod groups;
+pub mod help_words;
 mod options;
 mod paths;
 mod pivot;
@@ -64,7 +65,7 @@ use shared::{unaccepted, worded};
     name = "kurabe",
     version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("KURABE_BUILD"), ")"),
     about = t(
-        "Measure storage as reviewers do, and keep the result with all that it stood on.",
+        "Measure storage the way reviewers do, and save every result with its full test environment.",
         "レビュアーと同じ手順でストレージを測り、条件ごと記録します。"
     ),
     help_template = groups::template(),
@@ -109,7 +110,7 @@ impl Global {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    #[command(about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
+    #[command(aliases = ["measure", "bench"], about = t("Measure a directory, a file or a block device", "ディレクトリ、ファイル、ブロックデバイスを測る"))]
     Run(Box<RunArgs>),
     #[command(about = t("fio's command line or job file, with an answer, on anything", "fio のコマンドラインやジョブファイルを、実機でもモデルでも実行する"))]
     Fio(Box<FioArgs>),
@@ -117,7 +118,7 @@ pub enum Command {
     Sweep(SweepArgs),
     #[command(about = t("List the stored runs", "保存した測定の一覧"))]
     List(ListArgs),
-    #[command(about = t("Show a stored run", "保存した測定を表示"))]
+    #[command(alias = "info", about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
     #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
@@ -169,11 +170,11 @@ pub enum Command {
     Serve(Box<ServeArgs>),
     #[command(about = t("Make a model a block device of this machine: mkfs, mount, measure", "モデルをこのマシンのブロックデバイスにする(mkfs、mount、測定ができる)"))]
     Attach(Box<AttachArgs>),
-    #[command(about = t("Take away a device of `kurabe attach`", "`kurabe attach` のデバイスを切り離す"))]
+    #[command(alias = "stop", about = t("Take away a device of `kurabe attach`", "`kurabe attach` のデバイスを切り離す"))]
     Detach(DetachArgs),
     #[command(about = t("Ask a served model how it goes, change it, cut its power", "公開中のモデルの状況確認、設定変更、電源断"))]
     Control(ControlArgs),
-    #[command(about = t("Everything in a browser on this machine: measure, compare, change models", "このマシンのブラウザーで使う(測定、比較、モデルの変更)"))]
+    #[command(aliases = ["gui", "web"], about = t("Everything in a browser on this machine: measure, compare, change models", "このマシンのブラウザーで使う(測定、比較、モデルの変更)"))]
     Ui(UiArgs),
     #[command(about = t("What to type for a QEMU guest on a model; kurabe starts nothing itself", "モデルを QEMU のゲストで使うためのコマンドを表示する(kurabe は何も起動しない)"))]
     Vm(VmArgs),

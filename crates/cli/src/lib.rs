@@ -36,13 +36,15 @@ mod versus;
 mod vm;
 mod wrong_words;
 
+use args::help_words;
 use args::{Cli, Command, StudyAction};
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 use kurabe_core::{Error, ErrorKind, Lang, Result, shown};
 use kurabe_lab::Communicator;
 use kurabe_store::without_password;
 use signals::ProcessRole;
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Does what the command line of this process says; with a communicator as one of several ranks, of which all but rank 0 are
@@ -54,7 +56,14 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
     if complete::answered() {
         return ExitCode::SUCCESS;
     }
-    let cli = match Cli::try_parse_from(args::sorted_words(std::env::args_os().collect())) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let Some(codes) = help_words::exit_codes(&words) {
+        return match output::print_page(&format!("{codes}\n")) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => ExitCode::from(error.kind().exit_code()),
+        };
+    }
+    let cli = match parsed(words) {
         Ok(cli) => cli,
         // All ranks have the same command line.
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
@@ -72,6 +81,17 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
             ExitCode::from(error.kind().exit_code())
         }
     }
+}
+
+/// Reads the command line; a short help hides what few people need.
+fn parsed(words: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    if help_words::is_asked(&words) && !help_words::is_whole(&words) {
+        command = help_words::shortened(command);
+    }
+    let words = help_words::plain_words(args::sorted_words(words));
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// Does what the command line says, and says what keeps it from that. The exit code.
@@ -168,7 +188,7 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
     if words == command_line {
         return error;
     }
-    match Cli::try_parse_from(args::sorted_words(words.into_iter().map(Into::into).collect())) {
+    match parsed(words.into_iter().map(Into::into).collect()) {
         Err(of_shown) if of_shown.kind() == error.kind() => of_shown,
         _ if covered.iter().any(|word| matches!(word, Cow::Owned(_))) => clap::Error::raw(
             error.kind(),
@@ -187,10 +207,11 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
         // The exit code tells it anyway.
         let _ = output::print_error(&ErrorKind::Usage.error(wrong_words::what(error)));
     }
-    if error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
-        && command_line.len() == 1
-    {
+    let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+    if is_help && command_line.len() == 1 {
         output::say(lang::below!("alone"));
+    } else if is_help {
+        output::say_page(&help::in_language(error));
     } else if error.use_stderr() {
         let in_japanese = wrong_words::in_japanese(error).filter(|_| lang::lang() == Lang::Ja);
         output::say_page(&in_japanese.unwrap_or_else(|| help::coloured(error, output::error_style().color)));

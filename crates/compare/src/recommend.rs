@@ -12,10 +12,10 @@ use crate::fit::{FitVerdict, MeasuredLimit, does, judged};
 use crate::key::CellKey;
 use crate::uses::{Bearable, LeastRate, Use, UseWork};
 use crate::write_cache::{WriteCaches, written_bytes};
+use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::workload::{Direction, OpKind, Workload};
-use kurabe_core::{Text, text};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
 use serde::Serialize;
 
@@ -164,8 +164,8 @@ pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
 fn cached(run: &RunRecord, purpose: &Use) -> Option<Out> {
     let cache_bytes = WriteCaches::of(run.header.model.as_ref()?).media_bytes;
     let written_bytes = written_bytes(run);
-    let reason = text!("sustained writes are much slower", "書き込みが続くと大幅に遅くなります");
-    let out = Out { broken: BrokenLimit::Cached { written_bytes, cache_bytes }, cell: String::new(), reason };
+    let broken = BrokenLimit::Cached { written_bytes, cache_bytes };
+    let out = Out { broken, cell: String::new(), reason: Text::default() };
     (purpose.sustained && written_bytes < cache_bytes).then_some(out)
 }
 

@@ -385,6 +385,11 @@ pub fn nearest(word: &str, words: &[&str]) -> Text {
     }
 }
 
+/// Letters and digits of a name, which people write with or without hyphens: `980pro`.
+fn bare(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
 /// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
 pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
     let small = word.to_lowercase();
@@ -394,7 +399,7 @@ pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
         .iter()
         .find(|name| **name == small)
         .or_else(|| words.iter().find(|name| name.starts_with(&stem)))
-        .or_else(|| words.iter().find(|name| small.len() > 2 && name.contains(&small)));
+        .or_else(|| words.iter().find(|name| small.len() > 2 && bare(name).contains(&bare(&small))));
     match meant.copied().or_else(|| closest(&small, words)) {
         Some(name) => text!(
             "did you mean `{name}`? `{command}` lists all",

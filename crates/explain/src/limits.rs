@@ -101,7 +101,7 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
         let share = share(named.time_ns, account.latency_ns);
         text!(
             "it takes {share} of the time, counted by the model",
-            "モデルの計数では、時間の {share} を占めます"
+            "モデルの集計では、時間の {share} を占めます"
         )
     } else {
         let in_lines = account.shares.iter().filter(|share| in_line(share)).map(|share| share.time_ns);
@@ -113,7 +113,7 @@ fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLim
             "an operation stands in line for {waited} of its time, in {line}, while others are served; where it is served, \
              this takes {rest}, counted by the model",
             "1 操作の時間の {waited} は順番待ち({line})です。それを除いた時間の {rest} を、このボトルネックが占めます\
-             (モデルによる計数)"; line
+             (モデルによる集計)"; line
         )
     };
     let from_memory = is_from_memory(cell, Some(model));

@@ -94,7 +94,7 @@ fn legend(result: &StudyResult) -> Text {
     let occurring = all.into_iter().filter(|status| occurs(*status));
     let occurring = occurring.map(|status| Text::join([status_word(status), meaning(status)], [": "; 2]));
     let words = Text::join(occurring, ["; ", "。"]);
-    text!("{words}; a figure without a word is predicted", "{words}。語のない値は予測"; words)
+    text!("{words}; a figure without a word is predicted", "{words}。印のない値は予測"; words)
 }
 
 /// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.

@@ -148,7 +148,7 @@ fn a_verdict_is_read_aloud_in_both_languages() {
     ] {
         assert!(verdicts.contains(words), "{words}: {verdicts}");
     }
-    for words in ["他方。一方 より 25 % 速い。", "数値の答えは違います。", "理由: 古い機器のため。"]
+    for words in ["他方。一方 より 25 % 速い。", "数値から出した結論は違います。", "理由: 古い機器のため。"]
     {
         assert!(ja.contains(words), "{words}: {ja}");
     }
@@ -433,7 +433,7 @@ fn a_figure_that_is_not_what_the_others_are_has_its_word_and_the_number_of_its_n
         assert!(page.contains(words), "{words}: {page}");
     }
     let ja = render_study(&sweep, &Style { lang: Lang::Ja, ..style });
-    assert!(ja.contains("8,000.0 (仮定 [3])") && ja.contains("語のない値は予測"), "{ja}");
+    assert!(ja.contains("8,000.0 (仮定 [3])") && ja.contains("印のない値は予測"), "{ja}");
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! The help of the program: its commands in groups, as people think of them.
 
-use crate::{lang::t, output::style};
+use super::help_words;
+use crate::lang::{below, t};
+use crate::output::style;
 use clap::{Command, Subcommand, builder::Styles};
 use kurabe_core::display::wrap;
+use std::ffi::OsString;
 
 /// The groups with their commands. A new command stands in one of them.
 const GROUPS: [(&str, &str, &[&str]); 7] = [
@@ -15,12 +18,15 @@ const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
 ];
 
-/// How the help is laid out: clap knows one list of commands only. Whoever asks for no help does not wait for all commands to be made
-/// once more for it.
+/// How the help is laid out: a page for a first look, or all commands in groups. clap knows one list of commands only. Without a question
+/// for help the commands are not made once more for it.
 pub(super) fn template() -> String {
-    let asks = |word: &std::ffi::OsString| ["help", "--help", "-h"].iter().any(|help| word == help);
-    if !std::env::args_os().any(|word| asks(&word)) {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if !help_words::is_asked(&words) {
         return "{usage}".to_owned();
+    }
+    if !help_words::is_whole(&words) {
+        return format!("{{about-with-newline}}\n{{usage-heading}} kurabe <COMMAND>\n\n{}", below!("first"));
     }
     // What clap adds by itself, it adds later.
     let help = Command::new("help")

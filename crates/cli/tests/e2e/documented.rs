@@ -29,7 +29,7 @@ fn codes_of_page(page: &str) -> BTreeSet<String> {
 fn the_help_and_the_manual_list_the_same_exit_codes() {
     let lab = Lab::new();
     for (lang, heading, page) in MANUALS {
-        let help = lab.kurabe(&["--lang", lang, "--help"]).ok().out;
+        let help = lab.kurabe(&["--lang", lang, "help", "exit-codes"]).ok().out;
         let codes = codes_of_help(&help, heading);
         assert!(codes.len() > 15, "{lang}: {codes:?}");
         assert_eq!(codes, codes_of_page(page), "{lang}");

@@ -184,7 +184,7 @@ fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
 
 /// All commands that `kurabe --help` lists.
 pub fn listed_commands(lab: &Lab) -> Vec<String> {
-    let help = lab.kurabe(&["--help"]).ok().out;
+    let help = lab.kurabe(&["help", "--all"]).ok().out;
     let lines = help.lines().take_while(|line| *line != "Options:");
     let words = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let commands: Vec<String> = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();

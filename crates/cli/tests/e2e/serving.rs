@@ -192,11 +192,10 @@ fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
 }
 
 #[test]
-fn the_lines_of_the_readme_work() {
-    let readme = include_str!("../../../../README.md");
+fn the_first_lines_of_the_page_on_serving_work() {
+    let page = include_str!("../../../../docs/serving.md");
     let words = |command: &str| -> Vec<&str> {
-        let line =
-            readme.lines().find(|line| line.starts_with(&format!("kurabe {command} "))).expect("a line");
+        let line = page.lines().find(|line| line.starts_with(&format!("kurabe {command} "))).expect("a line");
         line.split('#').next().unwrap_or("").split_whitespace().skip(1).collect()
     };
     let lab = Lab::new();

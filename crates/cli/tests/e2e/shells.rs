@@ -148,7 +148,7 @@ fn the_manual_page_names_every_command() {
 
 #[test]
 fn the_help_names_every_command_and_exit_code() {
-    let help = Lab::new().kurabe(&["--help"]).ok().out;
+    let help = Lab::new().kurabe(&["help", "--all"]).ok().out;
     for command in COMMANDS {
         assert!(help.contains(&format!("\n  {command} ")), "it names {command}: {help}");
     }
@@ -163,13 +163,45 @@ fn the_help_groups_the_commands_in_the_width_of_the_terminal() {
     for (lang, groups) in
         [("en", ["Measure:", "Compare:", "Housekeeping:"]), ("ja", ["測る:", "比べる:", "管理:"])]
     {
-        let mut command = lab.command(&["--lang", lang, "--help"]);
+        let mut command = lab.command(&["--lang", lang, "help", "--all"]);
         command.env("COLUMNS", "80");
         let help = Live::start(command).end().ok().out;
         for group in groups {
             assert!(help.lines().any(|line| line == group), "{group} {help}");
         }
         assert!(help.lines().all(|line| kurabe_core::display::display_width(line) <= 80), "{help}");
+    }
+}
+
+#[test]
+fn a_command_without_its_subcommand_shows_its_help_in_the_language() {
+    let lab = Lab::new();
+    let ended = lab.kurabe(&["--lang", "ja", "study"]);
+    assert_eq!(ended.code(), Some(2), "{ended:#?}");
+    assert!(ended.err.contains("使い方: kurabe study") && !ended.err.contains("Print"), "{ended:#?}");
+}
+
+#[test]
+fn the_first_help_fits_on_one_screen() {
+    let lab = Lab::new();
+    for lang in ["en", "ja"] {
+        for (words, most) in [
+            (&["--help"][..], 24),
+            (&["-h"], 24),
+            (&["help"], 24),
+            (&["run", "--help"], 30),
+            (&["help", "run"], 30),
+        ] {
+            let mut command = lab.command(&[&["--lang", lang], words].concat());
+            command.env("COLUMNS", "80");
+            let help = Live::start(command).end().ok().out;
+            assert!(help.lines().count() <= most, "{} lines: {help}", help.lines().count());
+            assert!(help.lines().all(|line| kurabe_core::display::display_width(line) <= 80), "{help}");
+        }
+    }
+    let all = lab.kurabe(&["run", "--help-all"]).ok().out;
+    for option in ["--engine", "--replay", "--o-sync", "--db"] {
+        assert!(all.contains(option), "{option}: {all}");
     }
 }
 

@@ -159,6 +159,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["models", "990"], 2, "did you mean `samsung-990-pro`?"),
+        (&["models", "980pro"], 2, "did you mean `samsung-980-pro`?"),
         (&["models", "nas"], 2, "did you mean `hdd-nas`? `kurabe models` lists all"),
         (&["models", "tape"], 2, "lists all; their names begin with asus, crucial,"),
         (&["study", "run"], 2, "--help"),

@@ -262,8 +262,8 @@ pub(crate) fn why_out(out: &Out) -> Text {
         BrokenLimit::Cached { written_bytes, cache_bytes } => {
             let [written, cache] = [written_bytes, cache_bytes].map(format_bytes_decimal);
             text!(
-                "the {written} that it wrote fit into its {cache} media cache ({reason})",
-                "書き込んだ {written} は {cache} のメディアキャッシュに収まりました({reason})"; reason
+                "the {written} that it wrote fit into its {cache} media cache, beyond which writes are much slower",
+                "書き込んだ {written} は {cache} のメディアキャッシュに収まりました。超えると大幅に遅くなります"
             )
         }
         BrokenLimit::Rate { bytes_per_s, least_bytes_per_s } => {

@@ -26,10 +26,10 @@ fn rows() -> [SideRow; 13] {
         (text!("an empty drive is filled in", "交換したドライブの再構築"), |side| {
             side.rebuild_hours.map(|hours| Text::same(format!("{} h", number::fixed(hours, 1))))
         }),
-        (text!("sequential read, 1 MiB Q8", "順次読み出し 1 MiB Q8"), |side| {
+        (text!("sequential read, 1 MiB Q8", "シーケンシャル読み出し 1 MiB Q8"), |side| {
             rate(side.read_bytes_per_s)
         }),
-        (text!("sequential write, 1 MiB Q8", "順次書き込み 1 MiB Q8"), |side| {
+        (text!("sequential write, 1 MiB Q8", "シーケンシャル書き込み 1 MiB Q8"), |side| {
             rate(side.write_bytes_per_s)
         }),
         (text!("random read, 4 KiB Q1", "ランダム読み出し 4 KiB Q1"), |side| {

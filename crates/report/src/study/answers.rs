@@ -115,26 +115,24 @@ fn change(changes: &[Change], verdict: &QuestionResult) -> Text {
     }
     if let [only] = changes {
         return match only.becomes {
-            Becomes::Better => text!("It gets better.", "良くなります。"),
-            _ => text!("It gets worse.", "悪くなります。"),
+            Becomes::Better => text!("It gets better.", "改善します。"),
+            _ => text!("It gets worse.", "悪化します。"),
         };
     }
     match (better, same, worse) {
-        (2, 0, 0) => text!("Better in both figures.", "どちらの値も良くなります。"),
-        (0, 0, 2) => text!("Worse in both figures.", "どちらの値も悪くなります。"),
-        (_, 0, 0) => text!("Better in all {all} figures.", "{all} 個の値すべてで良くなります。"),
-        (0, 0, _) => text!("Worse in all {all} figures.", "{all} 個の値すべてで悪くなります。"),
+        (2, 0, 0) => text!("Better in both figures.", "どちらの項目も改善します。"),
+        (0, 0, 2) => text!("Worse in both figures.", "どちらの項目も悪化します。"),
+        (_, 0, 0) => text!("Better in all {all} figures.", "{all} 項目すべてで改善します。"),
+        (0, 0, _) => text!("Worse in all {all} figures.", "{all} 項目すべてで悪化します。"),
         _ => {
             let [b, w, k] = [better, worse, same].map(|count| if count == 1 { "s" } else { "" });
             let kinds = [
-                (better, text!("{better} get{b} better", "{better} 個は良くなり")),
-                (worse, text!("{worse} get{w} worse", "{worse} 個は悪くなり")),
-                (same, text!("{same} stay{k} within {margin} %", "{same} 個は {margin} % 以内で変わり")),
+                (better, text!("{better} get{b} better", "{better} 項目は改善")),
+                (worse, text!("{worse} get{w} worse", "{worse} 項目は悪化")),
+                (same, text!("{same} stay{k} within {margin} %", "{same} 項目は {margin} % 以内で変化なし")),
             ];
             let kinds = Text::list(kinds.into_iter().filter(|(count, _)| *count > 0).map(|(_, words)| words));
-            // The last verb decides the end of the Japanese sentence.
-            let end = if same > 0 { "ません" } else { "ます" };
-            text!("Of {all} figures {kinds}.", "{all} 個の値のうち、{kinds}{end}。"; kinds)
+            text!("Of {all} figures {kinds}.", "{all} 項目のうち {kinds}。"; kinds)
         }
     }
 }
@@ -206,7 +204,7 @@ fn from_outside(reason: &ReasonView) -> Text {
     };
     text!(
         "{part} {label}, from outside (blind): {sentence}.",
-        "{part} {label}、内訳を見ずに答えると: {sentence}。";
+        "{part} {label}、内訳を使わず測定値だけから推定すると: {sentence}。";
         sentence
     )
 }
@@ -361,7 +359,7 @@ fn course_words(course: &AxisFit, verdict: &QuestionResult) -> Text {
     match course.on_line {
         true => text!(
             "{name}: each {step} adds {adds}; a straight line accounts for {share} % of the differences.",
-            "{name}: 1 {step}ごとに {adds} 増加。違いの {share} % が直線で説明できます。";
+            "{name}: 1 {step}ごとに {adds} 増加。直線で {share} % 説明できます。";
             name, step
         ),
         false => text!(

@@ -79,7 +79,7 @@ fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     }
     lines.extend(verdict.unreached.iter().map(|caveat| {
         let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
-        text!("Not reached by the model ({of}): {why}.", "モデルが到達しない値({of}): {why}。"; of, why)
+        text!("Not reached by the model ({of}): {why}.", "モデルで再現できない値({of}): {why}。"; of, why)
     }));
     lines.extend(verdict.assumed.iter().map(|caveat| {
         let (of, why) = (names::cells(&caveat.of, verdict), &caveat.why);
@@ -119,18 +119,18 @@ fn published(verdict: &QuestionResult) -> Option<Text> {
 
 fn agreement(agreement: Agreement) -> (Role, Text) {
     match agreement {
-        Agreement::Agrees => (Role::Good, text!("The figures agree.", "数値の答えも同じです。")),
+        Agreement::Agrees => (Role::Good, text!("The figures agree.", "数値から出した結論も同じです。")),
         Agreement::Partly => {
-            (Role::Warn, text!("The figures agree in part.", "数値の答えは一部だけ同じです。"))
+            (Role::Warn, text!("The figures agree in part.", "数値から出した結論は一部だけ同じです。"))
         }
         Agreement::Differs => {
-            (Role::Bad, text!("The figures come to something else.", "数値の答えは違います。"))
+            (Role::Bad, text!("The figures come to something else.", "数値から出した結論は違います。"))
         }
         Agreement::WasGiven => (
             Role::Warn,
             text!(
                 "The figures agree, but only because the model was given this, so they confirm nothing.",
-                "数値の答えも同じですが、モデルに前提として与えたものなので裏付けにはなりません。"
+                "数値から出した結論も同じですが、モデルに前提として与えたものなので裏付けにはなりません。"
             ),
         ),
         Agreement::CannotBeTold => {

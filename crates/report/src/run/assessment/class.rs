@@ -41,7 +41,7 @@ fn marked(record: &RunRecord, class: &Text) -> Text {
 }
 
 /// A group of tests that readers judge together.
-struct Group<'l> {
+struct TestGroup<'l> {
     is_sequential: bool,
     name: Text,
     furthest: &'l CellLikeness,
@@ -59,14 +59,14 @@ fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
     let furthest = |(group, name): ((bool, Direction), Text)| {
         let of_group = likeness.cells.iter().filter(|cell| (cell.sequential, cell.direction) == group);
         let furthest = of_group.max_by(|a, b| a.distance().abs().total_cmp(&b.distance().abs()))?;
-        Some(Group { is_sequential: group.0, name, furthest })
+        Some(TestGroup { is_sequential: group.0, name, furthest })
     };
-    let groups: Vec<Group<'_>> = groups.into_iter().filter_map(furthest).collect();
-    let off = |sign: f64| -> Vec<&Group<'_>> {
+    let groups: Vec<TestGroup<'_>> = groups.into_iter().filter_map(furthest).collect();
+    let off = |sign: f64| -> Vec<&TestGroup<'_>> {
         groups.iter().filter(|group| group.furthest.distance() * sign > 0.0).collect()
     };
     let (slower, faster) = (off(-1.0), off(1.0));
-    let named = |groups: &[&Group<'_>]| match groups {
+    let named = |groups: &[&TestGroup<'_>]| match groups {
         [_, _, _, _] => text!("every test", "全項目"),
         [one, other] if one.is_sequential == other.is_sequential => match one.is_sequential {
             true => text!("sequential I/O", "シーケンシャル"),
@@ -74,26 +74,27 @@ fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
         },
         several => Text::join(several.iter().map(|group| group.name.clone()), [", ", "、"]),
     };
-    let with_figure = |groups: &[&Group<'_>]| {
-        let [Group { name, furthest, .. }] = groups else { return named(groups) };
+    let with_figure = |groups: &[&TestGroup<'_>]| {
+        let [TestGroup { name, furthest, .. }] = groups else { return named(groups) };
         let (rate, usual) = (number::rate(furthest.bytes_per_s), usual(furthest));
         text!("{name} ({rate}, usual {usual})", "{name}({rate}、通常 {usual})"; name)
     };
-    let not_usual = |slower: &[&Group<'_>], faster: &[&Group<'_>], words: &dyn Fn(&[&Group<'_>]) -> Text| {
-        let (slow, fast) = (words(slower), words(faster));
-        match (slower.is_empty(), faster.is_empty()) {
-            (false, false) => text!(
-                "slower than {class} in {slow}, faster in {fast}",
-                "{class}としては{slow}が遅く、{fast}が速い"; class, slow, fast
-            ),
-            (false, true) => {
-                text!("slower than {class} in {slow}", "{class}としては{slow}が遅い"; class, slow)
+    let not_usual =
+        |slower: &[&TestGroup<'_>], faster: &[&TestGroup<'_>], words: &dyn Fn(&[&TestGroup<'_>]) -> Text| {
+            let (slow, fast) = (words(slower), words(faster));
+            match (slower.is_empty(), faster.is_empty()) {
+                (false, false) => text!(
+                    "slower than {class} in {slow}, faster in {fast}",
+                    "{class}としては{slow}が遅く、{fast}が速い"; class, slow, fast
+                ),
+                (false, true) => {
+                    text!("slower than {class} in {slow}", "{class}としては{slow}が遅い"; class, slow)
+                }
+                _ => {
+                    text!("faster than {class} in {fast}", "{class}としては{fast}が速い"; class, fast)
+                }
             }
-            _ => {
-                text!("faster than {class} in {fast}", "{class}としては{fast}が速い"; class, fast)
-            }
-        }
-    };
+        };
     if slower.is_empty() && faster.is_empty() {
         return vec![text!("as fast as {class}", "{class}並みの速さ"; class)];
     }
