@@ -338,6 +338,8 @@ pub struct RecordArgs {
 pub struct ProfilesArgs {
     #[command(subcommand)]
     pub action: Option<ProfilesAction>,
+    #[arg(long, conflicts_with = "name", help = t("All profiles, not only the everyday ones", "普段の測定だけでなく、すべてのプロファイル"))]
+    pub all: bool,
     #[command(flatten)]
     pub shown: ProfileShown,
 }
@@ -361,6 +363,8 @@ pub struct ProfileShown {
 pub struct ModelsArgs {
     #[command(subcommand)]
     pub action: Option<ModelsAction>,
+    #[arg(long, conflicts_with = "name", help = t("All models, those of older devices too", "古い機器も含む、すべてのモデル"))]
+    pub all: bool,
     #[command(flatten)]
     pub shown: ModelShown,
 }
@@ -391,7 +395,7 @@ pub struct ModelsCompared {
 
 #[derive(Debug, Args)]
 pub struct ModelShown {
-    #[arg(value_name = "NAME|FILE", help = t("A name, or a TOML file: shown in full", "名前か TOML ファイル(内容を表示)"))]
+    #[arg(value_name = "NAME|WORD|FILE", help = t("A name or a TOML file, shown in full; a word lists the models that have it: nas, samsung", "名前か TOML ファイル(内容を表示)。語を書くと、それを含むモデルの一覧(nas、samsung など)"))]
     pub name: Option<String>,
     #[arg(long, value_name = "LAYER.PARAMETER=VALUE", requires = "name", conflicts_with = "toml", help = t("Change a parameter, as in raid.strip=256KiB (may be repeated)", "パラメーターを変える。例: raid.strip=256KiB(繰り返し可)"))]
     pub set: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::args::{Global, ProfileShown, ProfilesAction, ProfilesArgs};
 use crate::output::{print_json, print_page, style, write};
-use kurabe_core::profile_library::{PROFILES, profile_named};
+use kurabe_core::profile_library::{EVERYDAY, PROFILES, profile_named};
 use kurabe_core::{Result, shown::Shown};
 use kurabe_lab::{load_profile, text_of};
 use kurabe_report::{render_profile, render_profiles};
@@ -18,10 +18,12 @@ pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
         None => &args.shown,
     };
     let Some(name) = name else {
-        let all = PROFILES.iter().map(|(name, _)| profile_named(name)).collect::<Result<Vec<_>>>()?;
+        let is_listed = |name: &&str| args.all || global.json || EVERYDAY.contains(name);
+        let names = PROFILES.iter().map(|(name, _)| *name).filter(is_listed);
+        let listed = names.map(profile_named).collect::<Result<Vec<_>>>()?;
         return match global.json {
-            true => all.iter().try_for_each(print_json),
-            false => print_page(&render_profiles(&all, &style())),
+            true => listed.iter().try_for_each(print_json),
+            false => print_page(&render_profiles(&listed, !args.all, &style())),
         };
     };
     let profile = load_profile(name)?;

@@ -226,7 +226,7 @@ impl FitGround {
         }
         let end = End { time_ns: Some(LONGEST_NS), bytes: Some(media_bytes / 2 * 3), ..End::default() };
         let writes = steps.iter().filter(|step| step.directions == [Direction::Write]);
-        writes.map(|step| IoStep { id: None, end: end.clone(), ..step.clone() }).collect()
+        writes.map(|step| IoStep { id: None, end, ..step.clone() }).collect()
     }
 }
 

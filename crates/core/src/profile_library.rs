@@ -68,6 +68,39 @@ pub const PROFILES: &[(&str, &str)] = library!["profiles", ".toml":
     "io500",
 ];
 
+/// Profiles that most people need, in the order in which they are listed.
+pub const EVERYDAY: [&str; 9] =
+    ["default", "quick", "stutter", "uses", "cdm-9", "adm-4", "kdiskmark-3", "gnome-disks", "git-pull"];
+
+/// Beginnings of the names of profiles that take long or answer a special question; the others do what other tools do.
+const SPECIAL: [&str; 6] = ["probe", "snia", "delay", "git-pull", "ior-", "mdtest"];
+
+/// A group of profiles in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProfileGroup {
+    /// Those that most people need.
+    Everyday,
+    /// Those that do what other tools do.
+    OtherTools,
+    /// Those that take long, or answer a special question.
+    Special,
+}
+
+impl ProfileGroup {
+    /// All, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::Everyday, Self::OtherTools, Self::Special];
+
+    /// Returns the group of a profile of the library.
+    pub fn of(name: &str) -> Self {
+        let is_special = name == "io500" || SPECIAL.iter().any(|start| name.starts_with(start));
+        match EVERYDAY.contains(&name) {
+            true => Self::Everyday,
+            false if is_special => Self::Special,
+            false => Self::OtherTools,
+        }
+    }
+}
+
 /// Tools by their full names, and how the names of their profiles begin.
 const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmark", "adm")];
 

@@ -135,7 +135,7 @@ fn profiles_of_every_kind() {
 
 #[test]
 fn the_library() {
-    both("library", &[80], |style| render_profiles(&common::kinds::library(), style));
+    both("library", &[80], |style| render_profiles(&common::kinds::library(), false, style));
     for profile in common::kinds::library() {
         for width in [48, 60, 80, 120] {
             for lang in [Lang::En, Lang::Ja] {
@@ -199,7 +199,7 @@ fn profiles() {
     step.sync.at_end = kurabe_core::workload::EndSync::Timed;
     step.end.bytes = Some(64 << 20);
     let profiles = [common::profile(Statistic::Mean, &[Direction::Read, Direction::Write]), profile.clone()];
-    both("profiles", &[80], |style| render_profiles(&profiles, style));
+    both("profiles", &[80], |style| render_profiles(&profiles, true, style));
     both("profile", &[80], |style| render_profile(&profile, style));
 }
 

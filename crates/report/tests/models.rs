@@ -54,7 +54,7 @@ fn a_model_is_shown_with_every_parameter_and_its_source() {
 #[test]
 fn models_are_listed_with_their_layers() {
     let models = [device_named("ideal-ram-disk").unwrap(), device()];
-    both("models", &[60, 120], |style| render_models(&models, style));
+    both("models", &[60, 120], |style| render_models(&models, false, style));
 }
 
 #[test]

@@ -170,9 +170,31 @@ fn a_real_run_says_what_limited_it_or_that_it_does_not_know() {
 }
 
 #[test]
+fn lists_begin_with_what_most_people_need_and_are_whole_on_request() {
+    let lab = Lab::new();
+    let listed = |words: &[&str]| lab.kurabe(words).ok().out;
+    let names = |page: &str| -> Vec<String> {
+        page.lines().filter_map(|line| Some(line.split_once("  ")?.0.to_owned())).collect()
+    };
+    let (some, all) = (listed(&["profiles"]), listed(&["profiles", "--all"]));
+    assert!(some.contains("cdm-9 ") && !some.contains("snia-wsat"), "{some}");
+    assert!(all.contains("snia-wsat") && all.contains("as other tools do"), "{all}");
+    let (some, all) = (listed(&["models"]), listed(&["models", "--all"]));
+    assert!(names(&some).len() < names(&all).len(), "{some}");
+    let place = |name: &str| some.find(name).unwrap_or_else(|| panic!("{name}: {some}"));
+    assert!(
+        place("samsung-9100-pro") < place("rascsi") && place("rascsi") < place("henkan-bancho"),
+        "{some}"
+    );
+    let nas = listed(&["models", "nas"]);
+    assert!(nas.contains("seagate-ironwolf-4tb") && !nas.contains("samsung"), "{nas}");
+    lab.kurabe(&["models", "tape"]).is_refusal(2, &["`tape`"]);
+}
+
+#[test]
 fn models_are_listed_and_shown_with_their_sources() {
     let lab = Lab::new();
-    let listed = lab.kurabe(&["models"]).ok().out;
+    let listed = lab.kurabe(&["models", "--all"]).ok().out;
     assert!(listed.contains("ideal-ram-disk") && listed.contains("host → constant"), "{listed}");
     let shown = lab.kurabe(&["models", "show", "ideal-ram-disk", "--set", "memory.access=10us"]).ok().out;
     for part in ["┌", "capacity 8 GiB", "*  access", "10us", "assumed: a system call", "1 changed"] {

@@ -4,7 +4,7 @@ mod drawing;
 
 use crate::doc::layout::display_width;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
-use kurabe_core::mention::{MODELS_SHOW, RUN};
+use kurabe_core::mention::{MODELS, MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
@@ -189,18 +189,22 @@ fn describe_setting(setting: &Setting) -> ParameterDescription {
 }
 
 /// The models there are: name, what it is, and its layers in a row.
-pub fn render_models(models: &[DeviceSpec], style: &Style) -> String {
+pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String {
     let table = Table::of(models)
         .left(text!("model", "モデル"), |model| Entry::new(Role::Strong, shown::line(&model.name)))
         .cut(Cut::Wrap, text!("what it is", "内容"), |model| with_kind(model))
         .cut(Cut::Wrap, text!("layers", "層"), |model| {
             Entry::new(Role::Quiet, row_of_layers(&model.layers))
         });
-    let hints = [
+    let all = more.then(|| {
+        (format!("{MODELS:#} --all"), text!("all models, older devices too", "古い機器も含むすべてのモデル"))
+    });
+    let hints = all.into_iter().chain([
+        (format!("{MODELS:#} nas"), text!("models that have this word", "この語を含むモデル")),
         (format!("{MODELS_SHOW:#} NAME"), text!("the stack and every parameter", "構成と全パラメーター")),
         (format!("{RUN:#} model:NAME"), text!("a run in virtual time", "仮想時間で測定")),
         (format!("{MODELS_SHOW:#} FILE.toml"), text!("one of your own", "自作のモデル")),
-    ];
+    ]);
     let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled().cut(Cut::Wrap)], hints);
     Doc::of(table.table()).gap().push(hints).terminal(style)

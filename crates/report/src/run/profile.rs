@@ -2,58 +2,59 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::{run::steps, words};
-use kurabe_core::mention::{PROFILE, PROFILES_SHOW, RUN};
+use kurabe_core::mention::{PROFILE, PROFILES, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
+use kurabe_core::profile_library::ProfileGroup;
 use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
 
-/// A family of this many profiles stands apart in the list.
-const FAMILY: usize = 3;
-
-/// The profiles there are, with what each is and how long it measures. Families stand apart.
-pub fn render_profiles(profiles: &[Profile], style: &Style) -> String {
+/// Profiles in groups, with what each is and how long it measures. `more`: there are others, which `--all` lists.
+pub fn render_profiles(profiles: &[Profile], more: bool, style: &Style) -> String {
     let columns = [
         Column::left(text!("profile", "プロファイル")),
         Column::left(text!("what it does", "内容")).cut(Cut::Wrap),
         Column::right(text!("measures for", "測定時間")),
     ];
     let mut rows: Vec<TableRow> = Vec::new();
-    let mut before: Option<&str> = None;
-    for profile in profiles {
-        let group = group(profile, profiles);
-        if before.is_some_and(|before| before != group) {
+    for group in ProfileGroup::ALL {
+        let members = || profiles.iter().filter(move |profile| ProfileGroup::of(&profile.name) == group);
+        if members().next().is_none() {
+            continue;
+        }
+        if !rows.is_empty() {
             rows.push(TableRow::default());
         }
-        before = Some(group);
-        let time =
-            time(profile).map(|(time, most)| match (number::time_words(&number::long_time(time)), most) {
-                (time, true) => text!("≤ {time}", "最長 {time}"; time),
-                (time, false) => time,
-            });
-        let row = [
-            Entry::new(Role::Strong, shown::line(&profile.name)),
-            profile.title.clone().into(),
-            Entry::new(Role::Quiet, time.unwrap_or_default()),
-        ];
-        rows.push(row.into());
+        rows.push([Entry::new(Role::Quiet, group_name(group)), Entry::default(), Entry::default()].into());
+        rows.extend(members().map(profile_row));
     }
-    let hints = [
+    let all = more.then(|| (format!("{PROFILES:#} --all"), text!("all profiles", "すべてのプロファイル")));
+    let hints = all.into_iter().chain([
         (format!("{PROFILES_SHOW:#} NAME"), text!("what one does exactly", "手順の詳細")),
         (format!("{RUN:#} {PROFILE:#} FILE.toml"), text!("one of your own", "自作のプロファイルで測定")),
-    ];
+    ]);
     let hints = hints.map(|(command, what)| [command.into(), what.into()]);
     let hints = Table::new([Column::untitled(), Column::untitled()], hints);
     Doc::of(Table::new(columns, rows)).gap().push(hints).terminal(style)
 }
 
-/// The beginning of the name that several profiles share; empty for a profile of a small family.
-fn group<'a>(profile: &'a Profile, profiles: &[Profile]) -> &'a str {
-    let family = family(&profile.name);
-    let members = profiles.iter().filter(|other| self::family(&other.name) == family).count();
-    if members >= FAMILY { family } else { "" }
+fn group_name(group: ProfileGroup) -> Text {
+    match group {
+        ProfileGroup::Everyday => text!("everyday", "普段の測定"),
+        ProfileGroup::OtherTools => text!("as other tools do", "ほかのツールと同じ手順"),
+        ProfileGroup::Special => text!("long and special", "長時間・特殊な測定"),
+    }
 }
 
-fn family(name: &str) -> &str {
-    name.split('-').next().unwrap_or(name)
+fn profile_row(profile: &Profile) -> TableRow {
+    let time = time(profile).map(|(time, most)| match (number::time_words(&number::long_time(time)), most) {
+        (time, true) => text!("≤ {time}", "最長 {time}"; time),
+        (time, false) => time,
+    });
+    let row = [
+        Entry::new(Role::Strong, shown::line(&profile.name)),
+        profile.title.clone().into(),
+        Entry::new(Role::Quiet, time.unwrap_or_default()),
+    ];
+    row.into()
 }
 
 /// Measured time of a profile, and whether it may be less; `None` if something other than time ends a repetition.

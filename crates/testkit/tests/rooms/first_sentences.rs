@@ -226,7 +226,7 @@ fn real_targets() -> Vec<Case> {
         case(
             "a loop device on a buffered file",
             changed(|run| {
-                run.header.environment = on_device(Link::Loop { backing: None, direct: Some(false) })
+                run.header.environment = on_device(Link::Loop { backing: None, direct: Some(false) });
             }),
             &["This is a loop device on the page cache, not a drive", "ページキャッシュ上の loop デバイス"],
             &["NVMe"],
