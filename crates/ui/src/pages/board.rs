@@ -21,7 +21,10 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     Ok(html! {
         (head(board, lang))
         @if board.goes_on() { (now(board, lang)) }
-        @if let Some(summary) = &summary { p.summary { (summary.sentence.get(lang)) } }
+        // A sentence about half a run would change with each test.
+        @if let Some(summary) = summary.as_ref().filter(|_| !board.goes_on()) {
+            p.summary { (summary.sentence.get(lang)) }
+        }
         @for words in &board.programs { p.notice { (words.line(lang)) } }
         (tiles::of_board(board, summary.as_ref().and_then(|summary| summary.likeness.as_ref()), lang))
         @if board.samples { div #plot { (plot_piece(Some(board), lang)) } }
