@@ -3,17 +3,15 @@
 
 use crate::accessible;
 use crate::browsing::Reader;
-use crate::only_read::LoopDevice;
 use crate::served::{read, served};
 use serde_json::json;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A picture above this is too heavy for a repository.
 const MOST_BYTES: usize = 150_000;
 
 /// Width, height, theme, and what the name ends in: those of docs/.
-const FORMS: [(u32, u32, &str, &str); 2] = [(1280, 860, "light", ""), (400, 860, "dark", "-small")];
+const FORMS: [(u32, u32, &str, &str); 1] = [(1280, 860, "light", "")];
 /// The same of all pages: from the narrowest telephone to 4K, and on paper.
 const ALL_FORMS: [(u32, u32, &str, &str); 4] = [
     (1280, 860, "light", ""),
@@ -37,7 +35,6 @@ fn pages_are_written_as_pictures() {
     // One of them twice, so that there is something over time.
     reader.measured("samsung-870-evo");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
-    let drive = drive(&reader);
     let (_server, socket) = served(reader.page.folder(), "hua722020-usb");
     let folder = PathBuf::from(&place);
     for lang in ["en", "ja"] {
@@ -52,7 +49,7 @@ fn pages_are_written_as_pictures() {
             // So much that the last second is one of them all.
             read(&socket, 300);
             if place == "1" {
-                of_the_manual(&reader, &runs, drive.as_ref(), &ending, (width, height));
+                of_the_manual(&reader, &ending, (width, height));
             } else {
                 of_all(&reader, &runs, &folder, &ending, (width, height));
             }
@@ -60,46 +57,13 @@ fn pages_are_written_as_pictures() {
     }
 }
 
-/// A drive that was read over its whole length on two dates.
-fn drive(reader: &Reader) -> Option<LoopDevice> {
-    let image = reader.page.folder().join("drive");
-    File::create(&image).and_then(|image| image.set_len(1 << 30)).expect("an image");
-    let drive = LoopDevice::over(&image)?;
-    (0..2).for_each(|_| drop(reader.measured_by(&drive.0, "gnome-disks", "1")));
-    Some(drive)
-}
-
-fn of_the_manual(
-    reader: &Reader,
-    [one, other]: &[String; 2],
-    drive: Option<&LoopDevice>,
-    ending: &str,
-    size: (u32, u32),
-) {
+/// The pages that docs/ shows.
+fn of_the_manual(reader: &Reader, ending: &str, size: (u32, u32)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/ui");
     measuring(reader, &folder, ending, size);
-    let pages = [
-        ("runs", "/runs".to_owned(), "main table"),
-        ("run", format!("/runs/{one}"), ".tabs"),
-        ("compare", format!("/compare?run={other}&run={one}"), ".answer"),
-        ("matrix", "/matrix".to_owned(), "main table"),
-        ("history", "/history".to_owned(), "main section"),
-        ("models", "/models".to_owned(), "ul.models"),
-        ("model", "/models/mirror3-usb".to_owned(), "#movers:not([hidden])"),
-        ("studies", "/studies".to_owned(), "ul.models"),
-        ("study", "/studies/raid-strip".to_owned(), ".verdicts"),
-        ("served", "/served".to_owned(), "#served dl"),
-        ("catalogue", "/catalogue".to_owned(), "main table"),
-    ];
-    let drive = drive.map(|drive| {
-        let address = format!("/drive?target={}#past", drive.0.replace('/', "%2F"));
-        ("drive", address, "#past svg")
-    });
-    for (name, path, selector) in pages.iter().chain(&drive) {
-        reader.go(path);
-        reader.wait_for(selector);
-        write(reader, &folder, &format!("{name}-{ending}"));
-    }
+    reader.go("/models/mirror3-usb");
+    reader.wait_for("#movers:not([hidden])");
+    write(reader, &folder, &format!("model-{ending}"));
 }
 
 /// A run that goes on, some tiles filled.
@@ -118,12 +82,9 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32
         "for (const place of document.querySelectorAll('.place'))
              if (/^.dev.loop/.test(place.textContent.trim())) place.remove()",
     );
-    let is_narrow = width < 1000;
     let length = browser.run("return document.documentElement.scrollHeight").as_u64().unwrap_or(0);
-    resize(reader, (width, if is_narrow { 1400 } else { length as u32 }));
-    let place =
-        if is_narrow { "document.querySelector('#board').scrollIntoView()" } else { "scrollTo(0, 0)" };
-    browser.run(place);
+    resize(reader, (width, length as u32));
+    browser.run("scrollTo(0, 0)");
     browser.wait_until("document.querySelector('#course')?.getAttribute('d').length > 40");
     write(reader, folder, &format!("measure-{ending}"));
     resize(reader, (width, height));
