@@ -446,8 +446,12 @@ fn stalled(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
     Some(Out { broken, cell: cell_name(cell), reason: reason.clone() })
 }
 
-/// Whether too many operations of these cells, each of a part of the use, take longer than it bears.
+/// Whether too many operations of these cells, each of a part of the use, take longer than it bears. Of a use that any run may stand
+/// for, only a measurement of its own (`fit`) tells percentiles.
 fn too_late(cells: &[(&UseWork, &Cell)], purpose: &Use) -> Option<Out> {
+    if !purpose.measured_alone {
+        return None;
+    }
     purpose.limits.iter().find_map(|limit| {
         let Bearable::Percentile { of, .. } = limit.bears else { return None };
         let judged = judged(limit, cells, &[]);

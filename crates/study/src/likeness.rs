@@ -210,12 +210,16 @@ fn cells(
 ) -> Vec<CellLikeness> {
     let statistic = record.header.statistic();
     let deepest = DeepestWork::of(record);
+    // Imported runs have thousands of cells of a few kinds of work.
+    let mut bands: HashMap<(RateWork, bool), Option<Band>> = HashMap::new();
     let cells = record.cells.iter().enumerate().filter(|(cell_index, _)| !is_left_out(*cell_index));
     let cells = cells.filter(|(_, cell)| is_comparable(class, cell)).filter_map(|(cell_index, cell)| {
         let (work, bytes_per_s) = (RateWork::of(cell)?, rate_of(cell, statistic)?);
-        let band = band(catalogue, class, &work, deepest.contains(&work))?;
+        let is_deepest = deepest.contains(&work);
+        let band =
+            bands.entry((work, is_deepest)).or_insert_with(|| band(catalogue, class, &work, is_deepest));
         let RateWork { sequential, direction, .. } = work;
-        Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band })
+        Some(CellLikeness { cell_index, sequential, direction, bytes_per_s, band: band.clone()? })
     });
     cells.filter(|cell| cell.bytes_per_s > 0.0).collect()
 }

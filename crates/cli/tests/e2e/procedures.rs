@@ -271,7 +271,7 @@ fn what_will_be_written_is_told_before() {
     let timed = lab.run(&lab.target(), &["--profile", "cdm-9", "--dry-run"]).ok().out;
     let path = lab.target().canonicalize().unwrap();
     for part in
-        [path.to_str().unwrap(), "free: ", "writes 40.0 GB at 500 MB/s, up to 240.0 GB on a fast drive"]
+        [path.to_str().unwrap(), "free: ", "writes 41.1 GB at 500 MB/s, up to 241.1 GB on a fast drive"]
     {
         assert!(timed.contains(part), "{part}: {timed}");
     }

@@ -164,7 +164,7 @@ fn every_recommended_command_runs_and_does_what_was_said() {
         let words = "kurabe run model:ideal-ram-disk --profile quick --time 5ms --runs 3";
         typed(&format!("{words} --set memory.access={access} --name {name}")).ok();
     }
-    let help = typed("kurabe --help").ok().out;
+    let help = typed("kurabe help --all").ok().out;
     let is_command = |line: &String| {
         let name = line.split(' ').nth(1).unwrap_or_default();
         !name.is_empty() && help.lines().any(|line| line.trim_start().split("  ").next() == Some(name))

@@ -4,7 +4,7 @@ mod drawing;
 
 use crate::doc::layout::display_width;
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableRow};
-use kurabe_core::mention::{MODELS, MODELS_SHOW, RUN};
+use kurabe_core::mention::{ALL, MODELS, MODELS_SHOW, RUN};
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
@@ -197,7 +197,10 @@ pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String
             Entry::new(Role::Quiet, row_of_layers(&model.layers))
         });
     let all = more.then(|| {
-        (format!("{MODELS:#} --all"), text!("all models, older devices too", "古い機器も含むすべてのモデル"))
+        (
+            format!("{MODELS:#} {ALL:#}"),
+            text!("all models, older devices too", "古い機器も含むすべてのモデル"),
+        )
     });
     let hints = all.into_iter().chain([
         (format!("{MODELS:#} nas"), text!("models that have this word", "この語を含むモデル")),

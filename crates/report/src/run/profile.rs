@@ -2,7 +2,7 @@
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::{run::steps, words};
-use kurabe_core::mention::{PROFILE, PROFILES, PROFILES_SHOW, RUN};
+use kurabe_core::mention::{ALL, PROFILE, PROFILES, PROFILES_SHOW, RUN};
 use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::profile_library::ProfileGroup;
 use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
@@ -26,7 +26,7 @@ pub fn render_profiles(profiles: &[Profile], more: bool, style: &Style) -> Strin
         rows.push([Entry::new(Role::Quiet, group_name(group)), Entry::default(), Entry::default()].into());
         rows.extend(members().map(profile_row));
     }
-    let all = more.then(|| (format!("{PROFILES:#} --all"), text!("all profiles", "すべてのプロファイル")));
+    let all = more.then(|| (format!("{PROFILES:#} {ALL:#}"), text!("all profiles", "すべてのプロファイル")));
     let hints = all.into_iter().chain([
         (format!("{PROFILES_SHOW:#} NAME"), text!("what one does exactly", "手順の詳細")),
         (format!("{RUN:#} {PROFILE:#} FILE.toml"), text!("one of your own", "自作のプロファイルで測定")),

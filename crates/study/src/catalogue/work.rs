@@ -16,7 +16,7 @@ use kurabe_stats::figure_in;
 const LARGE_BYTES: u64 = 128 * KIB;
 
 /// What a rate was measured with: the work behind a column, or what a cell of a run did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateWork {
     /// Reads or writes.
     pub direction: Direction,

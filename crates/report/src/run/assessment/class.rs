@@ -14,7 +14,11 @@ const MOST_TIMES: usize = 3;
 /// Returns the forms of the clause, the longest first; none if nothing is known.
 pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Text> {
     if let Some(likeness) = likeness {
-        return compared(record, likeness);
+        let forms = compared(record, likeness);
+        return match access_time(&figures_of(record)) {
+            Some(time) => forms.iter().map(|form| Text::list([form.clone(), time.clone()])).collect(),
+            None => forms,
+        };
     }
     if let Some(offered) = offered(record) {
         return vec![offered];
@@ -96,7 +100,12 @@ fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
             }
         };
     if slower.is_empty() && faster.is_empty() {
-        return vec![text!("as fast as {class}", "{class}並みの速さ"; class)];
+        return vec![match groups.as_slice() {
+            [TestGroup { name, .. }] => {
+                text!("as fast as {class} in {name}", "{name}は{class}並みの速さ"; class, name)
+            }
+            _ => text!("as fast as {class}", "{class}並みの速さ"; class),
+        }];
     }
     vec![
         not_usual(&slower, &faster, &with_figure),
@@ -122,12 +131,7 @@ pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
 
 /// Returns the best rate of each direction, and the access time if it was measured; of a run without rates its first other figures.
 pub(super) fn figures(record: &RunRecord) -> Option<Text> {
-    let statistic = record.header.statistic();
-    let figure = |cell| {
-        let value = cell_figure(cell, statistic).or_else(|| printed(cell))?;
-        Some((cell, value)).filter(|(_, value)| *value > 0.0)
-    };
-    let cells: Vec<(&Cell, f64)> = record.cells.iter().filter_map(figure).collect();
+    let cells = figures_of(record);
     let [read, write] = [Direction::Read, Direction::Write].map(|direction| best(record, &cells, direction));
     let clauses: Vec<Text> = match (read, write) {
         (None, None) => {
@@ -137,6 +141,16 @@ pub(super) fn figures(record: &RunRecord) -> Option<Text> {
         (read, write) => words::present([read, write, access_time(&cells)]),
     };
     (!clauses.is_empty()).then(|| Text::list(clauses))
+}
+
+/// The cells of a run that have a figure, each with it in the base unit of its measure.
+fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
+    let statistic = record.header.statistic();
+    let figure = |cell| {
+        let value = cell_figure(cell, statistic).or_else(|| printed(cell))?;
+        Some((cell, value)).filter(|(_, value)| *value > 0.0)
+    };
+    record.cells.iter().filter_map(figure).collect()
 }
 
 /// The rate that another tool printed for a cell, in bytes per second.

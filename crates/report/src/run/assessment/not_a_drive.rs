@@ -55,6 +55,7 @@ fn memory(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
         return Some(text!("memory (model)", "メモリー(モデル)"));
     }
     if let [device] = devices.as_slice()
+        && device.served_model().is_none()
         && let Some(Link::Loop { direct: Some(false), .. }) = device.link
     {
         return Some(text!("a loop device on the page cache", "ページキャッシュ上の loop デバイス"));
