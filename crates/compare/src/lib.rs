@@ -42,4 +42,4 @@ pub use recommend::{
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
-pub use write_cache::{WriteCaches, cache_bytes, written_bytes};
+pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, written_bytes};

@@ -223,7 +223,7 @@ pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation
     ranked(&runs, purpose, nothing)
 }
 
-/// What a run of anything says about one use.
+/// Result of a run for one use.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Fitness {
     /// Every rate that the use needs was measured and reached, and no pause is longer than the use tolerates.

@@ -39,7 +39,7 @@ impl WriteCaches {
             ("zfs", "dirty_max"),
         ];
         let size = |layer: &LayerRecord, key: &str| {
-            let bytes = layer.value(key).and_then(|size| parse_bytes(size).ok()).unwrap_or(0);
+            let bytes = parameter_bytes(layer, key).unwrap_or(0);
             bytes.saturating_mul(u64::from(layer.instances.max(1)))
         };
         let all = |sizes: &[(&str, &str)]| {
@@ -58,6 +58,12 @@ impl WriteCaches {
     }
 }
 
+/// The value of a parameter that is a size in bytes, or a rate in bytes per second.
+pub fn parameter_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
+    let size = layer.value(key)?;
+    parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
+}
+
 /// Bytes that may be in the caches of the drive of a run before it writes at the rate of its medium.
 pub fn cache_bytes(record: &RunRecord) -> u64 {
     if let Some(model) = &record.header.model {
@@ -72,14 +78,11 @@ pub fn cache_bytes(record: &RunRecord) -> u64 {
     }
 }
 
-/// Bytes that a run wrote, test file and preconditions included.
+/// Bytes that a run wrote, test file included. What preconditions wrote is not recorded.
 pub fn written_bytes(record: &RunRecord) -> u64 {
     let filled = record.fill.map_or(0, |fill| fill.written_bytes);
-    let preconditions = record.header.profile.iter().flat_map(|profile| &profile.preconditions);
-    let preconditioned = preconditions.filter_map(|step| step.end.bytes);
     let repetitions = record.cells.iter().flat_map(|cell| &cell.repetitions);
-    let measured = repetitions.map(|one| one.bytes(Direction::Write));
-    preconditioned.chain(measured).fold(filled, u64::saturating_add)
+    repetitions.map(|one| one.bytes(Direction::Write)).fold(filled, u64::saturating_add)
 }
 
 #[cfg(test)]

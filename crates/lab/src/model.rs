@@ -23,7 +23,7 @@ pub fn load_model(name: &str, sets: &[(String, String)], without: &[String]) -> 
     change_model(load_device(name)?, sets, without)
 }
 
-/// What the record of a run on such a model says of it.
+/// Returns the description of such a model that the record of a run on it has.
 ///
 /// # Errors
 /// As [`load_model`].

@@ -32,6 +32,7 @@ pub use measured::{DemeritRow, demerit_pictures, demerits, render_demerits};
 pub use positions::positions_doc;
 pub use profile::{render_profile, render_profiles};
 pub use remarks::notices_doc;
+pub(crate) use remarks::written_words;
 pub use why::{CauseTime, CellTime, CountOf, Per, Why, card_names, explain, mover_words, render_why};
 
 use crate::doc::layout::{Line, display_width, pad_left, pad_right};

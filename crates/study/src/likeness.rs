@@ -2,7 +2,8 @@
 //!
 //! The model: the band of a kind of device is what the catalogue's rows of that kind span for the same work, and nothing
 //! else: where fewer than five drives have a figure with a source, there is no band. Ends are widened by what the same device differs by
-//! from host to host. Writes that wait for the medium one by one are compared with no band, because no row of the catalogue flushes. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
+//! from host to host. Writes that wait for the medium one by one are compared with no band, because no row of the catalogue
+//! flushes. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
 //! the kind may be.
 //! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
 //! named only if all cells together lie in its bands or near them.

@@ -1,11 +1,10 @@
 //! The words of `kurabe fit`.
 
 use super::paths::TargetPath;
-use super::shared::{PlannedArgs, worded};
+use super::shared::{PlannedArgs, bytes};
 use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_compare::{FitGround, Use, WriteCaches, fit_profile};
-use kurabe_core::quantity::parse_bytes;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_lab::{Procedure, RunRequest, model_name, model_record};
 
@@ -18,7 +17,7 @@ pub struct FitArgs {
     pub purpose: String,
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024), help = t("How many cameras, clients, machines [default: 1]", "カメラ、クライアント、仮想マシンなどの数 [既定: 1]"))]
     pub count: Option<u32>,
-    #[arg(long, value_name = "SIZE", value_parser = |words: &str| parse_bytes(words).map_err(worded), help = t("Size of the test file, which is written whole first; larger than the caches of the drive, it leaves no doubt about them [default: that of the use]", "テストファイルのサイズ。先にすべて書き込む。ドライブのキャッシュより大きければ、その影響を除ける [既定: 用途ごとの値]"))]
+    #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test file, which is written whole first; larger than the caches of the drive, it leaves no doubt about them [default: that of the use]", "テストファイルのサイズ。先にすべて書き込む。ドライブのキャッシュより大きければ、その影響を除ける [既定: 用途ごとの値]"))]
     pub size: Option<u64>,
     #[command(flatten)]
     pub planned: PlannedArgs,

@@ -11,8 +11,10 @@ pub fn is_asked(words: &[OsString]) -> bool {
 
 /// Returns whether a command line asks for all commands and options: `kurabe help --all`, `kurabe run --help-all`.
 pub fn is_whole(words: &[OsString]) -> bool {
-    let has = |asked: &str| words.iter().any(|word| word == asked);
-    has("--help-all") || (has("--all") && positional(words) == [OsStr::new("help")])
+    // What follows `--` is the command line of another program.
+    let own = words.split(|word| word == "--").next().unwrap_or_default();
+    let has = |asked: &str| own.iter().any(|word| word == asked);
+    has("--help-all") || (has("--all") && positional(own) == [OsStr::new("help")])
 }
 
 /// Returns a command line in the words that clap knows.
@@ -68,6 +70,7 @@ mod tests {
             ("kurabe help", false),
             ("kurabe run --help", false),
             ("kurabe rm --all", false),
+            ("kurabe price -- program --help-all", false),
         ] {
             assert_eq!(is_whole(&words(line)), whole, "{line}");
         }

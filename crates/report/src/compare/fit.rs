@@ -2,8 +2,9 @@
 
 use crate::compare::recommend::operations;
 use crate::doc::{Doc, Paragraph, Role};
+use crate::run::written_words;
 use crate::words;
-use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit, written_bytes};
+use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit};
 use kurabe_core::mention::SIZE;
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{RunRecord, TargetKind};
@@ -29,8 +30,9 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     for aside in asides {
         doc.push(Paragraph::aside(aside).indent(2, 4));
     }
-    let (run, written) = (&record.header.id, format_bytes_decimal(written_bytes(record)));
-    let measured = text!("measured in run {run}, which wrote {written}", "測定: {run}(書き込み量 {written})");
+    let (run, written) = (&record.header.id, written_words(record));
+    let measured =
+        text!("measured in run {run}, which wrote {written}", "測定: {run}(書き込み量 {written})"; written);
     doc.push(Paragraph::aside(measured).indent(2, 4));
     doc
 }
@@ -141,7 +143,7 @@ fn title(fit: &Fit) -> Text {
     words::amid(&counted)
 }
 
-/// What was measured next to the limit. How probable it is from the repetitions is said only where that leaves the answer open: a high
+/// The measured value next to the limit. How probable it is from the repetitions is said only where that leaves the answer open: a high
 /// probability would speak for the repetitions alone.
 fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict, record: &RunRecord) -> Text {
     let facts = facts(limit);
@@ -158,7 +160,7 @@ fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict, record: &RunRecord) 
     }
 }
 
-/// What was measured next to the limit.
+/// The measured value next to the limit.
 fn facts(limit: &JudgedLimit) -> Text {
     match &limit.measured {
         MeasuredLimit::Percentile { of, share, at_most_ns, value_ns, operations: count, .. } => {

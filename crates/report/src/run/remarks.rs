@@ -245,12 +245,20 @@ fn fill(record: &RunRecord) -> Option<Text> {
     ))
 }
 
-/// What a run on a real device wrote in all, which wears it.
+/// The amount that a run on a real device wrote in all, which wears it.
 fn written(record: &RunRecord) -> Option<Text> {
     let is_real = record.header.model.is_none() && record.header.origin.is_none();
-    let bytes = Some(written_bytes(record)).filter(|bytes| is_real && *bytes > 0)?;
-    let written = format_bytes_decimal(bytes);
-    Some(text!("written in all: {written}", "書き込み量: 全部で {written}"))
+    let written = Some(written_words(record)).filter(|_| is_real && written_bytes(record) > 0)?;
+    Some(text!("written in all: {written}", "書き込み量: 全部で {written}"; written))
+}
+
+/// The amount that a run wrote; a lower bound if it had preconditions, whose amount is not recorded.
+pub(crate) fn written_words(record: &RunRecord) -> Text {
+    let written = format_bytes_decimal(written_bytes(record));
+    match record.header.profile.as_ref().is_some_and(|profile| !profile.preconditions.is_empty()) {
+        true => text!("at least {written}", "少なくとも {written}"),
+        false => Text::same(written),
+    }
 }
 
 /// What the signs in the table mean.
@@ -388,8 +396,8 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     Some(Text::join(words, ["; ", "、"]))
 }
 
-/// What will be written, said before it is: what a time of writing amounts to on a slow and on a fast drive, so that neither is
-/// taken for all drives.
+/// The amount that a run will write: that of the time of its writes on a slow and on a fast drive, because one figure would not hold for
+/// all drives.
 pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     if writes.time_ns == 0 {
         let amount = format_bytes_decimal(writes.bytes);

@@ -74,7 +74,7 @@ fn on_device(link: Link) -> Environment {
     Environment { devices: vec![device], ..Environment::default() }
 }
 
-/// What CrystalDiskMark 8 prints: reads and writes of its default tests in MB/s.
+/// A run imported from the text of CrystalDiskMark 8: reads and writes of its default tests in MB/s.
 fn crystal_disk_mark(read: [f64; 4], write: [f64; 4]) -> RunRecord {
     const TESTS: [(&str, f64); 4] = [
         ("SEQ    1MiB (Q=  8, T= 1)", 1e6),

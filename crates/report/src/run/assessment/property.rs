@@ -1,8 +1,8 @@
 //! The second clause: what is special about the device, where its mechanism is known or the run shows it.
 
-use kurabe_compare::written_bytes;
+use kurabe_compare::{parameter_bytes, written_bytes};
 use kurabe_core::model::{LayerRecord, ModelRecord};
-use kurabe_core::quantity::{NS_PER_S, parse_bytes};
+use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_explain::falling_writes;
@@ -46,7 +46,7 @@ fn of_model(record: &RunRecord, model: &ModelRecord) -> Option<Text> {
     }
     if let Some(shingle) = layer("shingle") {
         let cache = shingle.value("cache")?;
-        let is_within = written_bytes(record) < parse_bytes(cache).ok()?;
+        let is_within = written_bytes(record) < parameter_bytes(shingle, "cache")?;
         return Some(match is_within {
             true => text!(
                 "measured within its {cache} media cache, beyond which writes are much slower",
@@ -60,7 +60,7 @@ fn of_model(record: &RunRecord, model: &ModelRecord) -> Option<Text> {
     }
     let flash = layer("ssd")?;
     if flash.value("cell") == Some("qlc") {
-        let sizes = ["slc_static", "slc_dynamic"].map(|key| size_bytes(flash, key).unwrap_or(0));
+        let sizes = ["slc_static", "slc_dynamic"].map(|key| parameter_bytes(flash, key).unwrap_or(0));
         let gigabytes = number::whole(sizes[0].saturating_add(sizes[1]) as f64 / 1e9);
         return Some(text!(
             "QLC: writes slow down after at most {gigabytes} GB",
@@ -77,7 +77,7 @@ fn of_model(record: &RunRecord, model: &ModelRecord) -> Option<Text> {
 
 /// The limits of a volume: with burst credits those that remain when the credits are spent.
 fn limits(limiter: &LayerRecord) -> Option<Text> {
-    let rate = number::rate(size_bytes(limiter, "rate")? as f64);
+    let rate = number::rate(parameter_bytes(limiter, "rate")? as f64);
     let operations = number::iops(limiter.value("operations")?.parse().ok()?);
     let bursts = ["operation_credits", "rate_credits"]
         .iter()
@@ -89,11 +89,6 @@ fn limits(limiter: &LayerRecord) -> Option<Text> {
         ),
         false => text!("limited to {operations} and {rate}", "上限は {operations}、{rate}"),
     })
-}
-
-fn size_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
-    let size = layer.value(key)?;
-    parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
 }
 
 /// Random writes of flash that are far slower than sequential ones, as of sticks and cards whose flash is rewritten in large units.
