@@ -249,7 +249,7 @@ fn fill(record: &RunRecord) -> Option<Text> {
 fn written(record: &RunRecord) -> Option<Text> {
     let is_real = record.header.model.is_none() && record.header.origin.is_none();
     let written = Some(written_words(record)).filter(|_| is_real && written_bytes(record) > 0)?;
-    Some(text!("written in all: {written}", "書き込み量: 全部で {written}"; written))
+    Some(text!("written in all: {written}", "書き込み量: {written}"; written))
 }
 
 /// The amount that a run wrote; a lower bound if it had preconditions, whose amount is not recorded.
