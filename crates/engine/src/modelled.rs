@@ -120,7 +120,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 
     fn flush(&mut self, context: &mut Context<'_>) -> Result<()> {
-        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: true };
+        let plan = Plan::plain(None, true);
         self.run_sources(
             context,
             Vec::<Generator>::new(),
@@ -154,7 +154,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
             Work::AccessTime(step) => self.sampled(context, &Sampling::Accesses(step), attempt)?,
             Work::Replay(step) => {
                 let (_, source) = context.replay_source(&self.facts, step, task.step_index, attempt)?;
-                let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+                let plan = Plan::plain(None, false);
                 let queues = Queues::of_one(step.in_flight());
                 let played = self.run_sources(
                     context,
@@ -193,11 +193,7 @@ impl<M: Model> Modelled<'_, M> {
         tell: IntervalTeller<'_>,
     ) -> Result<Repetition> {
         let workload = &without_page_cache(workload);
-        let plan = Plan {
-            warm_up_ns: workload.warm_up_ns,
-            time_ns: workload.end.time_ns,
-            end_sync: workload.writes() && workload.sync.at_end != EndSync::None,
-        };
+        let plan = Plan::of(workload, 1);
         let Workload { iodepth, threads, ref sync, .. } = *workload;
         let queues = Queues { threads, iodepth, o_sync: sync.o_sync };
         let timed_sync = workload.sync.at_end == EndSync::Timed;
@@ -287,7 +283,7 @@ impl<M: Model> Modelled<'_, M> {
             failed: None,
         };
         let mut joint = JointDevice::new(&mut device, slots, workloads.len(), &turn);
-        let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+        let plan = Plan::plain(None, false);
         let stop = Stop::default();
         drive(&mut joint, buffers, &mut source, &mut content, &plan, &mut observer, &stop)?;
         let sums = joint.sums;

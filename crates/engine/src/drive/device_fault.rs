@@ -208,7 +208,7 @@ fn run(case: &Case) -> CaseRun {
         buffers,
         &mut Generator::for_threads(&workload)[0],
         &mut content,
-        &Plan { warm_up_ns: 0, time_ns: None, end_sync: case.end_sync },
+        &Plan::plain(None, case.end_sync),
         &mut recorder,
         &stop,
     );

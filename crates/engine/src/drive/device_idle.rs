@@ -81,7 +81,7 @@ pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
         end: End { bytes: Some(OPERATIONS * u64::from(BLOCK_BYTES)), ..End::default() },
         ..Workload::plain(Pattern::Random, BLOCK_BYTES, GIB)
     };
-    let plan = Plan { warm_up_ns: 0, time_ns: None, end_sync: false };
+    let plan = Plan::plain(None, false);
     let mut least_ns = f64::INFINITY;
     for _ in 0..3 {
         let mut device = IdleDevice::new(iodepth as usize);

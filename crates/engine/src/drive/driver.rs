@@ -12,7 +12,7 @@ use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
 use crate::{drive::content::Content, drive::recorder::Observer};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
-use kurabe_core::workload::{Op, OpKind};
+use kurabe_core::workload::{EndSync, Op, OpKind, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::SIZE, record::Repetition, text};
 use kurabe_program::Stop;
 
@@ -24,10 +24,31 @@ const LOOK_NS: u64 = 100_000_000;
 pub struct Plan {
     /// Time before recording starts.
     pub warm_up_ns: u64,
+    /// Bytes after which recording starts even if the time isn't over.
+    pub warm_up_bytes: Option<u64>,
     /// Recorded time after which nothing new is issued.
     pub time_ns: Option<u64>,
     /// Whether to end with a fsync.
     pub end_sync: bool,
+}
+
+impl Plan {
+    /// The plan of one of so many loops that share a workload. A limit of bytes covers the warm-up, too: a target that is faster than
+    /// expected would reach it before anything is recorded, so the warm-up gets only its part of the bytes.
+    pub(crate) fn of(workload: &Workload, loops: u32) -> Self {
+        let (warm_up_ns, time_ns) = (workload.warm_up_ns, workload.end.time_ns);
+        let warm_up_bytes = workload.end.bytes.zip(time_ns).map(|(bytes, time_ns)| {
+            let share = warm_up_ns as f64 / warm_up_ns.saturating_add(time_ns).max(1) as f64;
+            (bytes as f64 * share) as u64 / u64::from(loops.max(1))
+        });
+        let end_sync = workload.writes() && workload.sync.at_end != EndSync::None;
+        Self { warm_up_ns, warm_up_bytes, time_ns, end_sync }
+    }
+
+    /// A plan without a warm-up.
+    pub(crate) const fn plain(time_ns: Option<u64>, end_sync: bool) -> Self {
+        Self { warm_up_ns: 0, warm_up_bytes: None, time_ns, end_sync }
+    }
 }
 
 /// How one issuing thread ended.
@@ -124,6 +145,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     let mut failure = None;
     let (mut issuing, mut time_is_over) = (true, false);
     let (mut recorded, mut has_due) = (plan.warm_up_ns == 0, false);
+    let mut warm_up_left_bytes = plan.warm_up_bytes.unwrap_or(u64::MAX);
     let mut now_ns = start_ns;
     let mut last_completion_ns = record_from_ns;
     let mut asked_at_ns = None;
@@ -142,8 +164,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                 (deadline_ns, last_completion_ns) = (deadline_after(now_ns), now_ns);
             }
         }
-        let held_back = !recorded && !has_due && now_ns >= record_from_ns;
-        while issuing && !held_back {
+        while issuing && (recorded || has_due || now_ns < record_from_ns) {
             if time_is_over && source.may_end() {
                 issuing = false;
                 break;
@@ -162,6 +183,11 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                     if recorded {
                         let issued_ns = now_ns.saturating_sub(record_from_ns);
                         observer.submitted(op.kind, buffer.slot(), issued_ns);
+                    } else if due_ns.is_none() {
+                        warm_up_left_bytes = warm_up_left_bytes.saturating_sub(u64::from(op.length_bytes));
+                        if warm_up_left_bytes == 0 {
+                            record_from_ns = record_from_ns.min(now_ns);
+                        }
                     }
                     now_ns = device.submit(Submission { op, buffer }, now_ns)?;
                 }
@@ -370,7 +396,7 @@ mod tests {
     fn run_until(workload: &Workload, script: Script, stop: &Stop) -> (Result<ThreadOutcome>, Repetition) {
         let mut device = NullDevice::new(workload.iodepth as usize, script);
         let mut recorder = Recorder::new(None);
-        let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: workload.end.time_ns, end_sync: false };
+        let plan = Plan::of(workload, 1);
         let mut content = Content::new(workload.data, 1, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let outcome = drive(
@@ -447,6 +473,18 @@ mod tests {
         let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
         assert_eq!(recorded.read.completed, 100);
         assert_eq!(outcome.unwrap().last_completion_ns, 1_000_000);
+    }
+
+    #[test]
+    fn a_limit_of_bytes_leaves_the_measured_time_its_part() {
+        let mut plan = workload();
+        plan.iodepth = 1;
+        (plan.warm_up_ns, plan.end.time_ns) = (1_000_000, Some(1_000_000));
+        // 200 operations would fit into the time, and 100 into the bytes: all of those into the warm-up.
+        plan.end.bytes = Some(100 * 4096);
+        let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
+        assert_eq!(recorded.read.completed, 50);
+        assert_eq!(outcome.unwrap().last_completion_ns, 500_000);
     }
 
     #[test]

@@ -204,7 +204,7 @@ mod tests {
         let (mut device, stop) = (NullDevice::new(4, script), Stop::default());
         let (mut recorder, mut content) = (Recorder::new(None), Content::new(Data::Zero, 1, 0));
         let buffers = filled_buffers(&mut device, &mut content);
-        let plan = Plan { warm_up_ns: workload.warm_up_ns, time_ns: None, end_sync: false };
+        let plan = Plan { time_ns: None, ..Plan::of(&workload, 1) };
         let mut noting = Noting::new(&mut recorder, room, 4, &stop);
         let source = &mut Generator::for_threads(&workload)[0];
         drive(&mut device, buffers, source, &mut content, &plan, &mut noting, &stop).unwrap();

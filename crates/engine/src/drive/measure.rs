@@ -360,11 +360,8 @@ impl SharedByLanes<'_> {
         let (mut device, buffers, mut facts) = prepared?;
         self.wait_for_start(gate_ns);
         self.begun_ns.fetch_min(monotonic_ns(), Ordering::Relaxed);
-        let plan = Plan {
-            warm_up_ns: self.workload.warm_up_ns,
-            time_ns: self.workload.end.time_ns,
-            end_sync: end_sync(&self.workload) != EndSync::None,
-        };
+        let lanes = lanes_per_thread(self.issue, &self.workload).saturating_mul(self.workload.threads);
+        let plan = Plan::of(&self.workload, lanes);
         let (mut notes, stop) = (Ok(ThreadNotes::new()), self.stop);
         let driven = match self.room {
             None => drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, stop),

@@ -348,7 +348,7 @@ mod tests {
         let mut content = Content::new(Data::Zero, 1, 0);
         let buffers = filled_buffers(&mut device, &mut content);
         let mut recorder = Recorder::new(None);
-        let plan = Plan { warm_up_ns: 0, time_ns, end_sync: false };
+        let plan = Plan::plain(time_ns, false);
         let stop = Stop::default();
         let outcome = drive(&mut device, buffers, source, &mut content, &plan, &mut recorder, &stop);
         (device.seen, outcome.expect("it runs"), Recorder::merge(&[recorder]))
