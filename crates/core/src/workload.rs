@@ -494,6 +494,9 @@ pub struct Workload {
     pub sync: SyncRule,
     /// What is written.
     pub data: Data,
+    /// Whether offsets that ascend begin at a place drawn by the seed, and not at the first byte.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub moving_start: bool,
     /// Seed of offsets and data.
     pub seed: u64,
 }

@@ -16,7 +16,7 @@ use crate::workload::{
     AccessZone, BlockSize, BlocksInOrder, Data, Direction, End, FioPlaces, Flow, LatencyTarget, OpenLoop,
     Pattern, Processors, SyncRule, Thinking, ThreadShare, Trims, Workload, is_zero,
 };
-use crate::{measure::Measure, quantity::format_bytes, words::Keyword};
+use crate::{measure::Measure, number, quantity::format_bytes, words::Keyword};
 use serde::{Deserialize, Serialize};
 
 /// A step of a profile.
@@ -521,7 +521,10 @@ impl IoStep {
             self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
         // No direction says it.
         let discards = if self.trims == Some(Trims::Only) { " trim" } else { "" };
-        format!("{pattern} {} Q{} T{}{discards}", sizes.join("/"), self.in_flight(), self.threads)
+        // A rate that is offered isn't what the device can do.
+        let offered = self.open_loop.map(|open_loop| format!(" at {}", number::iops(open_loop.rate_iops)));
+        let offered = offered.unwrap_or_default();
+        format!("{pattern} {} Q{} T{}{discards}{offered}", sizes.join("/"), self.in_flight(), self.threads)
     }
 
     /// What to run before each repetition so that the span has been accessed, or is there to be discarded: ascending, in large
@@ -619,6 +622,7 @@ impl IoStep {
             end,
             sync: self.sync,
             data: self.data.unwrap_or(rules.data),
+            moving_start: rules.moving_start && self.pattern == Pattern::Sequential && end.time_ns.is_some(),
             seed: rules.seed,
         }
     }

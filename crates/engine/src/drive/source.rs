@@ -8,7 +8,7 @@ use crate::drive::fio_places::FioJobPlaces;
 use crate::drive::permutation::Permutation;
 use crate::drive::places::Places;
 use crate::drive::rest::SYNC;
-use kurabe_core::random::Random;
+use kurabe_core::random::{Random, split_mix};
 use kurabe_core::workload::{
     Arrival, BlockSize, BlocksInOrder, End, FioPlaces, Op, OpKind, OpenLoop, Pattern, ThreadShare, TimeCheck,
     Trims, Workload,
@@ -122,7 +122,10 @@ impl OffsetOrder {
             return Self::OfFio(Box::new(places));
         }
         match workload.pattern {
-            Pattern::Sequential => Self::Sequential { next: own.start, start: own.start, end: own.end },
+            Pattern::Sequential => {
+                let next = if workload.moving_start { drawn_start(workload, &own) } else { own.start };
+                Self::Sequential { next, start: own.start, end: own.end }
+            }
             Pattern::Strided { run_bytes, gap_bytes } => Self::Strided {
                 run: run_bytes,
                 run_left: run_bytes.unwrap_or(0),
@@ -151,6 +154,13 @@ impl OffsetOrder {
             }
         }
     }
+}
+
+/// Returns the place at which ascending offsets begin, in whole blocks from the first byte of a thread's part.
+fn drawn_start(workload: &Workload, own: &Range<u64>) -> u64 {
+    let block_bytes = u64::from(workload.largest_block_bytes()).max(1);
+    let blocks = own.end.saturating_sub(own.start) / block_bytes;
+    own.start + split_mix(&mut workload.seed.clone()) % blocks.max(1) * block_bytes
 }
 
 /// The schedule of an open loop for one thread.
@@ -578,6 +588,25 @@ mod tests {
             assert!(operations.len() < 1_000_000);
         }
         operations
+    }
+
+    #[test]
+    fn a_moving_start_is_another_block_for_another_seed_and_all_blocks_follow() {
+        let first = |seed: u64| {
+            let plan = Workload {
+                moving_start: true,
+                seed,
+                end: End { passes: Some(1), ..End::default() },
+                ..Workload::plain(Pattern::Sequential, 4096, 64 * 4096)
+            };
+            let offsets: Vec<u64> = ops(&plan).iter().map(|op| op.offset_bytes).collect();
+            let mut sorted = offsets.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, (0..64).map(|block| block * 4096).collect::<Vec<u64>>());
+            offsets[0]
+        };
+        let firsts: std::collections::BTreeSet<u64> = (0..8).map(first).collect();
+        assert!(firsts.len() > 4, "{firsts:?}");
     }
 
     #[test]

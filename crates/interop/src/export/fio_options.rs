@@ -67,6 +67,7 @@ impl Job {
             end,
             sync,
             data,
+            moving_start,
             seed,
         } = workload;
         let threads_engine = engine.is_some_and(|engine| ["threads", "mmap"].contains(&engine.name.as_str()));
@@ -93,6 +94,12 @@ impl Job {
             draft.options.extend(data_options(*data, workload.largest_block_bytes()));
         }
         draft.seed(*fio_places, *seed, *pattern);
+        if *moving_start {
+            draft.note(text!(
+                "kurabe begins each repetition at another place; fio begins at the first byte",
+                "kurabe は毎回違う位置から始めますが、fio は先頭から始めます"
+            ));
+        }
         if end.time_check != TimeCheck::Always {
             draft.note(time_check_note(end.time_check));
         }

@@ -212,5 +212,11 @@ fn access(rules: &Rules) -> Vec<Text> {
     if rules.same_offsets {
         items.push(text!("the same offsets in every repetition", "毎回同じオフセット列"));
     }
+    if rules.moving_start {
+        items.push(text!(
+            "sequential access begins at another place in each repetition",
+            "シーケンシャルアクセスの開始位置は毎回変える"
+        ));
+    }
     items
 }
