@@ -8,7 +8,7 @@ mod figures;
 // Sweeps: change points, named.
 mod sweep;
 pub use sweep::{
-    Confidence, CurveUnit, Finding, FindingName, SweepAxis, SweepCurve, SweepPlan, explain_sweep,
+    Confidence, CurveUnit, Finding, FindingName, LongWrite, SweepAxis, SweepCurve, SweepPlan, explain_sweep,
     further_steps, swept_axis,
 };
 

@@ -21,7 +21,7 @@ mod working_set;
 
 pub use axis::{CurveUnit, SweepAxis};
 pub use finding::{Confidence, Finding, FindingName};
-pub use plan::{SweepPlan, further_steps, swept_axis};
+pub use plan::{LongWrite, SweepPlan, further_steps, swept_axis};
 
 use curves::MeasuredCurve;
 use finding::Named;

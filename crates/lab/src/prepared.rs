@@ -11,6 +11,7 @@ use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
 use crate::served::observed;
 use crate::swept::{Swept, SweptSteps};
+use kurabe_compare::WriteCaches;
 use kurabe_core::environment::Environment;
 use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
@@ -20,7 +21,7 @@ use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{
     FollowUp, Ledger, OthersFile, Target, TargetOptions, measure_clock, model_target, plan_tasks,
 };
-use kurabe_explain::{PROBE, further_steps, probe_steps};
+use kurabe_explain::{LongWrite, PROBE, SweepAxis, further_steps, probe_steps};
 use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_ranks::Communicator;
 use kurabe_sim::ModelTarget;
@@ -51,6 +52,7 @@ impl Prepared {
     /// # Errors
     /// When it names a profile, a trace, a model or a parameter that is not there, or asks for what would change nothing.
     pub fn new(request: RunRequest) -> Result<Self> {
+        let request = past_caches(request)?;
         let plan = Traced::of(&request)?;
         Self::with_plan(request, plan)
     }
@@ -342,4 +344,28 @@ impl Prepared {
             ..TargetOptions::default()
         }
     }
+}
+
+/// Has a long write to a model go past the caches that the model has, which costs nobody's time: without that no change would be seen.
+/// Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
+fn past_caches(mut request: RunRequest) -> Result<RunRequest> {
+    const LEAST_CACHE_BYTES: u64 = 1_000_000_000;
+    let (Procedure::Sweep(plan), Some(name)) = (&mut request.procedure, model_name(&request.target)) else {
+        return Ok(request);
+    };
+    if plan.axes != [SweepAxis::BytesWritten] || plan.max_bytes.is_some() {
+        return Ok(request);
+    }
+    let spec = load_model(name, &request.sets, &request.without)?;
+    let model = ModelTarget::new(&spec, 0)?;
+    let caches = WriteCaches::of(&Model::record(&model));
+    let is_shingled = caches.media_bytes >= LEAST_CACHE_BYTES;
+    let cache_bytes = if is_shingled { caches.media_bytes } else { caches.all_bytes() };
+    if cache_bytes >= LEAST_CACHE_BYTES {
+        let bytes = cache_bytes.saturating_mul(2).min(model.span_bytes());
+        plan.long_write = Some(LongWrite { bytes, random: is_shingled });
+        // What a test file would be written for is filled by the write itself.
+        request.no_fill = true;
+    }
+    Ok(request)
 }

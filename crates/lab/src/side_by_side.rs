@@ -4,16 +4,19 @@
 //! The model: what an array is and how long an empty member takes to be filled, the device model tells
 //! (`kurabe_sim::array_facts`); how likely data are lost within a year follows by a Markov chain
 //! (`kurabe_stats::ArrayLife`). Rates are measured in virtual time, with a profile of the studies: over the whole of what turns, where the way of the arm
-//! counts, and in a small file of what does not. Random writes end with a flush, so that no memory takes them for free.
+//! counts, and in a small file of what does not. Random writes end with a flush, so that no memory takes them for
+//! free. Those of a shingled disk are measured once its media cache is full, the state in which they keep it.
 
-use crate::model::{load_model, own_changes};
+use crate::model::{load_model, model_record, own_changes};
 use crate::movers::in_parallel;
 use crate::profile::load_profile;
 use crate::what_if::what_if;
-use kurabe_compare::values;
+use kurabe_compare::{WriteCaches, values};
 use kurabe_core::model::Model;
-use kurabe_core::quantity::MIB;
+use kurabe_core::profile::IoStep;
+use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::RunRecord;
+use kurabe_core::workload::{Direction, End, Pattern};
 use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
@@ -22,6 +25,10 @@ use serde::Serialize;
 /// Test file where nothing turns, or as much as can be written in this time.
 const SIZE_BYTES: u64 = 256 * MIB;
 const FILL_NS: u64 = 2_000_000_000;
+/// The first step of the profile that writes here and there.
+const RANDOM_WRITES: usize = 4;
+/// A media cache that takes longer to fill than a day is never full.
+const LONGEST_FILL_NS: u64 = 86_400 * NS_PER_S;
 /// Small blocks of the profile.
 const BLOCK_BYTES: u32 = 4096;
 
@@ -96,7 +103,8 @@ pub fn side_of(name: &str, sets: &[(String, String)]) -> Result<ModelSide> {
         Redundancy::Pairs => (1, facts.members / 2),
     };
     let turns = spec.all_layers().iter().any(|layer| layer.kind.word == "disk");
-    let rates = rates(name, sets, turns)?;
+    let media_cache_bytes = WriteCaches::of(&model_record(name, sets, &[])?).media_bytes;
+    let rates = rates(name, sets, turns, media_cache_bytes)?;
     let per_s = |rate: Option<f64>| rate.map(|bytes_per_s| bytes_per_s / f64::from(BLOCK_BYTES));
     Ok(ModelSide {
         name: spec.name.clone(),
@@ -141,7 +149,12 @@ fn loss_per_year(facts: &ArrayFacts, rebuild_hours: Option<f64>) -> Option<f64> 
 }
 
 /// Rates in bytes per second, in the order of the steps.
-fn rates(name: &str, sets: &[(String, String)], turns: bool) -> Result<[Option<f64>; 6]> {
+fn rates(
+    name: &str,
+    sets: &[(String, String)],
+    turns: bool,
+    media_cache_bytes: u64,
+) -> Result<[Option<f64>; 6]> {
     let mut profile = load_profile("side-by-side")?;
     if turns {
         profile.rules.whole_device = true;
@@ -149,14 +162,36 @@ fn rates(name: &str, sets: &[(String, String)], turns: bool) -> Result<[Option<f
         profile.rules.size_bytes = SIZE_BYTES;
         (profile.rules.size_at_least_bytes, profile.rules.fill_time_limit_ns) = (Some(MIB), Some(FILL_NS));
     }
-    let record = what_if(name, profile, sets.to_vec())?;
-    let rate = |place: usize| values(record.cells.get(place)?).first().copied();
-    Ok([rate(0), rate(1), rate(2), rate(3), rate(4), rate(5)])
+    let record = what_if(name, profile.clone(), sets.to_vec())?;
+    let rate = |record: &RunRecord, place: usize| values(record.cells.get(place)?).first().copied();
+    let rates = [0, 1, 2, 3, 4, 5].map(|place| rate(&record, place));
+    if media_cache_bytes == 0 {
+        return Ok(rates);
+    }
+    profile.preconditions = vec![filling_media_cache(media_cache_bytes)];
+    profile.steps.drain(..RANDOM_WRITES);
+    let full = what_if(name, profile, sets.to_vec())?;
+    Ok([rates[0], rates[1], rates[2], rates[3], rate(&full, 0), rate(&full, 1)])
+}
+
+/// Random writes that fill a media cache of so many bytes, and half of it again.
+fn filling_media_cache(media_cache_bytes: u64) -> IoStep {
+    let end =
+        End { time_ns: Some(LONGEST_FILL_NS), bytes: Some(media_cache_bytes / 2 * 3), ..End::default() };
+    IoStep { end, ..IoStep::plain(Pattern::Random, 64 << 10, 32, vec![Direction::Write]) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shingled_disk_writes_here_and_there_more_slowly_than_another() {
+        let sides = sides_of(&["hdd-smr", "hdd-nearline"], &[]).unwrap();
+        let [smr, nearline] = &sides[..] else { panic!("{sides:?}") };
+        assert!(smr.writes_per_s < nearline.writes_per_s, "{sides:?}");
+        assert!(smr.safe_writes_per_s < nearline.safe_writes_per_s, "{sides:?}");
+    }
 
     #[test]
     fn parity_and_copies_are_what_they_cost() {

@@ -84,6 +84,7 @@ fn swept() -> RunRecord {
         axes: SweepAxis::ALL.to_vec(),
         directions: vec![Direction::Read, Direction::Write],
         max_bytes: Some(64 << 20),
+        long_write: None,
         time_ns: 1_000_000_000,
         runs: 3,
         direct: true,

@@ -54,6 +54,7 @@ impl SweepArgs {
                 _ => vec![Direction::Read, Direction::Write],
             },
             max_bytes: self.max,
+            long_write: None,
             time_ns: self.time,
             runs: self.runs,
             direct: !self.buffered,

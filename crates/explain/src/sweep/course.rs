@@ -20,7 +20,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     for fall in falls(cut) {
         let named = match recovery(cut, &fall) {
             Some((from, rate)) => recovers(&fall, from, rate),
-            None => named(&fall, storage, findings.is_empty()),
+            None => named(&fall, storage, findings.is_empty(), measured.sequential),
         };
         findings.push(named.at(measured, Some((fall.x, fall.low, fall.high)), fall.before, fall.after));
     }
@@ -84,8 +84,8 @@ fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
 }
 
 /// What a fall comes from. Only of the first does the storage tell what it is.
-fn named(fall: &Fall, storage: &Storage, first: bool) -> Named {
-    let end = if first { end_of_cache(fall.x, storage) } else { further_level() };
+fn named(fall: &Fall, storage: &Storage, first: bool, sequential: bool) -> Named {
+    let end = if first { end_of_cache(fall.x, storage, sequential) } else { further_level() };
     let (bytes, fast, slow) = (size(fall.x), number::rate(fall.before), number::rate(fall.after));
     let levels = text!(
         "writes run at {fast} until {bytes} are written, then at {slow}",
@@ -106,7 +106,7 @@ fn further_level() -> Named {
 }
 
 /// The memory that is full after so many bytes.
-fn end_of_cache(bytes: f64, storage: &Storage) -> Named {
+fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
     let fits_memory = bytes < MOST_MEMORY;
     match (storage.raid, storage.turns, storage.buffered) {
         (_, _, true) => Named::likely(
@@ -123,6 +123,17 @@ fn end_of_cache(bytes: f64, storage: &Storage) -> Named {
             text!(
                 "a RAID controller stands before the drives, and its memory takes writes until it is full",
                 "RAID コントローラーがあり、そのメモリーが一杯になるまで書き込みを受けます"
+            ),
+        ),
+        (_, Some(true), _) if !fits_memory && !sequential => Named::likely(
+            FindingName::MediaCache,
+            text!(
+                "the media cache of a shingled (SMR) disk is full",
+                "SMR ディスクのメディアキャッシュが一杯"
+            ),
+            text!(
+                "more random writes than a hard disk has memory for: only a shingled disk takes them in so fast, in a part of its platters",
+                "ハードディスクのメモリーでは受けきれない量のランダム書き込みを速く受けるのは、プラッターの一部を使う SMR ディスクだけです"
             ),
         ),
         (_, Some(true), _) => Named {

@@ -23,6 +23,8 @@ pub enum FindingName {
     WriteCache,
     /// Flash that is written with one bit per cell.
     SlcCache,
+    /// The part of a shingled disk that takes in writes in random order.
+    MediaCache,
     /// The cable or the bus.
     LinkCeiling,
     /// Parts that work side by side.

@@ -25,12 +25,23 @@ const BLOCKS: (u32, u32) = (512, 8 << 20);
 const MOST_IODEPTH: u32 = 64;
 /// The long write takes so many times the time of a point.
 const LONG_WRITE_TIMES: u64 = 20;
+/// Block of a long write in random order: large, so that a cache of many gigabytes is full after fewer than a million of them.
+const RANDOM_BLOCK_BYTES: u32 = 64 << 10;
 /// Operations in flight of the long write: enough that nothing waits for the host.
 const LONG_WRITE_IODEPTH: u32 = 8;
 /// Further spans at most, so that a rough curve does not go on for ever.
 const MOST_FURTHER: usize = 12;
 /// How long filling the test file may take where no size was asked for.
 const FILL_LIMIT_NS: u64 = 20 * NS_PER_S;
+
+/// A long write that goes past caches whose sizes are known, because the target is a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongWrite {
+    /// Bytes, none of them written twice: a repetition would find the caches full.
+    pub bytes: u64,
+    /// Whether offsets are random: the media cache of a shingled disk takes in no others.
+    pub random: bool,
+}
 
 /// What is swept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,6 +52,9 @@ pub struct SweepPlan {
     pub directions: Vec<Direction>,
     /// Largest span, if asked for; 1 GiB, or what can be filled in 20 s, if not.
     pub max_bytes: Option<u64>,
+    /// How the long write goes past the caches of a model; for 20 times the time of a repetition if absent.
+    #[serde(default)]
+    pub long_write: Option<LongWrite>,
     /// Time of a repetition.
     pub time_ns: u64,
     /// Repetitions.
@@ -54,13 +68,13 @@ pub struct SweepPlan {
 impl SweepPlan {
     /// The profile that does it.
     pub fn profile(&self) -> Profile {
-        let size_bytes = self.max_bytes.unwrap_or(GIB);
+        let size_bytes = self.max_bytes.unwrap_or(self.long_write.map_or(GIB, |write| write.bytes.max(GIB)));
         let fills_in_time = self.max_bytes.is_none();
         let rules = Rules {
             size_bytes,
             size_at_least_bytes: fills_in_time.then_some(64 * MIB),
             fill_time_limit_ns: fills_in_time.then_some(FILL_LIMIT_NS),
-            runs: self.runs,
+            runs: if self.long_write.is_some() { 1 } else { self.runs },
             time_ns: self.time_ns,
             direct: self.direct,
             seed: self.seed,
@@ -102,10 +116,20 @@ impl SweepPlan {
                 .map(|depth| step(axis, Pattern::Random, BLOCK_BYTES, depth as u32, directions()))
                 .collect(),
             SweepAxis::BytesWritten if self.directions.contains(&Direction::Write) => {
-                let long =
-                    step(axis, Pattern::Sequential, 1 << 20, LONG_WRITE_IODEPTH, vec![Direction::Write]);
-                let time_ns = Some(self.time_ns.saturating_mul(LONG_WRITE_TIMES));
-                vec![IoStep { end: End { time_ns, ..End::default() }, ..long }]
+                let is_random = self.long_write.is_some_and(|write| write.random);
+                let (pattern, block_bytes) = if is_random {
+                    (Pattern::Random, RANDOM_BLOCK_BYTES)
+                } else {
+                    (Pattern::Sequential, 1 << 20)
+                };
+                let long = step(axis, pattern, block_bytes, LONG_WRITE_IODEPTH, vec![Direction::Write]);
+                let end = match self.long_write {
+                    Some(LongWrite { bytes, .. }) => End { bytes: Some(bytes), ..End::default() },
+                    None => {
+                        End { time_ns: Some(self.time_ns.saturating_mul(LONG_WRITE_TIMES)), ..End::default() }
+                    }
+                };
+                vec![IoStep { end, ..long }]
             }
             SweepAxis::BytesWritten => Vec::new(),
         }

@@ -89,8 +89,8 @@ pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
         "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
     ));
     doc.say(text!(
-        "Rates are those of the models in virtual time, over the whole of what turns and in a small file of what does not; random writes are 4096 and a flush.",
-        "速度はモデルの仮想時間での値です。回転するものは全域、しないものは小さなファイルで測っています。ランダム書き込みは 4096 回とフラッシュ 1 回です。"
+        "Rates are those of the models in virtual time, over the whole of a hard disk and in a small file on flash; random writes are 4,096 and a flush, of a shingled disk with its media cache full.",
+        "速度はモデルの仮想時間での値です。ハードディスクは全域、フラッシュは小さなファイルで測っています。ランダム書き込みは 4,096 回とフラッシュ 1 回です(SMR ディスクはメディアキャッシュが埋まった状態)。"
     ));
     doc
 }

@@ -7,6 +7,8 @@
 use crate::doc::curve::{DrawnCurve, Values};
 use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
 use crate::words;
+use kurabe_compare::{cache_bytes, written_bytes};
+use kurabe_core::mention::{MAX, OVER, TIME};
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, text};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
@@ -19,7 +21,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
         let same = |curve: &&SweepCurve| curve.axis == axis && curve.sequential == sequential;
         let curves: Vec<&SweepCurve> = explained.iter().filter(same).collect();
         if !curves.is_empty() {
-            doc.append(section(&curves)).gap();
+            doc.append(section(&curves, record)).gap();
         }
     }
     doc
@@ -41,7 +43,7 @@ pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
     findings.map(words).collect()
 }
 
-fn section(curves: &[&SweepCurve]) -> Doc {
+fn section(curves: &[&SweepCurve], record: &RunRecord) -> Doc {
     let mut doc = Doc::new();
     doc.heading(3, title(curves[0]));
     match curves[0].axis {
@@ -56,6 +58,8 @@ fn section(curves: &[&SweepCurve]) -> Doc {
             "目立つ変化はありません(各点の誤差 ±{error})"
         );
         doc.push(Paragraph::aside(words));
+        let is_long_write = curves[0].axis == SweepAxis::BytesWritten;
+        doc.push_all(is_long_write.then(|| within_caches(record)).flatten().map(Paragraph::aside));
     }
     for finding in findings {
         let (direction, words) = (words::direction(finding.direction), &finding.text);
@@ -65,6 +69,22 @@ fn section(curves: &[&SweepCurve]) -> Doc {
         doc.push(Paragraph::new(evidence(finding)).role(Role::Quiet).indent(6, 6));
     }
     doc
+}
+
+/// Returns that caches may have taken in all that a long write without a change wrote.
+fn within_caches(record: &RunRecord) -> Option<Text> {
+    let (written, cache) = (written_bytes(record), cache_bytes(record));
+    let [written_words, cache_words] = [written, cache].map(format_bytes_decimal);
+    (written < cache).then(|| match record.header.model {
+        Some(_) => text!(
+            "its caches take in {cache_words} and {written_words} were written: {OVER} write alone goes past them",
+            "キャッシュの容量は {cache_words}、書き込み量は {written_words} です。{OVER} write だけを指定すると、その先まで測ります"
+        ),
+        None => text!(
+            "caches of such drives take in up to {cache_words} and {written_words} were written: a longer {TIME} or a larger {MAX} may still show a change",
+            "この種のドライブのキャッシュは最大 {cache_words}、書き込み量は {written_words} です。{TIME} か {MAX} を大きくすると、変化が現れることがあります"
+        ),
+    })
 }
 
 fn title(curve: &SweepCurve) -> Text {
@@ -155,6 +175,7 @@ pub(crate) fn name(cause: FindingName) -> Text {
         FindingName::ControllerCache => text!("controller cache", "コントローラーのキャッシュ"),
         FindingName::MappingCache => text!("mapping cache", "対応表のキャッシュ"),
         FindingName::WriteCache => text!("write cache", "書き込みキャッシュ"),
+        FindingName::MediaCache => text!("media cache", "メディアキャッシュ"),
         FindingName::SlcCache => text!("SLC cache", "SLC キャッシュ"),
         FindingName::LinkCeiling => text!("link ceiling", "接続の上限"),
         FindingName::Parallelism => text!("parallelism", "並行動作"),

@@ -180,6 +180,7 @@ fn plan(axis: SweepAxis, direction: Direction, max_bytes: u64, runs: u32) -> Swe
         axes: vec![axis],
         directions: vec![direction],
         max_bytes: Some(max_bytes),
+        long_write: None,
         time_ns: 500_000_000,
         runs,
         direct: true,

@@ -31,6 +31,7 @@ fn a_sweep_names_a_link_only_where_the_account_does() {
         axes: vec![SweepAxis::BlockSize],
         directions: vec![Direction::Read, Direction::Write],
         max_bytes: Some(128 << 20),
+        long_write: None,
         time_ns: 30_000_000,
         runs: 1,
         direct: true,

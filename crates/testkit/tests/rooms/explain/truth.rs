@@ -35,6 +35,7 @@ impl Sweep<'_> {
             axes: vec![self.axis],
             directions: self.directions.clone(),
             max_bytes: self.max_bytes,
+            long_write: None,
             time_ns: self.time_ms * 1_000_000,
             runs: 3,
             direct: true,
