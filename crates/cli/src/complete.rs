@@ -8,7 +8,7 @@ use crate::{args::Cli, lang::lang, output};
 use clap::{Arg, Command, CommandFactory};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter, CompletionCandidate, PathCompleter};
 use clap_complete::env::{CompleteEnv, Shells};
-use kurabe_compare::{Fact, USES};
+use kurabe_compare::{ABOUT_LATENCY, Fact, USES};
 use kurabe_core::profile_library::{PROFILES, profile_named};
 use kurabe_core::{ErrorKind, Result, Text, number, shown, shown::Shown, text};
 use kurabe_lab::StorePlace;
@@ -139,5 +139,5 @@ fn charts() -> Vec<CompletionCandidate> {
 }
 
 fn facts() -> Vec<CompletionCandidate> {
-    Fact::all().map(|fact| candidate(fact.word(), "")).collect()
+    Fact::all().map(Fact::word).chain([ABOUT_LATENCY]).map(|word| candidate(word, "")).collect()
 }

@@ -8,7 +8,7 @@
 
 mod facts;
 
-pub use facts::{Fact, check_about};
+pub use facts::{ABOUT_LATENCY, Fact, check_about};
 
 use crate::{key::CellName, matched::same};
 use kurabe_core::record::{Cell, RunRecord, TargetKind};

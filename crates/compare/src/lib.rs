@@ -20,7 +20,9 @@ mod uses;
 mod write_cache;
 
 pub use digest::{DIGEST_VERSION, digest};
-pub use fairness::{Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of};
+pub use fairness::{
+    ABOUT_LATENCY, Difference, Disturbance, Fact, FactValue, Weight, check_about, differences, facts_of,
+};
 pub use fastest::{Fastest, fastest};
 pub use fit::{CacheDoubt, Fit, FitGround, FitVerdict, JudgedLimit, MeasuredLimit, fit_profile};
 pub use history::{History, history, measured_again};
@@ -42,4 +44,4 @@ pub use recommend::{
 pub use tails::{ComparedTail, TAILS};
 pub use turns::{Referee, Standings};
 pub use uses::{Bearable, LeastRate, USES, Use, UseLimit, UseWork};
-pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, written_bytes};
+pub use write_cache::{WriteCaches, cache_bytes, parameter_bytes, within_media_cache, written_bytes};

@@ -12,7 +12,7 @@ use crate::key::{CellKey, CellName};
 use kurabe_core::digest::{DigestedRun, Digests};
 use kurabe_core::record::{Measure, RunRecord, RunSummary};
 use kurabe_core::workload::Direction;
-use kurabe_stats::{cell_figure, compared_values};
+use kurabe_stats::{cell_figure, compared_values, is_from_memory};
 use serde::{Deserialize, Serialize};
 
 /// What a figure tells of its run.
@@ -75,6 +75,7 @@ pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
     let figures: Vec<(CellName, f64)> = cells
         .iter()
         .zip(CellName::of_cells(run, &cells))
+        .filter(|(cell, _)| !is_from_memory(cell, run.header.model.as_ref()))
         .filter_map(|(cell, name)| {
             // What another tool printed is one value.
             let printed = || compared_values(cell).first().copied();
@@ -253,6 +254,16 @@ mod tests {
         let printed = compared_values(&thread)[0];
         run.cells = vec![thread.clone(), thread];
         assert_eq!(in_list(&run).best_read_rate_bytes_per_s, Some(2.0 * printed));
+    }
+
+    #[test]
+    fn reads_from_the_page_cache_are_no_best_reads() {
+        let file = include_str!("../../store/tests/fixtures/export-v2-imported.json");
+        let file: serde_json::Value = serde_json::from_str(file).unwrap();
+        let mut run: RunRecord = serde_json::from_value(file["run"].clone()).unwrap();
+        assert!(in_list(&run).best_read_rate_bytes_per_s.is_some());
+        run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut()).for_each(|one| one.cached = true);
+        assert_eq!(in_list(&run).best_read_rate_bytes_per_s, None);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::key::{CellKey, CellName};
 use crate::matched::{Alone, Matched, matched};
 use crate::tails::{ComparedTail, tails};
 use crate::turns::{in_blocks, pair_ns, together};
+use crate::write_cache::within_media_cache;
 use crate::{joined::Joined, names::names};
 use kurabe_core::record::{Cell, Measure, RunRecord, VersusRecord};
 use kurabe_core::{Text, profile::Statistic, workload::Direction};
@@ -26,6 +27,8 @@ pub struct Pair {
     pub names: [Text; 2],
     /// A difference below this share does not matter.
     pub margin: f64,
+    /// Of each side, the size in bytes of the media cache that took in all that it wrote: its writes say nothing about sustained ones.
+    pub media_cache_bytes: [Option<u64>; 2],
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,
     /// The cells that only one has.
@@ -160,6 +163,8 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
         other: other.header.id.clone(),
         names: both(names(&[baseline, other])),
         margin,
+        media_cache_bytes: [baseline, other]
+            .map(|run| within_media_cache(run).map(|(_, cache_bytes)| cache_bytes)),
         cells,
         only_baseline,
         only_other,

@@ -11,7 +11,7 @@ use crate::fairness::{Difference, Weight, differences};
 use crate::fit::{FitVerdict, MeasuredLimit, does, judged};
 use crate::key::CellKey;
 use crate::uses::{Bearable, LeastRate, Use, UseWork};
-use crate::write_cache::{WriteCaches, written_bytes};
+use crate::write_cache::within_media_cache;
 use kurabe_core::Text;
 use kurabe_core::random::{Random, split_mix};
 use kurabe_core::record::{Cell, Measure, RunRecord};
@@ -162,11 +162,9 @@ pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
 /// Returns why a run says nothing about a use that writes for hours: a shingled disk took all writes into its cache, after which they
 /// are slower by orders of magnitude.
 fn cached(run: &RunRecord, purpose: &Use) -> Option<Out> {
-    let cache_bytes = WriteCaches::of(run.header.model.as_ref()?).media_bytes;
-    let written_bytes = written_bytes(run);
+    let (written_bytes, cache_bytes) = within_media_cache(run).filter(|_| purpose.sustained)?;
     let broken = BrokenLimit::Cached { written_bytes, cache_bytes };
-    let out = Out { broken, cell: String::new(), reason: Text::default() };
-    (purpose.sustained && written_bytes < cache_bytes).then_some(out)
+    Some(Out { broken, cell: String::new(), reason: Text::default() })
 }
 
 /// The cells of a run with what they are.

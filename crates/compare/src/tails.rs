@@ -1,4 +1,4 @@
-//! The slowest operations of two runs: p99 and p99.9 of each cell, compared as its figure is.
+//! Latencies of two runs: p50, p99 and p99.9 of each cell, compared as its figure is.
 //!
 //! The model: the repetition is the unit here, too. Operations of one repetition follow one another and share what goes on
 //! meanwhile, so a thousand of them are not a thousand trials; a repetition gives one p99. It gives one only if it has so
@@ -22,7 +22,7 @@ use kurabe_stats::{
 use serde::Serialize;
 
 /// The percentiles that are compared, as shares.
-pub const TAILS: [f64; 2] = [0.99, 0.999];
+pub const TAILS: [f64; 3] = [0.5, 0.99, 0.999];
 
 /// A percentile of both sides of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

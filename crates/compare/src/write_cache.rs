@@ -64,6 +64,14 @@ pub fn parameter_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
     parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
 }
 
+/// Returns what a run on the model of a shingled disk wrote and how large the disk's media cache is, both in bytes, if the cache took in
+/// all that was written: sustained writes are slower by orders of magnitude.
+pub fn within_media_cache(record: &RunRecord) -> Option<(u64, u64)> {
+    let cache_bytes = WriteCaches::of(record.header.model.as_ref()?).media_bytes;
+    let written_bytes = written_bytes(record);
+    (0 < written_bytes && written_bytes < cache_bytes).then_some((written_bytes, cache_bytes))
+}
+
 /// Bytes that may be in the caches of the drive of a run before it writes at the rate of its medium.
 pub fn cache_bytes(record: &RunRecord) -> u64 {
     if let Some(model) = &record.header.model {

@@ -316,6 +316,9 @@ pub struct ImportedCell {
     pub offset_bytes: Option<u64>,
     /// Bytes from there on that it covered.
     pub span_bytes: Option<u64>,
+    /// Whether the tool reads from the page cache on purpose (`hdparm -T`): its figures are those of the computer's memory.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
     /// Figures; the first is the main one.
     pub figures: Vec<PrintedFigure>,
     /// Series.

@@ -114,10 +114,13 @@ pub fn percentile(share: f64) -> String {
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Half the width of an interval as a share of its mean: `±0.4 %`.
+/// Half the width of an interval as a share of its mean: `±0.4 %`. An interval that reaches zero says no more than that: `±>100 %`.
 pub fn half_width(mean: f64, half_width: f64) -> Option<String> {
     let share = half_width / mean;
-    (share.is_finite() && mean > 0.0).then(|| format!("±{}", percent(share)))
+    (share.is_finite() && mean > 0.0).then(|| match share {
+        ..1.0 => format!("±{}", percent(share)),
+        _ => "±>100 %".to_owned(),
+    })
 }
 
 /// Time within a run, to the tenth of a second: `12.3 s`, `3 min 12.3 s`.
@@ -275,6 +278,7 @@ mod tests {
         assert_eq!(half_width(100.0, 0.4).unwrap(), "±0.4 %");
         assert_eq!(half_width(100.0, 0.01).unwrap(), "±<0.1 %");
         assert_eq!(half_width(100.0, 12.3).unwrap(), "±12 %");
+        assert_eq!(half_width(100.0, 429.0).unwrap(), "±>100 %");
         assert_eq!(half_width(0.0, 0.0), None);
         assert_eq!(moment(12_340_000_000), "12.3 s");
         assert_eq!(moment(192_340_000_000), "3 min 12.3 s");

@@ -1,5 +1,6 @@
 //! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
 
+pub(crate) mod differences;
 pub(crate) mod facts;
 mod fit;
 mod gate;
@@ -19,13 +20,14 @@ pub use recommend::{answer_for, recommendation_doc};
 pub use turns::render_versus;
 pub use verdict::fastest_words;
 
-use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
+use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use crate::{words, words::stutter::stutter_words};
-use facts::{Spoken, full_label};
-use kurabe_compare::{Alone, CellKey, ComparedCell, Difference, Pair, Side, Weight};
+use facts::full_label;
+use kurabe_compare::{Alone, CellKey, ComparedCell, Pair, Side};
 use kurabe_core::display::{clip, clip_front};
-use kurabe_core::mention::{COMPARE, JSON};
-use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text};
+use kurabe_core::mention::{COMPARE, FIT, JSON};
+use kurabe_core::quantity::format_bytes_decimal;
+use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text, workload::Direction};
 use kurabe_stats::{Stutter, Verdict};
 use verdict::{CellVerdict, single_words, tally, verdict_words};
 
@@ -51,7 +53,7 @@ pub fn render_pairs(
     for pair in pairs {
         doc.append(compared(pair, about));
     }
-    doc.terminal(style)
+    doc.gap().append(fairness(pairs, about)).terminal(style)
 }
 
 /// Who is compared: the baseline, and the other one of each pair.
@@ -72,8 +74,11 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
     doc.say_all(counterparts(pair).into_iter().chain(value_note(pair)).chain(single_note(pair)));
-    doc.append(missing(pair)).append(tails::doc(pair)).append(unevenness(pair)).append(turns::doc(pair));
-    doc.gap().append(fairness(pair, about)).done()
+    doc.append(missing(pair))
+        .append(tails::doc(pair, about))
+        .append(unevenness(pair))
+        .append(turns::doc(pair));
+    doc.done()
 }
 
 /// A side in a line: what it is called below, and what the record says it is.
@@ -197,8 +202,8 @@ fn value_note(pair: &Pair) -> Option<Text> {
     let has = |is_it: fn(&ComparedCell) -> bool| pair.cells.iter().any(is_it);
     if has(|cell| cell.by_samples) {
         return Some(text!(
-            "The other tool kept the samples of one pass, and these are compared: an interval shows how samples vary, not how passes do.",
-            "他ツールの記録にある 1 回分のサンプルどうしを比べています。区間はサンプルのばらつきによるもので、測り直したときの差は含みません。"
+            "The samples of one pass are compared: an interval shows how samples vary, not how passes do.",
+            "1 回の測定のサンプルどうしを比べています。区間はサンプルのばらつきによるもので、測り直したときの差は含みません。"
         ));
     }
     has(|cell| cell.statistic == Statistic::Best).then_some(text!(
@@ -261,11 +266,26 @@ pub(crate) fn memory_words(run: &Text, cells: impl Iterator<Item = Text>) -> Opt
     (!cells.is_empty()).then(|| Paragraph::new(words).role(Role::Warn).listed())
 }
 
+/// Returns the caveat for a side whose writes all went into the media cache of a shingled disk.
+fn media_cache_words(run: &Text, cache_bytes: u64) -> Paragraph {
+    let cache = format_bytes_decimal(cache_bytes);
+    let words = text!(
+        "all that {run} wrote is within its media cache of {cache}: sustained writes are many times slower ({FIT} measures beyond it)",
+        "{run} の書き込みはすべて {cache} のメディアキャッシュに収まっています。書き続けると何倍も遅くなります({FIT} はその先まで測定)";
+        run
+    );
+    Paragraph::new(words).role(Role::Warn).listed()
+}
+
 /// What figures do not tell: the cells in which memory answers, one of the runs stutters so that a person feels it, or is now in one
 /// state and now in another.
 pub(crate) fn unevenness(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for (place, run) in pair.names.iter().enumerate() {
+        let writes = pair.cells.iter().any(|cell| cell.direction == Some(Direction::Write));
+        doc.push_all(
+            pair.media_cache_bytes[place].filter(|_| writes).map(|bytes| media_cache_words(run, bytes)),
+        );
         let from_memory = |cell: &&ComparedCell| [&cell.baseline, &cell.other][place].from_memory;
         doc.push_all(memory_words(run, pair.cells.iter().filter(from_memory).map(cell_name)));
     }
@@ -343,75 +363,21 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// What else differed in a sentence, and what to show of it: first what was asked about, whether it differs or not, then
-/// the other differences, the weightiest first. `about` holds the words of what was asked about.
-pub(crate) fn fairness_words(pair: &Pair, about: &[String]) -> (Text, Vec<Spoken>) {
-    let is_asked = |key: &str| about.iter().any(|word| word == key);
-    let asked: Vec<&Difference> = pair.facts.iter().filter(|pair| is_asked(pair.fact.word())).collect();
-    let rest: Vec<Spoken> =
-        pair.differences.iter().map(Spoken::from).filter(|one| !is_asked(one.key)).collect();
-    let name = |pair: &&Difference| facts::name(pair.fact);
-    let of = Text::list(asked.iter().filter(|pair| pair.differs()).map(name));
-    let same = Text::list(asked.iter().filter(|pair| !pair.differs()).map(name));
-    let also = Text::list(rest.iter().map(|difference| difference.name.clone()));
-    let sentence = match (of.is_empty(), rest.is_empty()) {
-        (true, true) => text!(
-            "As far as the records tell, the two runs differ in nothing else.",
-            "記録で分かる範囲では、ほかの条件に違いはありません。"
-        ),
-        (false, true) => text!(
-            "The two runs differ in {of}, which you asked about, and in nothing else that the records tell.",
-            "違いは、比べたかった点({of})だけです(記録で分かる範囲)。";
-            of
-        ),
-        (true, false) if same.is_empty() => {
-            text!("The two runs differ in: {also}.", "2 つの測定は次の点が違います: {also}。"; also)
-        }
-        (true, false) => text!(
-            "As far as the records tell, the two runs do not differ in what you asked about ({same}), but in: {also}.",
-            "記録で分かる範囲では、比べたかった点({same})に違いはなく、次の点が違います: {also}。";
-            same, also
-        ),
-        (false, false) => text!(
-            "The two runs differ in {of}, which you asked about, and also in: {also}.",
-            "比べたかった点({of})のほかに、次の点も違います: {also}。";
-            of, also
-        ),
+/// Returns the names of all runs of a comparison, the baseline first.
+pub(crate) fn run_names(pairs: &[Pair]) -> impl Iterator<Item = Text> + '_ {
+    let baseline = pairs.first().map(|pair| &pair.names[0]);
+    baseline.into_iter().chain(pairs.iter().map(|pair| &pair.names[1])).cloned()
+}
+
+/// Returns what else differed as a sentence and a table, the weightiest first.
+pub(crate) fn fairness(pairs: &[Pair], about: &[String]) -> Doc {
+    let heads = match pairs {
+        [_] => vec![text!("baseline", "基準"), text!("other", "比較")],
+        _ => run_names(pairs).collect(),
     };
-    (sentence, asked.into_iter().map(Spoken::from).chain(rest).collect())
-}
-
-/// What else differed, the weightiest first.
-pub(crate) fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let columns = [
-        Column::untitled(),
-        Column::left(text!("baseline", "基準")).cut(Cut::Wrap),
-        Column::left(text!("other", "比較")).cut(Cut::Wrap),
-        Column::untitled().cut(Cut::Wrap),
-    ];
-    fairness_table(pair, about, columns, |_, effect| Entry::new(Role::Quiet, effect))
-}
-
-/// The same under columns of one's own, the last of which holds what a difference may do.
-pub(crate) fn fairness_table(
-    pair: &Pair,
-    about: &[String],
-    columns: [Column; 4],
-    effects: impl Fn(Weight, Text) -> Entry,
-) -> Doc {
-    let (sentence, rest) = fairness_words(pair, about);
-    let mut doc = Doc::new();
-    doc.say(sentence);
-    if rest.is_empty() {
-        return doc;
-    }
-    let rows = rest.into_iter().map(|Spoken { name, baseline, other, weight, effect, .. }| {
-        let role = if weight == Weight::Decisive { Role::Warn } else { Role::Plain };
-        let effect = effects(weight, effect.unwrap_or_default());
-        [Entry::new(role, name), baseline.into(), other.into(), effect]
-    });
-    let table = Table::new(columns, rows).indent(2).stacks();
-    doc.push(table.on_page(&Text::default(), TableForm::Facts)).done()
+    let heads = heads.into_iter().map(|name| Column::left(name).cut(Cut::Wrap));
+    let columns = std::iter::once(Column::untitled()).chain(heads).chain([Column::untitled().cut(Cut::Wrap)]);
+    differences::doc(pairs, about, columns.collect(), |_, effect| Entry::new(Role::Quiet, effect))
 }
 
 #[cfg(test)]

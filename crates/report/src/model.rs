@@ -27,12 +27,23 @@ pub use side_by_side::side_by_side_doc;
 use crate::doc::Field;
 use crate::words::present;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
+use kurabe_core::record::RunHeader;
 use kurabe_core::{Text, shown, text};
+use kurabe_sim::KINDS_OF_DRIVES;
 
-/// What the model is, and that it is one.
-pub(crate) fn title_line(model: &ModelRecord) -> Text {
+/// Returns what the model of a run is. A name such as `model:hdd-nas` means a kind of drives, of which the model is only one.
+pub(crate) fn title_line(header: &RunHeader, model: &ModelRecord) -> Text {
     let title = &model.title;
-    text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title)
+    let is_kind =
+        KINDS_OF_DRIVES.iter().any(|(kind, _)| header.target_name().strip_prefix("model:") == Some(*kind));
+    match is_kind {
+        true => text!(
+            "model in virtual time: {title}, one drive of this kind",
+            "仮想時間のモデル: {title}。この種類のドライブの一例";
+            title
+        ),
+        false => text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title),
+    }
 }
 
 /// Its layers in a line, from the host down (`host → raid → 4×ssd`), and what was changed.

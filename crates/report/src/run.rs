@@ -120,7 +120,8 @@ pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> Stri
 
 fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
     // What a model was computed on says nothing about it.
-    let headline = header.model.as_ref().map_or_else(|| headline.clone(), model::title_line);
+    let headline =
+        header.model.as_ref().map_or_else(|| headline.clone(), |model| model::title_line(header, model));
     let name = Text::same(shown::line(header.target_name()));
     let target = match (headline.is_empty(), name.is_empty()) {
         (true, _) => name,

@@ -117,11 +117,14 @@ pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
     (only_best.collect(), Statistic::Best)
 }
 
-/// The samples of cells of which another tool kept no more than one pass, so that its only figure shows no spread; of a cell that
-/// kurabe measured several times its repetitions. `None` of other cells.
+/// Returns the samples of cells that were measured in one pass, which shows no spread by itself: of a pass of another tool those that it
+/// kept, and of a cell that kurabe measured several times its repetitions. `None` of other cells.
 pub fn sampled(cells: &[&Cell]) -> Option<Vec<Vec<f64>>> {
     let printed: Vec<Option<Vec<f64>>> = cells.iter().map(|cell| printed_samples(cell)).collect();
-    printed.iter().any(Option::is_some).then_some(())?;
+    let is_pass = |cell: &&Cell| {
+        cell.imported.is_none() && compared_values(cell).len() == 1 && cell_values(cell).len() > 1
+    };
+    (printed.iter().any(Option::is_some) || cells.iter().all(is_pass)).then_some(())?;
     let measured = |cell: &Cell| match compared_values(cell) {
         single if single.len() < 2 && cell.imported.is_none() => cell_values(cell),
         several => several,
@@ -198,9 +201,12 @@ pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
     (sum.account.latency_ns > 0).then_some(sum)
 }
 
-/// Whether what a modelled cell took, beside standing in line, was mostly copying in the computer's memory: its figure is that of the
-/// memory, and none of the storage below. A cell with flushes waits for the storage.
+/// Whether the figure of a cell is that of the computer's memory: the time of a modelled cell, apart from waiting, was mostly copying in
+/// memory, or another tool read from the page cache on purpose. A cell with flushes waits for the storage.
 pub fn is_from_memory(cell: &Cell, model: Option<&ModelRecord>) -> bool {
+    if cell.imported.as_ref().is_some_and(|imported| imported.cached) {
+        return true;
+    }
     if cell.workload.as_ref().is_some_and(|workload| workload.sync.waits_for_medium()) {
         return false;
     }

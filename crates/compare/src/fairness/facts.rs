@@ -101,18 +101,22 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     (Fact::Noise, "noise", Notable, |run| is_disturbed(run).map(FactValue::Disturbed)),
 ];
 
+/// The word that asks about latencies, which are no fact of a run: all percentiles are shown then, not only those that differ.
+pub const ABOUT_LATENCY: &str = "latency";
+
 /// Refuses what runs are not compared by.
 ///
 /// # Errors
 /// When a word is no fact's.
 pub fn check_about(about: &[String]) -> Result<()> {
-    let Some(word) = about.iter().find(|word| Fact::from_word(word).is_none()) else { return Ok(()) };
+    let is_unknown = |word: &&String| *word != ABOUT_LATENCY && Fact::from_word(word).is_none();
+    let Some(word) = about.iter().find(is_unknown) else { return Ok(()) };
     Err(ErrorKind::Usage
         .error(text!(
             "{ABOUT} {word}: runs are not compared by this",
             "{ABOUT} {word}: この条件では比べられません"
         ))
-        .remedy(nearest(word, &Fact::all().map(Fact::word).collect::<Vec<_>>())))
+        .remedy(nearest(word, &Fact::all().map(Fact::word).chain([ABOUT_LATENCY]).collect::<Vec<_>>())))
 }
 
 impl Fact {

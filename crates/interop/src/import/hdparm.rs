@@ -66,6 +66,8 @@ fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let size = corrected(MB.figure(Statistic::Sum, amount)?, binary("MiB", mega()));
     let imported = ImportedCell {
         procedure: Some(format!("Timing {name}")),
+        // With O_DIRECT they come from the drive's own memory.
+        cached: name.starts_with("cached reads") || name.starts_with("buffer-cache reads"),
         figures: vec![corrected(rate, correction), SECONDS.figure(Statistic::Sum, seconds)?, size],
         ..ImportedCell::default()
     };

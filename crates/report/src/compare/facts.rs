@@ -29,19 +29,30 @@ pub struct Spoken {
 
 impl From<&Difference> for Spoken {
     fn from(difference: &Difference) -> Self {
-        let Difference { fact, baseline, other, weight } = difference;
-        // Between two models it is no doubt, and between a model and a device more than a name.
-        let between_models = *fact == Fact::Model && *weight == Weight::Notable;
         Self {
-            key: fact.word(),
-            name: if between_models { text!("model", "モデル") } else { name(*fact) },
-            baseline: value(baseline.as_ref()),
-            other: value(other.as_ref()),
-            weight: *weight,
-            // What is the same does nothing to the figures.
-            effect: effect(*fact).filter(|_| difference.differs() && !between_models),
+            key: difference.fact.word(),
+            name: spoken_name(difference),
+            baseline: value(difference.baseline.as_ref()),
+            other: value(difference.other.as_ref()),
+            weight: difference.weight,
+            effect: spoken_effect(difference),
         }
     }
+}
+
+/// Whether two models differ: which model it is needs no warning there, as it does between a model and a device.
+fn is_between_models(difference: &Difference) -> bool {
+    difference.fact == Fact::Model && difference.weight == Weight::Notable
+}
+
+/// Returns the name of the fact that differs.
+pub(crate) fn spoken_name(difference: &Difference) -> Text {
+    if is_between_models(difference) { text!("model", "モデル") } else { name(difference.fact) }
+}
+
+/// Returns what a difference can do to the figures, where that is known.
+pub(crate) fn spoken_effect(difference: &Difference) -> Option<Text> {
+    effect(difference.fact).filter(|_| difference.differs() && !is_between_models(difference))
 }
 
 /// That something cannot be written as JSON.

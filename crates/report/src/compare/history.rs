@@ -39,7 +39,10 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
             Entry::of(verdict(cell))
         });
     doc.gap().push(table.table().stacks());
-    doc.say_all(single_note(change)).append(unevenness(change)).gap().append(fairness(change, &[]));
+    doc.say_all(single_note(change))
+        .append(unevenness(change))
+        .gap()
+        .append(fairness(std::slice::from_ref(change), &[]));
     doc
 }
 

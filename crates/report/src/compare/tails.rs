@@ -1,4 +1,4 @@
-//! The slowest operations of two runs: the percentiles that differ, and in a sentence the rest.
+//! Latencies of two runs: the percentiles that differ, and in a sentence the rest.
 //!
 //! The model: a table of all percentiles of all cells would be longer than that of the figures and mostly say what that
 //! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
@@ -7,26 +7,33 @@
 use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
 use crate::doc::{Doc, Entry, Table, TableRow};
-use kurabe_compare::{ComparedCell, ComparedTail, Pair, TAILS};
+use kurabe_compare::{ABOUT_LATENCY, ComparedCell, ComparedTail, Pair, TAILS};
 use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{CONFIDENCE, Verdict, fewest_for_quantile};
 
-/// The tails of a comparison; nothing where no cell has any.
-pub(crate) fn doc(pair: &Pair) -> Doc {
-    let rows: Vec<TableRow> = different(pair)
+/// Returns the percentiles of a comparison: those that differ, or all if latency is asked about.
+pub(crate) fn doc(pair: &Pair, about: &[String]) -> Doc {
+    let is_asked = about.iter().any(|word| word == ABOUT_LATENCY);
+    let shown: Vec<_> = if is_asked { all(pair).collect() } else { different(pair).collect() };
+    let rows: Vec<TableRow> = shown
+        .into_iter()
         .map(|(cell, tail)| {
             let name = cell_name(cell).map(|cell| format!("{cell} {}", name(tail.fraction)));
             let [baseline, other] = [tail.baseline_ns, tail.other_ns].map(|ns| number::latency(ns).into());
             [name.into(), baseline, other, Entry::of(verdict_words(&tail.compared))].into()
         })
         .collect();
-    let (mut doc, rest) = (Doc::new(), rest(pair));
+    let rest = if is_asked { lacking(pair) } else { rest(pair) };
+    let mut doc = Doc::new();
     if rows.is_empty() && rest.is_empty() {
         return doc;
     }
     doc.gap();
     if !rows.is_empty() {
-        doc.push(Table::new(columns(text!("slowest operations", "遅い操作"), pair), rows).stacks());
+        doc.push(
+            Table::new(columns(text!("latency percentiles", "レイテンシのパーセンタイル"), pair), rows)
+                .stacks(),
+        );
     }
     doc.say_all(rest).done()
 }
@@ -87,8 +94,10 @@ fn rest(pair: &Pair) -> Vec<Text> {
     let is_empty = others.is_empty();
     let others = Text::list(others);
     let words = match shown {
-        0 => text!("p99 and p99.9: {others}.", "p99 と p99.9: {others}。"; others),
-        _ => text!("The other p99 and p99.9: {others}.", "そのほかの p99 と p99.9: {others}。"; others),
+        0 => text!("p50, p99 and p99.9: {others}.", "p50、p99、p99.9: {others}。"; others),
+        _ => {
+            text!("The other p50, p99 and p99.9: {others}.", "そのほかの p50、p99、p99.9: {others}。"; others)
+        }
     };
     Some(words).filter(|_| !is_empty).into_iter().chain(lacking(pair)).collect()
 }

@@ -1,10 +1,11 @@
 //! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
 
+use crate::compare::facts::value;
 use crate::compare::verdict::{change_span, per_cent};
-use crate::compare::{cell_name, compared, sides};
+use crate::compare::{cell_name, compared, fairness, sides};
 use crate::doc::{Doc, Paragraph, Style};
 use crate::run::rescued::rescued_in;
-use kurabe_compare::{ComparedCell, Pair};
+use kurabe_compare::{ComparedCell, Fact, Pair};
 use kurabe_core::mention::{MARGIN, REPETITION, TIME, VERSUS};
 use kurabe_core::{Text, record::RunHeader, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
@@ -51,6 +52,7 @@ pub fn render_versus(
     for pair in pairs {
         doc.append(compared(pair, &[]));
     }
+    doc.gap().append(fairness(pairs, &[]));
     if let Some(file) = rescued {
         doc.gap().push(Paragraph::flow(rescued_in(file)).indent(0, 2));
     }
@@ -80,6 +82,15 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
          取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
         span
     ));
+    let size = pair.facts.iter().find(|difference| difference.fact == Fact::Size);
+    doc.say_all(size.filter(|size| !size.differs()).map(|size| {
+        let size = value(size.baseline.as_ref());
+        text!(
+            "Both were measured within a test of {size}; rates over more of a drive, or after more writing, can be others.",
+            "どちらも {size} のテストでの値です。範囲や書き込み量が大きくなると、速度は変わることがあります。";
+            size
+        )
+    }));
     doc.say_all(remedies(pair));
     let drifts: Vec<Text> = pair.cells.iter().filter_map(|cell| drift(cell, pair)).collect();
     doc.say(match drifts.is_empty() {
@@ -260,6 +271,7 @@ mod tests {
             other: "b".to_owned(),
             names: [Text::same("a"), Text::same("b")],
             margin: 0.05,
+            media_cache_bytes: [None; 2],
             cells: cells.iter().map(cell).collect(),
             only_baseline: Vec::new(),
             only_other: Vec::new(),

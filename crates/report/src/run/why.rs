@@ -177,7 +177,8 @@ fn names(cell: &Cell) -> [String; 3] {
 /// The run, and its model if it is of one.
 fn head(record: &RunRecord, headline: &Text) -> Doc {
     let header = &record.header;
-    let stood_on = header.model.as_ref().map_or_else(|| headline.clone(), model::title_line);
+    let stood_on =
+        header.model.as_ref().map_or_else(|| headline.clone(), |model| model::title_line(header, model));
     let mut items = vec![Text::same(header.target_name()), stood_on, header.profile_name().into()];
     items.retain(|item| !item.is_empty());
     let items = items.iter().map(|item| item.map(shown::line)).collect();

@@ -13,7 +13,7 @@
 
 use super::Report;
 use super::extent::Extent;
-use crate::compare::{fairness_table, tails};
+use crate::compare::{differences, run_names, tails};
 use crate::doc::{Block, Column, Doc, Entry, Field, Fields, Paragraph, Purpose, Role, filled};
 use crate::machine::environment;
 use crate::publish::pictures::Picture;
@@ -119,9 +119,9 @@ impl Report<'_> {
             doc.section(id, title, section);
         }
         doc.section("stutter", text!("Stutter", "停滞"), self.stutter());
-        if let [pair] = self.pairs.as_slice() {
+        if !self.pairs.is_empty() {
             let title = text!("What else differed", "ほかに違う条件");
-            doc.section("fairness", title, fairness(pair, &self.about));
+            doc.section("fairness", title, fairness(&self.pairs, &self.about));
         }
         doc.append(self.of_runs()).done()
     }
@@ -222,7 +222,6 @@ impl Report<'_> {
                 let both = self.of_part(vec![self.runs[0], run], pair.names.to_vec(), vec![pair.clone()]);
                 doc.push(both.table_of_two(&title, &both.pairs[0]));
             }
-            doc.append(fairness(pair, &self.about));
         }
         if self.extent < Extent::OneTable || self.extent == Extent::OneTable && pair.is_none() {
             let title = text!("Figures", "測定値");
@@ -251,12 +250,11 @@ fn first_reasons(reasons: &[Reasons]) -> Doc {
     Doc::new().list(Purpose::Item, first).done()
 }
 
-/// What else differed between two runs.
-fn fairness(pair: &Pair, about: &[String]) -> Doc {
-    let [baseline, other] = &pair.names;
-    let heads =
-        [text!("What differs", "違い"), baseline.clone(), other.clone(), text!("Expected effect", "影響")];
-    fairness_table(pair, about, heads.map(Column::left), |weight, effect| {
+/// Returns what else differed between the runs.
+fn fairness(pairs: &[Pair], about: &[String]) -> Doc {
+    let (what, effect) = (text!("What differs", "違い"), text!("Expected effect", "影響"));
+    let heads = std::iter::once(what).chain(run_names(pairs)).chain([effect]);
+    differences::doc(pairs, about, heads.map(Column::left).collect(), |weight, effect| {
         Entry::plain(self::weight(weight)).under(effect)
     })
 }
