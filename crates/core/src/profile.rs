@@ -123,7 +123,8 @@ pub struct Derived {
     pub formula: Formula,
     /// Explanation of the figure, in one sentence.
     pub meaning: Option<Text>,
-    /// Minimum write time of each of the cells that write files, in ns, for the figure to be valid.
+    /// Minimum duration of each `write` or `create` cell in the formula, in ns, for the figure to be
+    /// valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_write_ns: Option<u64>,
 }
