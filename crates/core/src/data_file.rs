@@ -22,7 +22,8 @@ pub struct DataFile<'a> {
 impl<'a> DataFile<'a> {
     /// Parses `source`. Errors show `name`.
     ///
-    /// # Errors Fails with the position if the source is not well-formed TOML.
+    /// # Errors
+    /// Fails with the position if the source is not well-formed TOML.
     pub fn parse(name: &'a str, source: &'a str) -> Result<Self> {
         let root = DeTable::parse(source).map_err(|error| {
             ErrorKind::DataFile
@@ -42,7 +43,8 @@ impl<'a> DataFile<'a> {
 
     /// Returns the file's root table.
     ///
-    /// # Errors Fails if the table has a key that is not in `keys`.
+    /// # Errors
+    /// Fails if the table has a key that is not in `keys`.
     pub fn root(&self, keys: &[&str]) -> Result<DataTable<'_>> {
         DataTable { file: self, table: self.root.get_ref(), span: 0..0 }.check(keys)
     }
@@ -90,7 +92,8 @@ impl<'f> DataTable<'f> {
 
     /// Applies `read` to the value of a key, if present.
     ///
-    /// # Errors Returns the errors of `read`.
+    /// # Errors
+    /// Returns the errors of `read`.
     pub fn read<T>(&self, key: &str, read: impl FnOnce(&Value<'f>) -> Result<T>) -> Result<Option<T>> {
         self.get(key).map(|value| read(&value)).transpose()
     }
@@ -98,28 +101,32 @@ impl<'f> DataTable<'f> {
     /// Reads one keyword from a list, like [`Value::choice`]. Returns the first choice if the key
     /// is absent.
     ///
-    /// # Errors Fails if the value is not in the list.
+    /// # Errors
+    /// Fails if the value is not in the list.
     pub fn choice<T: Clone>(&self, key: &str, choices: &[(&'static str, T)]) -> Result<T> {
         self.get(key).map_or_else(|| Ok(choices[0].1.clone()), |value| value.choice(choices))
     }
 
     /// Applies `read` to each element of a key's list. Returns an empty list if the key is absent.
     ///
-    /// # Errors Returns the errors of `read`.
+    /// # Errors
+    /// Returns the errors of `read`.
     pub fn each<T>(&self, key: &str, read: impl FnMut(&Value<'f>) -> Result<T>) -> Result<Vec<T>> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
     /// Returns the string value of a required key.
     ///
-    /// # Errors Fails if the key is missing or its value is not a string.
+    /// # Errors
+    /// Fails if the key is missing or its value is not a string.
     pub fn words(&self, key: &str) -> Result<String> {
         self.require(key)?.words()
     }
 
     /// Checks that two mutually exclusive keys aren't both present.
     ///
-    /// # Errors Fails if both keys are present.
+    /// # Errors
+    /// Fails if both keys are present.
     pub fn refuse_both(&self, one: &str, other: &str) -> Result<()> {
         match (self.get(one), self.get(other)) {
             (Some(value), Some(_)) => Err(value.error(&text!(
@@ -132,7 +139,8 @@ impl<'f> DataTable<'f> {
 
     /// Returns the value of a required key.
     ///
-    /// # Errors Fails if the key is missing.
+    /// # Errors
+    /// Fails if the key is missing.
     pub fn require(&self, key: &str) -> Result<Value<'f>> {
         self.get(key).ok_or_else(|| {
             let file = self.file;
@@ -179,7 +187,8 @@ impl<'f> Value<'f> {
 
     /// Returns the value as a table with known keys.
     ///
-    /// # Errors Fails if the value is not a table or has an unknown key.
+    /// # Errors
+    /// Fails if the value is not a table or has an unknown key.
     pub fn table(&self, keys: &[&str]) -> Result<DataTable<'f>> {
         self.any_table()?.check(keys)
     }
@@ -187,7 +196,8 @@ impl<'f> Value<'f> {
     /// Returns the value as a table whose valid keys depend on one of them. The keys are checked
     /// later, when the table is opened with [`Value::table`].
     ///
-    /// # Errors Fails if the value is not a table.
+    /// # Errors
+    /// Fails if the value is not a table.
     pub fn any_table(&self) -> Result<DataTable<'f>> {
         match self.value {
             DeValue::Table(table) => Ok(DataTable { file: self.file, table, span: self.span.clone() }),
@@ -208,7 +218,8 @@ impl<'f> Value<'f> {
 
     /// Applies `read` to each element.
     ///
-    /// # Errors Returns the errors of `read`.
+    /// # Errors
+    /// Returns the errors of `read`.
     pub fn each<T>(&self, read: impl FnMut(&Self) -> Result<T>) -> Result<Vec<T>> {
         self.elements().iter().map(read).collect()
     }
@@ -225,7 +236,8 @@ impl<'f> Value<'f> {
 
     /// Returns the value as a string.
     ///
-    /// # Errors Fails if the value is not a string.
+    /// # Errors
+    /// Fails if the value is not a string.
     pub fn string(&self) -> Result<&'f str> {
         match self.value {
             DeValue::String(words) => Ok(words),
@@ -238,21 +250,24 @@ impl<'f> Value<'f> {
 
     /// Returns the value as an owned string.
     ///
-    /// # Errors Fails if the value is not a string.
+    /// # Errors
+    /// Fails if the value is not a string.
     pub fn words(&self) -> Result<String> {
         self.string().map(str::to_owned)
     }
 
     /// Parses a string with a parser for quantities.
     ///
-    /// # Errors Returns the parser's error at this value's position.
+    /// # Errors
+    /// Returns the parser's error at this value's position.
     pub fn parsed<T>(&self, parse: impl FnOnce(&str) -> std::result::Result<T, Text>) -> Result<T> {
         parse(self.string()?).map_err(|what| self.error(&what))
     }
 
     /// Returns an integer within limits.
     ///
-    /// # Errors Fails if the value is not an integer or is out of range.
+    /// # Errors
+    /// Fails if the value is not an integer or is out of range.
     pub fn integer(&self, limits: std::ops::RangeInclusive<u64>) -> Result<u64> {
         let (least, most) = (*limits.start(), *limits.end());
         let number = match self.value {
@@ -269,7 +284,8 @@ impl<'f> Value<'f> {
 
     /// Returns a finite, non-negative number.
     ///
-    /// # Errors Fails for any other value.
+    /// # Errors
+    /// Fails for any other value.
     pub fn number(&self) -> Result<f64> {
         let number = match self.value {
             DeValue::Integer(number) => {
@@ -285,7 +301,8 @@ impl<'f> Value<'f> {
 
     /// Returns a number above zero.
     ///
-    /// # Errors Fails for any other value.
+    /// # Errors
+    /// Fails for any other value.
     pub fn positive(&self) -> Result<f64> {
         self.number().ok().filter(|number| *number > 0.0).ok_or_else(|| {
             self.error(&text!("a number above zero is expected here", "ここには 0 より大きい数を書きます"))
@@ -307,7 +324,8 @@ impl<'f> Value<'f> {
 
     /// Returns a boolean.
     ///
-    /// # Errors Fails for any other value.
+    /// # Errors
+    /// Fails for any other value.
     pub fn boolean(&self) -> Result<bool> {
         match self.value {
             DeValue::Boolean(value) => Ok(*value),
@@ -319,7 +337,8 @@ impl<'f> Value<'f> {
 
     /// Reads one keyword from a list and returns the associated value.
     ///
-    /// # Errors Fails if the word is not in the list. The error names the nearest valid word.
+    /// # Errors
+    /// Fails if the word is not in the list. The error names the nearest valid word.
     pub fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let place = self.place_among(&names, |word| {
@@ -330,8 +349,9 @@ impl<'f> Value<'f> {
 
     /// Returns the index of the value in a list of words.
     ///
-    /// # Errors Fails with the message of `missing` if the word is not in the list. The error names
-    /// the nearest valid word.
+    /// # Errors
+    /// Fails with the message of `missing` if the word is not in the list. The error names the
+    /// nearest valid word.
     pub fn place_among(&self, words: &[&str], missing: impl FnOnce(&str) -> Text) -> Result<usize> {
         let word = self.string()?;
         let place = words.iter().position(|one| *one == word);
@@ -340,7 +360,8 @@ impl<'f> Value<'f> {
 
     /// Reads a table `{ en = "…", ja = "…" }`.
     ///
-    /// # Errors Fails if a language is missing.
+    /// # Errors
+    /// Fails if a language is missing.
     pub fn text(&self) -> Result<Text> {
         let table = self.table(&["en", "ja"])?;
         Ok(Text::of(table.words("en")?, table.words("ja")?))

@@ -79,14 +79,16 @@ pub trait Device {
     /// `reap` at the latest, and then returns `now_ns`. If it issues the request immediately, it
     /// returns the time afterwards.
     ///
-    /// # Errors Fails if the device itself fails. A failed operation is reported as a completion.
+    /// # Errors
+    /// Fails if the device itself fails. A failed operation is reported as a completion.
     fn submit(&mut self, request: Submission<Self::Buffer>, now_ns: u64) -> Result<u64>;
 
     /// Passes completed operations to `done` one by one, waiting as `wait` specifies. A callback is
     /// used instead of a list so that the driver's handling of a completion is compiled into the
     /// device's own loop.
     ///
-    /// # Errors Fails if the device itself fails.
+    /// # Errors
+    /// Fails if the device itself fails.
     fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Self::Buffer>)) -> Result<()>;
 
     /// Returns the time breakdown of the operations that completed since the last call, if the

@@ -62,8 +62,9 @@ fn no_data_file(what: Text) -> Error {
 
 /// Reads the bytes of a file.
 ///
-/// # Errors Fails if the file can't be read or is larger than its kind allows. The message begins
-/// with `what`.
+/// # Errors
+/// Fails if the file can't be read or is larger than its kind allows. The message begins with
+/// `what`.
 pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Result<Vec<u8>> {
     let path = name.as_ref();
     match open(path) {
@@ -105,8 +106,9 @@ fn open(path: &Path) -> io::Result<File> {
 
 /// Reads the bytes of a reader.
 ///
-/// # Errors Fails if the reader fails or provides more bytes than the kind allows. The message
-/// begins with `what`.
+/// # Errors
+/// Fails if the reader fails or provides more bytes than the kind allows. The message begins with
+/// `what`.
 pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>> {
     let most = outside.most_bytes();
     let mut bytes = Vec::new();
@@ -119,8 +121,9 @@ pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>>
 
 /// Reads the text of a data file.
 ///
-/// # Errors Fails if the file can't be read, is too large, or is not valid UTF-8. The message
-/// begins with `what`.
+/// # Errors
+/// Fails if the file can't be read, is too large, or is not valid UTF-8. The message begins with
+/// `what`.
 pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
     let bytes = bytes_of_file(name, what.clone(), Outside::DataFile)?;
     String::from_utf8(bytes).map_err(|error| {

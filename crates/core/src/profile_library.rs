@@ -107,7 +107,8 @@ const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmar
 
 /// Returns the built-in profile with this name.
 ///
-/// # Errors Fails if no profile has this name. The error suggests the nearest names.
+/// # Errors
+/// Fails if no profile has this name. The error suggests the nearest names.
 pub fn profile_named(name: &str) -> Result<Profile> {
     match text_named(PROFILES, name) {
         Some(source) => Profile::parse(name, source),

@@ -36,7 +36,8 @@ fn whole(number: f64, factor: u64) -> Option<u64> {
 
 /// Parses a size in bytes: `4096`, `4k`, `4 KiB`, `1 GiB`, `500 MB`.
 ///
-/// # Errors Fails with a description of valid sizes.
+/// # Errors
+/// Fails with a description of valid sizes.
 pub fn parse_bytes(words: &str) -> Result<u64, Text> {
     let parsed = split(words).and_then(|(number, unit)| {
         let factor = match unit {
@@ -63,7 +64,8 @@ pub fn parse_bytes(words: &str) -> Result<u64, Text> {
 
 /// Parses a time in nanoseconds: `10s`, `500 ms`, `2 min`, `1h`. A bare number means seconds.
 ///
-/// # Errors Fails with a description of valid times.
+/// # Errors
+/// Fails with a description of valid times.
 pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
     let parsed = split(words).and_then(|(number, unit)| {
         let factor = match unit {
@@ -87,7 +89,8 @@ pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
 
 /// Parses a number above zero.
 ///
-/// # Errors Fails if the text is not such a number.
+/// # Errors
+/// Fails if the text is not such a number.
 pub fn parse_above_zero(words: &str) -> Result<f64, Text> {
     words
         .parse::<f64>()

@@ -170,7 +170,8 @@ impl Shown {
 
     /// Writes and flushes the text.
     ///
-    /// # Errors Fails if the writer fails.
+    /// # Errors
+    /// Fails if the writer fails.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.0.as_bytes()).and_then(|()| out.flush())
     }

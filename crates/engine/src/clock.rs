@@ -45,7 +45,8 @@ pub fn measure_clock() -> Instrument {
 /// Measures the time in ns from one sleeping thread waking another until the other runs. Returns
 /// the mean over several thousand wake-ups.
 ///
-/// # Errors Fails if a thread can't be started.
+/// # Errors
+/// Fails if a thread can't be started.
 pub fn wake_time_ns() -> Result<f64> {
     const ROUNDS: u32 = 2000;
     let is_second = &AtomicBool::new(false);

@@ -12,7 +12,8 @@ use kurabe_core::{ErrorKind, Result, Text, quantity::format_bytes, text};
 /// steps that write back keep only their reads. A task that can't run is omitted as long as another
 /// one can; `unfit` returns the reasons.
 ///
-/// # Errors Fails if no task remains, or if the preconditioning can't run on the target.
+/// # Errors
+/// Fails if no task remains, or if the preconditioning can't run on the target.
 pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>> {
     check_preconditions(profile, target)?;
     let (mut fitting, mut refusal) = (Vec::new(), None);

@@ -32,13 +32,15 @@ pub trait Ground: Sized {
 
     /// Prepares the ground before the first task.
     ///
-    /// # Errors Fails if the preparation fails. Nothing is measured then.
+    /// # Errors
+    /// Fails if the preparation fails. Nothing is measured then.
     fn begin(&mut self, context: &mut Context<'_>, tasks: &[Task]) -> Result<()>;
 
     /// Runs a workload that is not a cell. Returns the bytes written and the duration in ns. `tell`
     /// converts its progress into events.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn run_once(
         &mut self,
         context: &mut Context<'_>,
@@ -48,7 +50,8 @@ pub trait Ground: Sized {
 
     /// Prepares a task before its first repetition.
     ///
-    /// # Errors Fails if the preparation fails.
+    /// # Errors
+    /// Fails if the preparation fails.
     fn prepare(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<Self::Prepared> {
         Ok(Self::Prepared::default())
     }
@@ -63,19 +66,22 @@ pub trait Ground: Sized {
 
     /// Prepares the ground before every repetition of a task.
     ///
-    /// # Errors Fails if the preparation fails.
+    /// # Errors
+    /// Fails if the preparation fails.
     fn settle(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
         Ok(())
     }
 
     /// Flushes the device's volatile write caches.
     ///
-    /// # Errors Fails if the flush fails.
+    /// # Errors
+    /// Fails if the flush fails.
     fn flush(&mut self, context: &mut Context<'_>) -> Result<()>;
 
     /// Performs one repetition.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn repeat(
         &mut self,
         context: &mut Context<'_>,
@@ -87,7 +93,8 @@ pub trait Ground: Sized {
     /// Writes the data that a repetition left in the page cache to the target, outside the measured
     /// time. The repetition counts only if this succeeds.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn store_written(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
         Ok(())
     }
@@ -95,7 +102,8 @@ pub trait Ground: Sized {
     /// Performs one additional repetition in which the kernel's tracepoints record each operation.
     /// Returns `None` if tracing is disabled or does not work, which is reported once.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn trace(
         &mut self,
         _context: &mut Context<'_>,
@@ -113,14 +121,16 @@ pub trait Ground: Sized {
 
     /// Ends a task.
     ///
-    /// # Errors Fails if its remaining files can't be removed.
+    /// # Errors
+    /// Fails if its remaining files can't be removed.
     fn close(&mut self, _context: &mut Context<'_>, _prepared: Self::Prepared) -> Result<()> {
         Ok(())
     }
 
     /// Pauses, as between cells, and checks the user's interrupt during the pause.
     ///
-    /// # Errors Fails if the user stops the run.
+    /// # Errors
+    /// Fails if the user stops the run.
     fn pause(&mut self, context: &mut Context<'_>, length_ns: u64) -> Result<()> {
         if length_ns == 0 {
             return context.interrupt.check();

@@ -36,8 +36,9 @@ pub fn open_flags(how: OpenHow) -> OFlags {
 
 /// Opens the file of a descriptor again, regardless of its current name.
 ///
-/// # Errors Returns the operating system's error: `InvalidInput` if the file system refuses direct
-/// I/O, `NotFound` if /proc is not mounted.
+/// # Errors
+/// Returns the operating system's error: `InvalidInput` if the file system refuses direct I/O,
+/// `NotFound` if /proc is not mounted.
 pub fn reopen(held: BorrowedFd<'_>, how: OpenHow) -> io::Result<File> {
     let path = format!("/proc/self/fd/{}", held.as_raw_fd());
     Ok(rustix::fs::open(path, open_flags(how), Mode::empty())?.into())
@@ -53,7 +54,8 @@ pub fn path_of(held: impl AsFd) -> Option<PathBuf> {
 /// Preallocates space for a file, so that its blocks are laid out in one step. Returns `false` if
 /// the file system does not support it.
 ///
-/// # Errors Fails if there is not enough space, among other reasons.
+/// # Errors
+/// Fails if there is not enough space, among other reasons.
 pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
     match rustix::fs::fallocate(file, FallocateFlags::empty(), 0, size_bytes) {
         Ok(()) => Ok(true),
@@ -93,7 +95,8 @@ pub fn may_drop_page_cache() -> bool {
 
 /// Creates an unnamed, zero-filled file in memory, which disappears with its last handle.
 ///
-/// # Errors Returns the operating system's error.
+/// # Errors
+/// Returns the operating system's error.
 pub fn memory_file(size_bytes: u64) -> io::Result<File> {
     let file: File = rustix::fs::memfd_create("kurabe-copy", MemfdFlags::CLOEXEC)?.into();
     file.set_len(size_bytes)?;
@@ -138,7 +141,8 @@ pub fn thread_cpu_ns() -> u64 {
 
 /// Pins the calling thread to these processors.
 ///
-/// # Errors Fails if none of them is available to this process.
+/// # Errors
+/// Fails if none of them is available to this process.
 pub fn run_on(processors: &[u32]) -> io::Result<()> {
     let mut set = rustix::thread::CpuSet::new();
     let in_set = processors.iter().map(|number| *number as usize);

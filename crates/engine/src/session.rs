@@ -95,8 +95,9 @@ impl<'a, G: Ground> Session<'a, G> {
 
     /// Checks the plan, writes the test file and measures every cell.
     ///
-    /// # Errors Fails with `Interrupted` if the user stopped the run, and otherwise with the error
-    /// that ended it. Cells that were emitted remain valid.
+    /// # Errors
+    /// Fails with `Interrupted` if the user stopped the run, and otherwise with the error that
+    /// ended it. Cells that were emitted remain valid.
     pub fn run(mut self) -> Result<()> {
         self.begin()?;
         // The ground may have become smaller, so the spans are computed again.
@@ -281,7 +282,8 @@ impl<'a, G: Ground> Session<'a, G> {
 /// Adds further steps to a profile that is measured on a target, and returns the event for it.
 /// Returns `None` if there are no steps.
 ///
-/// # Errors Fails if none of the steps fits the target.
+/// # Errors
+/// Fails if none of the steps fits the target.
 pub fn add_steps(
     profile: &mut Profile,
     further: FurtherSteps,

@@ -109,7 +109,8 @@ impl Target {
     /// Resolves, checks and opens what the user named. In a directory, the test file is created and
     /// its space reserved, but nothing is written yet.
     ///
-    /// # Errors Fails if the target can't or must not be measured.
+    /// # Errors
+    /// Fails if the target can't or must not be measured.
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let metadata = path.metadata().map_err(|error| cannot_use(given, &error))?;
@@ -181,7 +182,8 @@ impl Target {
     /// remains the owner of the file. Not suitable for programs and copies, which create their own
     /// files. `direct` and `span_bytes` may differ, but the span never exceeds the existing data.
     ///
-    /// # Errors Fails if direct I/O is refused.
+    /// # Errors
+    /// Fails if direct I/O is refused.
     pub fn again(&self, direct: bool, span_bytes: u64) -> Result<Self> {
         let takes_direct =
             matches!(self.facts.kind, TargetKind::Directory | TargetKind::File | TargetKind::BlockDevice);
@@ -199,7 +201,8 @@ impl Target {
 
     /// Returns the facts that identify what was created on the target, if anything was.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub fn made(&self) -> Result<Option<MadeFacts>> {
         let status = match (&self.container, &self.test_file) {
             (Some(container), _) => rustix::fs::fstat(&container.folder),
@@ -348,8 +351,8 @@ impl Target {
 
     /// Opens the target again for a thread of a repetition.
     ///
-    /// # Errors Returns the operating system's error, or `Unsupported` if direct I/O is refused at
-    /// opening.
+    /// # Errors
+    /// Returns the operating system's error, or `Unsupported` if direct I/O is refused at opening.
     pub(crate) fn open_lane(&self, write: bool, sync: SyncRule) -> Result<Opened> {
         let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync: sync.o_sync });
         let file = match self.read_instead.as_ref().filter(|_| !write) {
@@ -374,7 +377,8 @@ impl Target {
 
     /// Flushes the written data and compares the target's content with the ledger.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub fn read_back(&self, ledger: &Arc<Ledger>) -> Result<ImageCheck> {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("what was written cannot be read back", "書いた内容を読み戻せません"), error)
@@ -392,8 +396,8 @@ impl Target {
 
     /// Opens the target again.
     ///
-    /// # Errors Returns the operating system's error, or `Unsupported` if direct I/O is refused at
-    /// opening.
+    /// # Errors
+    /// Returns the operating system's error, or `Unsupported` if direct I/O is refused at opening.
     pub fn open_file(&self, write: bool, sync: SyncRule) -> Result<File> {
         let SyncRule { o_sync, data_only, .. } = sync;
         let how = OpenHow { write, o_sync, data_only, direct: self.facts.direct, ..OpenHow::default() };
@@ -402,7 +406,8 @@ impl Target {
 
     /// Opens the target again through the page cache, as a copy does.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn open_buffered(&self) -> Result<File> {
         self.held()?.reopen(OpenHow { write: true, ..OpenHow::default() })
     }
@@ -410,7 +415,8 @@ impl Target {
     /// Returns the open file description that has existed since the target was checked, and thus
     /// since before anything was written.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn held_description(&self) -> Result<File> {
         self.held()?.file().try_clone().map_err(|error| cannot_open(&self.path, &error))
     }
@@ -421,7 +427,8 @@ impl Target {
 
     /// Truncates the test file to the size that was written.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub fn cut(&mut self, size_bytes: u64) -> Result<()> {
         let what = || text!("cannot shorten the test file", "テストファイルを縮められません");
         self.open_buffered()?.set_len(size_bytes).map_err(|error| Error::os(what(), &error))?;
@@ -521,7 +528,8 @@ impl TargetOptions {
     /// Rejects consent to the loss of a device's data if the target is not a block device, because
     /// the user must have meant another target.
     ///
-    /// # Errors Fails if the consent does not apply to the target.
+    /// # Errors
+    /// Fails if the consent does not apply to the target.
     pub fn refuse_idle_consent(&self, given: &Path, target: &Metadata) -> Result<()> {
         if self.destroy_data_on.is_none() || target.file_type().is_block_device() {
             return Ok(());

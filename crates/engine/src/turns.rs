@@ -28,7 +28,8 @@ const WRITING_WEIGHT: f64 = 2.0;
 pub trait Contender {
     /// Checks the plan, reports how it will be performed, and writes the test file.
     ///
-    /// # Errors Fails like [`Session::run`].
+    /// # Errors
+    /// Fails like [`Session::run`].
     fn begin(&mut self) -> Result<()>;
 
     /// Returns the number of bytes that offsets may cover, and their smallest unit.
@@ -36,12 +37,14 @@ pub trait Contender {
 
     /// Reduces the span, and returns the tasks that can be measured on it.
     ///
-    /// # Errors Fails if none can.
+    /// # Errors
+    /// Fails if none can.
     fn narrow(&mut self, span_bytes: u64) -> Result<Vec<Task>>;
 
     /// Prepares these tasks.
     ///
-    /// # Errors Fails if the preparation fails.
+    /// # Errors
+    /// Fails if the preparation fails.
     fn prepare(&mut self, tasks: Vec<Task>) -> Result<()>;
 
     /// Returns the engine of a prepared task, if there is a choice.
@@ -52,24 +55,28 @@ pub trait Contender {
 
     /// Runs a prepared task until it settles. Returns `None` for work that does not.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>>;
 
     /// Makes each repetition of a task start once it has settled, after a warm-up of `warm_up_ns`,
     /// and last for several turnovers of its queue, in which an operation completes every
     /// `each_ns`. Emits the reason.
     ///
-    /// # Errors Fails if the reason can't be emitted.
+    /// # Errors
+    /// Fails if the reason can't be emitted.
     fn warm_up(&mut self, task: usize, warm_up_ns: u64, each_ns: f64, own: Option<Settling>) -> Result<()>;
 
     /// Performs one repetition of a task with this number and position in the common order.
     ///
-    /// # Errors Fails if the target fails or the user stops the run.
+    /// # Errors
+    /// Fails if the target fails or the user stops the run.
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()>;
 
     /// Ends all tasks. Cells with a complete repetition are kept.
     ///
-    /// # Errors Fails if the cells can't be stored, or if remaining files can't be removed.
+    /// # Errors
+    /// Fails if the cells can't be stored, or if remaining files can't be removed.
     fn close(&mut self) -> Result<()>;
 
     /// Returns the time that this target has used so far, in ns on its own clock.

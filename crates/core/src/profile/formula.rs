@@ -93,7 +93,8 @@ pub(super) fn is_step_name(word: &str) -> bool {
 impl Formula {
     /// Parses a formula.
     ///
-    /// # Errors Returns a message that says what is wrong, and where.
+    /// # Errors
+    /// Returns a message that says what is wrong, and where.
     pub fn parse(source: &str) -> Result<Self, Text> {
         if source.len() > LONGEST {
             return Err(text!("a formula has at most {LONGEST} characters", "式は {LONGEST} 文字までです"));

@@ -146,7 +146,8 @@ macro_rules! options {
             /// Parses `words` and sets the option to that value. The default value clears the
             /// option.
             ///
-            /// # Errors Fails if the value is invalid or no such option exists.
+            /// # Errors
+            /// Fails if the value is invalid or no such option exists.
             pub fn set(&mut self, name: &str, words: &str) -> Result<(), Text> {
                 let unknown = || text!("there is no option `{name}`", "`{name}` というオプションはありません");
                 let option = option(name).ok_or_else(unknown)?;
@@ -263,7 +264,8 @@ impl<T: Keyword> OptionValue for T {
 impl OptionKind {
     /// Parses an integer value, in bytes for a size and in ns for a duration.
     ///
-    /// # Errors Fails if the text is not a number or is out of range for this kind.
+    /// # Errors
+    /// Fails if the text is not a number or is out of range for this kind.
     pub fn number(self, words: &str) -> Result<u64, Text> {
         let within = |least: u64, most: u64| {
             let number = words.parse().ok().filter(|number| (least..=most).contains(number));
@@ -473,7 +475,8 @@ pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
 
 /// Parses a block size from 1 byte to 1 GiB.
 ///
-/// # Errors Fails if the size is 0, too large, or not a size.
+/// # Errors
+/// Fails if the size is 0, too large, or not a size.
 pub fn parse_block_size(words: &str) -> Result<u32, Text> {
     match parse_bytes(words)? {
         0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),

@@ -26,7 +26,8 @@ const MOST_REPETITIONS: u64 = 1_000_000;
 impl Profile {
     /// Parses a profile from TOML. Errors show `file`.
     ///
-    /// # Errors Fails with the line, the reason and the nearest valid word.
+    /// # Errors
+    /// Fails with the line, the reason and the nearest valid word.
     pub fn parse(file: &str, source: &str) -> Result<Self> {
         let data = DataFile::parse(file, source)?;
         let root = data.root(&keys(

@@ -46,7 +46,8 @@ impl Arena {
     /// Maps memory for `count` buffers of `size` bytes and returns their leases. The bytes are
     /// zero. Also returns the kind of pages that back them.
     ///
-    /// # Errors Fails if the operating system has no memory.
+    /// # Errors
+    /// Fails if the operating system has no memory.
     pub fn lease(count: usize, size: usize, pages: Pages) -> Result<(Arc<Self>, Vec<Lease>, Pages)> {
         Self::map(count, size, pages).map_err(|error| {
             let asked = format_bytes((count as u64).saturating_mul(size as u64));

@@ -41,7 +41,8 @@ static PREVIOUS: OnceLock<std::result::Result<libc::sigaction, i32>> = OnceLock:
 
 /// Installs the handler, once per process.
 ///
-/// # Errors Returns the operating system's error.
+/// # Errors
+/// Returns the operating system's error.
 pub(crate) fn survive() -> Result<()> {
     let install = || {
         let mut previous = no_action();
@@ -74,11 +75,13 @@ pub(crate) fn survive() -> Result<()> {
 
 /// Runs `access`, which accesses a mapping.
 ///
-/// # Errors Returns the cause if a page was not available. The mapping is anonymous memory from
-/// then on, and the data that `access` read or wrote is lost.
+/// # Errors
+/// Returns the cause if a page was not available. The mapping is anonymous memory from then on, and
+/// the data that `access` read or wrote is lost.
 ///
-/// # Safety `start` and `length` must denote a whole mapping that only this thread uses and that
-/// has no references into it. `access` must not unwind.
+/// # Safety
+/// `start` and `length` must denote a whole mapping that only this thread uses and that has no
+/// references into it. `access` must not unwind.
 pub(crate) unsafe fn touching(
     start: NonNull<u8>,
     length: usize,

@@ -72,7 +72,8 @@ impl Device for IdleDevice {
 /// idle device, with full recording. Returns the minimum of three rounds, because other activity on
 /// the machine can only increase it.
 ///
-/// # Errors Never fails in practice, because the device does not fail.
+/// # Errors
+/// Never fails in practice, because the device does not fail.
 pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
     const OPERATIONS: u64 = 400_000;
     const BLOCK_BYTES: u32 = 4096;

@@ -34,7 +34,8 @@ impl ThreadsDevice {
     /// Takes a file and allocates one buffer of `size` bytes. Also returns the kind of pages that
     /// back it.
     ///
-    /// # Errors Fails if there is no memory.
+    /// # Errors
+    /// Fails if there is no memory.
     pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
         let Opened { file, stamping, sync } = opened;
@@ -44,7 +45,8 @@ impl ThreadsDevice {
 
     /// Accesses the file through a mapping instead.
     ///
-    /// # Errors Fails like [`Mapping::of`].
+    /// # Errors
+    /// Fails like [`Mapping::of`].
     pub fn mapped(self, writes: bool, durable: bool) -> Result<Self> {
         Ok(Self { mapping: Some(Mapping::of(&self.file, writes, durable)?), ..self })
     }

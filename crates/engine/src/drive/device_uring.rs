@@ -160,7 +160,8 @@ fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<
 impl Ring {
     /// Opens a ring with `depth` buffers of `size` bytes for a file.
     ///
-    /// # Errors Fails if io_uring is not available to this process, or if there is no memory.
+    /// # Errors
+    /// Fails if io_uring is not available to this process, or if there is no memory.
     pub fn open(
         file: File,
         depth: usize,
@@ -394,7 +395,8 @@ impl RingFacts {
 /// Performs one operation, because a system-call filter (seccomp) may allow a ring to be created
 /// but not to be entered.
 ///
-/// # Errors Fails if there is no working ring.
+/// # Errors
+/// Fails if there is no working ring.
 pub fn probe_ring() -> Result<RingFacts> {
     let zero = File::open("/dev/zero")
         .map_err(|error| Error::os(text!("cannot open /dev/zero", "/dev/zero を開けません"), &error))?;

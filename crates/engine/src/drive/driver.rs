@@ -106,8 +106,9 @@ pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D
 /// is requested. `free` contains the device's buffers, and there are as many operations in flight
 /// as buffers.
 ///
-/// # Errors Fails if the device or one of its operations fails. All operations in flight have
-/// completed by then, unless the device rejected an operation.
+/// # Errors
+/// Fails if the device or one of its operations fails. All operations in flight have completed by
+/// then, unless the device rejected an operation.
 pub fn drive<D: Device, S: Source, O: Observer>(
     device: &mut D,
     mut free: Vec<D::Buffer>,

@@ -86,7 +86,8 @@ impl<'a> Noting<'a> {
 
     /// Returns the recorded operations.
     ///
-    /// # Errors Fails if the room was not sufficient.
+    /// # Errors
+    /// Fails if the room was not sufficient.
     pub(crate) fn into_notes(self) -> kurabe_core::Result<ThreadNotes> {
         if self.is_full { Err(too_many_operations()) } else { Ok(self.notes) }
     }

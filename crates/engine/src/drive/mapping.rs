@@ -35,8 +35,9 @@ pub(crate) struct Mapping {
 impl Mapping {
     /// Maps a target, also for writing if `writes` is set.
     ///
-    /// # Errors Fails if there is not enough address space, and with `Unsupported` if pages can't
-    /// be populated.
+    /// # Errors
+    /// Fails if there is not enough address space, and with `Unsupported` if pages can't be
+    /// populated.
     pub(crate) fn of(mut file: &File, writes: bool, durable: bool) -> Result<Self> {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("cannot map the target into memory", "対象をメモリーにマップできません"), error)

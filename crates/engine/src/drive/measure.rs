@@ -140,7 +140,8 @@ pub(crate) struct LaneGroup<S> {
 /// about ten times a second with the time since the start, the operations since the last call, and
 /// the length of that interval.
 ///
-/// # Errors Fails if the engine is not available or the target fails.
+/// # Errors
+/// Fails if the engine is not available or the target fails.
 pub fn measure(
     open: &(dyn Fn() -> Result<Opened> + Sync),
     workload: &Workload,
@@ -156,7 +157,8 @@ pub fn measure(
 /// Runs all jobs once, concurrently, and returns their results in order. `lists` enables recording
 /// of every operation. `meet` returns the start time, once all threads are ready.
 ///
-/// # Errors Fails if an engine is not available or the target fails. Returns the errors of `meet`.
+/// # Errors
+/// Fails if an engine is not available or the target fails. Returns the errors of `meet`.
 pub(crate) fn measure_groups<S: Source + Send>(
     open: &(dyn Fn(&Workload) -> Result<Opened> + Sync),
     jobs: Vec<LaneGroup<S>>,

@@ -133,8 +133,9 @@ pub(crate) struct ReplaySource {
 impl ReplaySource {
     /// Creates a source that starts with the first operation.
     ///
-    /// # Errors Fails if the span has no whole block, if the timing needs times that the trace
-    /// lacks, or if the speed is invalid.
+    /// # Errors
+    /// Fails if the span has no whole block, if the timing needs times that the trace lacks, or if
+    /// the speed is invalid.
     pub(crate) fn new(trace: Arc<Trace>, timing: ReplayTiming, span: Span) -> Result<Self> {
         if span.usable_bytes() == 0 {
             let (length, block) = (span.length_bytes, span.alignment_bytes);

@@ -78,7 +78,8 @@ impl Chooser {
     /// Selects how to issue a workload. `wished` contains the wait mode and the pages that the user
     /// requested; its engine is ignored.
     ///
-    /// # Errors Fails if the target fails during the trial.
+    /// # Errors
+    /// Fails if the target fails during the trial.
     pub fn choose(
         &mut self,
         asked: EngineChoice,

@@ -21,11 +21,13 @@ pub(crate) trait CopyEnds {
     fn now_ns(&mut self) -> u64;
     /// Reads or writes `length_bytes` of a side in full, after the bytes that are already done.
     ///
-    /// # Errors Fails if the side fails or ends too early.
+    /// # Errors
+    /// Fails if the side fails or ends too early.
     fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()>;
     /// Makes the written data durable.
     ///
-    /// # Errors Fails if the sync fails.
+    /// # Errors
+    /// Fails if the sync fails.
     fn sync(&mut self) -> Result<()>;
 }
 
@@ -82,7 +84,8 @@ pub(crate) struct Copied {
 
 /// Copies all data turn by turn.
 ///
-/// # Errors Fails if a side fails or the user stops the run.
+/// # Errors
+/// Fails if a side fails or the user stops the run.
 pub(crate) fn copy(ends: &mut impl CopyEnds, pass: &Pass, stop: &Stop) -> Result<Copied> {
     let start_ns = ends.now_ns();
     let mut done_bytes = 0;

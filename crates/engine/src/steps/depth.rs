@@ -15,7 +15,8 @@ use kurabe_stats::operations_over;
 /// if none meets it. A workload without a target is returned unchanged. `window` runs a workload
 /// and returns what it recorded.
 ///
-/// # Errors Returns the errors of `window`.
+/// # Errors
+/// Returns the errors of `window`.
 pub(crate) fn within_target(
     workload: &Workload,
     mut window: impl FnMut(&Workload) -> Result<Repetition>,

@@ -194,7 +194,8 @@ impl Ground for Real<'_> {
 impl Real<'_> {
     /// Rejects tasks that can't be verified.
     ///
-    /// # Errors Fails if the target is removed with the run, or if something writes without stamps.
+    /// # Errors
+    /// Fails if the target is removed with the run, or if something writes without stamps.
     pub(crate) fn check_verified(&self, tasks: &[Task]) -> Result<()> {
         let target = &self.target;
         if !target.is_verified() {

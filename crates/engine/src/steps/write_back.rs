@@ -43,15 +43,16 @@ impl Real<'_> {
     /// Writes the data that a repetition left in the page cache to the target. Copy, command and
     /// metadata steps do this themselves.
     ///
-    /// # Errors Fails if the target fails, which makes the repetition fail, or if the user stops
-    /// the run.
+    /// # Errors
+    /// Fails if the target fails, which makes the repetition fail, or if the user stops the run.
     pub(crate) fn store_written(&self, context: &mut Context<'_>, task: &Task) -> Result<()> {
         if writes_through_cache(task, self.target.facts()) { self.write_back(context) } else { Ok(()) }
     }
 
     /// Writes back the cached data of the target.
     ///
-    /// # Errors Fails like [`Self::store_written`].
+    /// # Errors
+    /// Fails like [`Self::store_written`].
     pub(crate) fn write_back(&self, context: &mut Context<'_>) -> Result<()> {
         let (file, span_bytes) = (self.target.held_description()?, self.target.facts().span_bytes);
         context.store(move |stop| in_pieces(&file, span_bytes, stop))
@@ -61,8 +62,9 @@ impl Real<'_> {
 impl Context<'_> {
     /// Runs work that waits for the target to store data, and shows it if it takes a while.
     ///
-    /// # Errors Fails if the work fails or the user stops the run. In the latter case, the work
-    /// continues in the background until it notices the stop request.
+    /// # Errors
+    /// Fails if the work fails or the user stops the run. In the latter case, the work continues in
+    /// the background until it notices the stop request.
     pub(crate) fn store(
         &mut self,
         work: impl FnOnce(&Stop) -> io::Result<()> + Send + 'static,

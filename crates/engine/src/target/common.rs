@@ -39,7 +39,8 @@ impl OthersFile {
 impl Target {
     /// Returns the test file that was created here, for other processes.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub fn for_others(&self) -> Result<Option<OthersFile>> {
         let Some(file) = self.test_file().filter(|_| self.held.is_some()) else { return Ok(None) };
         let status =
@@ -49,7 +50,8 @@ impl Target {
 
     /// Redirects reads to another process's file. Writes still go to the own file.
     ///
-    /// # Errors Fails if the file does not exist.
+    /// # Errors
+    /// Fails if the file does not exist.
     pub fn read_from(&mut self, others: &OthersFile) -> Result<()> {
         self.read_instead = Some(Arc::new(others.open()?));
         Ok(())

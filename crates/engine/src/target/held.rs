@@ -54,7 +54,8 @@ pub(crate) struct Looked {
 impl Looked {
     /// Takes hold of the object at a path. The path must not contain symbolic links.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -67,7 +68,8 @@ impl Looked {
 
     /// Opens the object for reading.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn open(self) -> io::Result<HeldFile> {
         let file = reopen(self.handle.as_fd(), &self.folder, &self.name, OpenHow::default())?;
         let rules = match FileType::from_raw_mode(self.facts.st_mode) {
@@ -81,7 +83,8 @@ impl Looked {
 impl HeldFile {
     /// Creates a file in a folder, in which the name must not exist.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn create(folder: &Folder, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
         let file = File::from(folder.open_entry(name, flags)?);
@@ -94,7 +97,8 @@ impl HeldFile {
     /// Reopens the object for writing. With `exclusive`, no other process can use a block device
     /// while it is held.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn for_writing(mut self, exclusive: bool) -> io::Result<Self> {
         let how = OpenHow { write: true, exclusive, ..OpenHow::default() };
         self.file = reopen(self.file.as_fd(), &self.folder, &self.name, how)?;
@@ -113,8 +117,9 @@ impl HeldFile {
 
     /// Opens the held object again.
     ///
-    /// # Errors Returns the operating system's error; `Target` if the file was removed or is no
-    /// longer kurabe's alone; `Unsupported` if direct I/O is refused at opening.
+    /// # Errors
+    /// Returns the operating system's error; `Target` if the file was removed or is no longer
+    /// kurabe's alone; `Unsupported` if direct I/O is refused at opening.
     pub(crate) fn reopen(&self, how: OpenHow) -> Result<File> {
         let cannot = |error: &io::Error| {
             let what = text!("cannot open {}", "{} を開けません", shown::path(self.path()));

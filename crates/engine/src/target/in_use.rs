@@ -9,7 +9,8 @@ use std::path::Path;
 /// Rejects a device or a file that is in use. `file` is open only for reading, and `shown` is its
 /// name for display.
 ///
-/// # Errors Fails if it is in use, or if that can't be determined.
+/// # Errors
+/// Fails if it is in use, or if that can't be determined.
 pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> Result<()> {
     let claims = kurabe_host::claims(file, shown)?;
     let Some(first) = claims.first() else { return Ok(()) };
@@ -26,7 +27,8 @@ pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> R
 /// Rejects a file that kurabe itself has open, because even reading could cause harm: closing any
 /// descriptor of the store releases the store's locks.
 ///
-/// # Errors Fails if it is the store or another target.
+/// # Errors
+/// Fails if it is the store or another target.
 pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
     if !kurabe_host::this_process_holds(facts.st_dev, facts.st_ino) {
         return Ok(());

@@ -74,7 +74,8 @@ impl RunMark {
     /// Marks and locks a test file that was just created. Returns the mark file next to it if the
     /// test file itself can't be marked.
     ///
-    /// # Errors Fails if neither kind of mark can be created.
+    /// # Errors
+    /// Fails if neither kind of mark can be created.
     pub(crate) fn put_on(&self, folder: &Folder, name: &OsStr, file: &File) -> io::Result<Option<File>> {
         if self.text.is_empty() {
             return Ok(None);
@@ -101,7 +102,8 @@ impl RunMark {
     /// Marks a work folder that was just created. The run holds the returned file as long as it
     /// lives. Returns `None` without a mark.
     ///
-    /// # Errors Fails if the folder can't be marked.
+    /// # Errors
+    /// Fails if the folder can't be marked.
     pub(crate) fn put_in(&self, folder: &Folder) -> io::Result<Option<File>> {
         if self.text.is_empty() {
             return Ok(None);
@@ -119,7 +121,8 @@ impl RunMark {
 
     /// Returns whether a file carries this mark.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn on(&self, folder: &Folder, name: &OsStr, file: &File) -> io::Result<Marked> {
         let mut bytes = [0; LONGEST_BYTES];
         match rustix::fs::fgetxattr(file, ATTRIBUTE, &mut bytes) {
@@ -141,7 +144,8 @@ impl RunMark {
 
     /// Returns whether the mark is the whole content of a file.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub(crate) fn is_in(&self, file: &File) -> io::Result<bool> {
         let mut bytes = Vec::new();
         file.take(LONGEST_BYTES as u64).read_to_end(&mut bytes)?;
@@ -181,8 +185,9 @@ pub(crate) fn lock(file: &File) -> Locked {
 /// Opens an entry for examination if it has the given type. A pipe or a device must not even be
 /// opened.
 ///
-/// # Errors Returns the operating system's error. Fails also if the entry has another type or was
-/// replaced in the meantime.
+/// # Errors
+/// Returns the operating system's error. Fails also if the entry has another type or was replaced
+/// in the meantime.
 pub(crate) fn open_to_look(folder: &Folder, name: &OsStr, kind: FileType) -> io::Result<File> {
     let changed = || io::Error::other(format!("{} was replaced", shown::path(Path::new(name))));
     let facts = folder.facts(name)?.ok_or(io::ErrorKind::NotFound)?;

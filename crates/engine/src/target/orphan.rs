@@ -66,7 +66,8 @@ impl From<io::Error> for Refusal {
 /// Removes what a run created, if it still exists and can be identified. `given_up` is checked
 /// before anything is removed.
 ///
-/// # Errors Fails if it should be removed but can't be.
+/// # Errors
+/// Fails if it should be removed but can't be.
 pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn() -> bool) -> Result<Fate> {
     let (Some(parent), Some(name)) = (made.path.parent(), made.path.file_name()) else {
         return Ok(Fate::Left(StillThere::OtherFile));
@@ -91,8 +92,8 @@ pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn
 
 /// Finds the folder in which something was created, wherever it is now.
 ///
-/// # Errors Fails if the recorded path can't be examined. Then the location of the folder is
-/// unknown.
+/// # Errors
+/// Fails if the recorded path can't be examined. Then the location of the folder is unknown.
 fn find(facts: Option<&FolderFacts>, path: &Path) -> io::Result<Option<Folder>> {
     let folder = match Folder::open(path) {
         Ok(folder) => Some(folder),

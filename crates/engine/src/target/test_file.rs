@@ -222,7 +222,8 @@ pub struct TestFile {
 impl TestFile {
     /// Creates the file. Never overwrites an existing one.
     ///
-    /// # Errors Fails if the file exists, or if it can't be created in the folder.
+    /// # Errors
+    /// Fails if the file exists, or if it can't be created in the folder.
     pub(crate) fn create(scratch: &Arc<Scratch>, name: &OsStr) -> Result<Self> {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
@@ -244,7 +245,8 @@ impl TestFile {
 
     /// Returns the identity of the file, regardless of its name.
     ///
-    /// # Errors Returns the operating system's error.
+    /// # Errors
+    /// Returns the operating system's error.
     pub fn identity(&self) -> io::Result<FileIdentity> {
         FileIdentity::of(self.held.file())
     }
@@ -256,7 +258,8 @@ impl TestFile {
 
     /// Removes the file.
     ///
-    /// # Errors Fails if the file still exists.
+    /// # Errors
+    /// Fails if the file still exists.
     pub(crate) fn close(self) -> Result<()> {
         match self.scratch.remove(&self.name) {
             Some(remains) => Err(remains.error),
@@ -284,7 +287,8 @@ pub(crate) struct Container {
 impl Container {
     /// Creates the folder. Never uses an existing one, which could contain another user's files.
     ///
-    /// # Errors Fails if the folder exists, or if it can't be created.
+    /// # Errors
+    /// Fails if the folder exists, or if it can't be created.
     pub(crate) fn create(scratch: &Arc<Scratch>, name: &OsStr) -> Result<Self> {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);

@@ -112,7 +112,8 @@ struct Present {
 
 /// Compares an image with what a run wrote. `progress` receives the number of bytes compared.
 ///
-/// # Errors Returns the operating system's error if the image can't be read.
+/// # Errors
+/// Returns the operating system's error if the image can't be read.
 pub fn check_image(image: &File, list: &WriteList, progress: &mut dyn FnMut(u64)) -> io::Result<ImageCheck> {
     // The content of the page cache is not that of the storage. If the cache can't be dropped, the
     // image is read as it is.

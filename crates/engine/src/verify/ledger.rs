@@ -106,8 +106,9 @@ impl Ledger {
 impl Stamping {
     /// Checks whether an operation can be verified.
     ///
-    /// # Errors Fails if a write does not consist of whole sectors, or if there are more writes
-    /// than can be numbered.
+    /// # Errors
+    /// Fails if a write does not consist of whole sectors, or if there are more writes than can be
+    /// numbered.
     pub(crate) fn check(&self, op: Op) -> Result<()> {
         let is_whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
         if op.kind != OpKind::Write {

@@ -73,7 +73,8 @@ impl WriteList {
 
     /// Parses the text of a list. `name` is the name of the file.
     ///
-    /// # Errors Fails with the line number if the text is not a valid list.
+    /// # Errors
+    /// Fails with the line number if the text is not a valid list.
     pub fn parse(name: &Path, bytes: &[u8]) -> Result<Self> {
         let name = shown::path(name);
         let broken = |line: usize| {
