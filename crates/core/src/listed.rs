@@ -9,7 +9,7 @@ pub struct ListedOperation {
     pub cell_index: u32,
     /// Zero-based index of its repetition.
     pub repetition: u32,
-    /// What it did.
+    /// The operation.
     pub op: Op,
     /// Time of submission to the device, in ns.
     pub issued_ns: u64,

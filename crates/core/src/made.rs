@@ -1,5 +1,5 @@
 //! Files and folders that kurabe created on the user's storage and must remove. The stored facts
-//! are sufficient to recognize them after a crash, when their name may belong to another file and
+//! are sufficient to recognise them after a crash, when their name may belong to another file and
 //! their file system may be mounted elsewhere.
 
 use serde::{Deserialize, Serialize};

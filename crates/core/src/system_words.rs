@@ -1,7 +1,7 @@
 //! Japanese translations of operating-system error messages.
 //!
 //! Rust prints the system's English message followed by its number (`Is a directory (os error
-//! 21)`), so the message can be recognized anywhere in a sentence. Messages whose number is not in
+//! 21)`), so the message can be recognised anywhere in a sentence. Messages whose number is not in
 //! the table stay English.
 
 /// The most common errors of Linux, by number.

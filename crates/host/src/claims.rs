@@ -177,7 +177,7 @@ fn claims_now(file: &File, shown: &Path) -> Result<Vec<Claim>> {
 }
 
 /// Describes the content of a block device that writing would destroy, in language-independent
-/// terms, such as `ext4` or `GPT (sda1: FAT, sda2: ext4)`. `None` if nothing is recognized.
+/// terms, such as `ext4` or `GPT (sda1: FAT, sda2: ext4)`. `None` if nothing is recognised.
 ///
 /// # Errors
 /// Fails if the path is not a block device or can't be read.

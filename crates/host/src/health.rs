@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(5);
 /// health log).
 const NVME_UNIT_BYTES: u64 = 512_000;
 
-/// ATA attributes whose normalized value decreases from 100 to 0 over the rated life, by number and
+/// ATA attributes whose normalised value decreases from 100 to 0 over the rated life, by number and
 /// smartmontools' name. Other disks use the same numbers for other attributes, so the name must
 /// also match.
 const WEAR_ATTRIBUTES: [(u64, &str); 4] = [

@@ -211,7 +211,7 @@ const FIXED: [(&str, Class, u64, &[u8]); 56] = [
     ("GPT", Class::Table, 4 * KIB, b"EFI PART"),
 ];
 
-/// Returns all recognized signatures without duplicates, members first.
+/// Returns all recognised signatures without duplicates, members first.
 pub(crate) fn signatures(extract: &Extract<'_>) -> Vec<Signature> {
     let mut signatures = Vec::new();
     let mut add = |kind: &'static str, class, offset_bytes| {
@@ -333,7 +333,7 @@ fn nilfs(extract: &Extract<'_>) -> Option<u64> {
     [Some(KIB), extract.sector_before_end(8)].into_iter().flatten().find(is_superblock)
 }
 
-/// Recognizes ext2, ext3 or ext4 from the superblock's magic number and features. The magic number
+/// Recognises ext2, ext3 or ext4 from the superblock's magic number and features. The magic number
 /// has only two bytes, so the block size must also be plausible.
 fn ext(extract: &Extract<'_>) -> Option<&'static str> {
     const JOURNAL: u32 = 0x4;
@@ -350,14 +350,14 @@ fn ext(extract: &Extract<'_>) -> Option<&'static str> {
     })
 }
 
-/// Recognizes Apple's HFS: `BD` and an allocation block size that is a multiple of 512 (Inside
+/// Recognises Apple's HFS: `BD` and an allocation block size that is a multiple of 512 (Inside
 /// Macintosh: Files, 2-60).
 fn is_hfs(extract: &Extract<'_>) -> bool {
     let block = extract.at(KIB + 20, 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
     extract.is(KIB, b"BD") && block.is_some_and(|block| block > 0 && block % 512 == 0)
 }
 
-/// Recognizes a PC partition table: the mark at its end, valid flags, and at least one partition.
+/// Recognises a PC partition table: the mark at its end, valid flags, and at least one partition.
 fn is_mbr(extract: &Extract<'_>) -> bool {
     let Some(entries) = extract.at(446, 64) else { return false };
     let mut used = false;

@@ -7,7 +7,7 @@
 //! # To add a kind of step
 //!
 //! - Add its type here, its keys in `read.rs`, and its cells in `Step::tasks`.
-//! - In `engine/steps/`, write `impl Session` in a file of its own, its arm in `prepare` and `repeat` of `task.rs`, and its
+//! - In `engine/steps/`, write `impl Session` in its own file, its arm in `prepare` and `repeat` of `task.rs`, and its
 //!   needs of a target in `fit.rs`.
 //! - In `report`, add its words to `run/steps.rs` and its `TableKind` to `run/table.rs`.
 //! - Test the exact operations on the null device. Describe it in docs/profiles.md and docs/measuring.md.

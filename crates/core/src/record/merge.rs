@@ -321,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Merges two parts. The order of layers in an account is not significant, so it is normalized.
+    /// Merges two parts. The order of layers in an account is not significant, so it is normalised.
     fn merged(one: &Repetition, other: &Repetition) -> Repetition {
         let mut whole = one.clone();
         whole.merge(other);

@@ -28,7 +28,7 @@ struct Touched {
 }
 
 thread_local! {
-    /// Without a destructor and with a constant initializer, this is plain thread-local memory,
+    /// Without a destructor and with a constant initialiser, this is plain thread-local memory,
     /// which a handler may use.
     static TOUCHED: Touched = const {
         Touched { start: AtomicUsize::new(0), length: AtomicUsize::new(0), cause: AtomicI32::new(0) }
@@ -61,7 +61,7 @@ pub(crate) fn survive() -> Result<()> {
         // which this one may call.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
         // SAFETY: the handler has the signature that SA_SIGINFO requires and is async-signal-safe:
-        // it reads thread-local memory and an initialized lock, and makes system calls.
+        // it reads thread-local memory and an initialised lock, and makes system calls.
         match unsafe { libc::sigaction(libc::SIGBUS, &raw const action, null_mut()) } {
             0 => Ok(()),
             _ => Err(errno()),

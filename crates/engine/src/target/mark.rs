@@ -35,7 +35,7 @@ const LOOKS: u32 = 100;
 const LOOK: Duration = Duration::from_millis(10);
 
 /// The mark of everything that one run creates. The default marks nothing, for callers without a
-/// store that could recognize it later.
+/// store that could recognise it later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunMark {
     text: String,

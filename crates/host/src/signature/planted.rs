@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The kind of a signature, and its bytes with their offsets.
 pub(crate) type Planted = (&'static str, Vec<(usize, Vec<u8>)>);
 
-/// Returns the kinds recognized in a device.
+/// Returns the kinds recognised in a device.
 pub(crate) fn kinds_of(device: &[u8]) -> Vec<String> {
     let size_bytes = device.len() as u64;
     let piece = |place: Range<u64>| (place.start, device[place.start as usize..place.end as usize].to_vec());
@@ -18,7 +18,7 @@ pub(crate) fn kinds_of(device: &[u8]) -> Vec<String> {
     kinds
 }
 
-/// Returns the kinds recognized in a device of zeros with these bytes.
+/// Returns the kinds recognised in a device of zeros with these bytes.
 pub(crate) fn with(size: usize, magics: &[(usize, &[u8])]) -> Vec<String> {
     let mut device = vec![0_u8; size];
     for (offset, magic) in magics {
