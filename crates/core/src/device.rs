@@ -34,9 +34,9 @@ pub struct ErrorNumber(pub i32);
 impl ErrorNumber {
     /// EIO: the medium can't read or write the data.
     pub const IO: Self = Self(5);
-    /// EINVAL: the range can't be read.
+    /// EINVAL: the range to read is not part of the device.
     pub const INVALID: Self = Self(22);
-    /// ENOSPC: the range can't be written.
+    /// ENOSPC: there is no space for the range to write.
     pub const NO_SPACE: Self = Self(28);
 }
 

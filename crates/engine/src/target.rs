@@ -83,7 +83,7 @@ pub struct Target {
     takes_part: bool,
     /// The file to read instead, if each process reads data that another one wrote.
     read_instead: Option<Arc<HeldFile>>,
-    /// What was created in a directory.
+    /// Everything created in a directory.
     scratch: Option<Arc<Scratch>>,
     test_file: Option<TestFile>,
     /// The folder for files of steps, if the target is a directory. It contains the test file and

@@ -24,8 +24,8 @@ pub(super) struct FioJobPlaces {
     count: u64,
     /// Blocks visited in this pass, if each is visited once.
     visited: Option<VisitedBlocks>,
-    /// The initial generator, if every pass restarts with it. fio does so unless the job ends by
-    /// time.
+    /// The initial generator, if every pass restarts with it. fio does so for jobs without a seed
+    /// that don't end by time.
     restart: Option<Tausworthe>,
 }
 

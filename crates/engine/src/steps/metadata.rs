@@ -1,12 +1,11 @@
 //! Creates, stats, reads, renames and removes many files, like mdtest. This measures a file
 //! system's handling of names, not of data.
-//!
 //! Each thread has its own files, named by number, in its own folder or all in one. A part starts
 //! on all threads at once and ends when the last thread has finished. The next part starts after
-//! that. With several processes, all their threads are numbered consecutively and share a folder of
-//! the first process, so that they can access each other's files. The work on one file is one
-//! operation with its latency. Names are resolved relative to the folder's descriptor, so no path
-//! is traversed. Recently created files are in memory, as in mdtest on a single machine, unless the
+//! that. With several processes that share a folder or access each other's files, all threads are
+//! numbered consecutively in a folder of the first process. The work on one file is one operation
+//! with its latency. Names are resolved relative to the folder's descriptor, so no path is
+//! traversed. Recently created files are in memory, as in mdtest on a single machine, unless the
 //! step is `cold`.
 //!
 //! Each repetition creates new folders in the run's folder. They are removed with it, however the

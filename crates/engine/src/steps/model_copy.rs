@@ -170,7 +170,7 @@ impl<'d, D: Device> CopyHost<'d, D> {
     fn reap(&mut self, wait: Wait) -> Result<()> {
         let Self { device, buffers, ops, recorder, start_ns, .. } = self;
         let mut failed = None;
-        // Also a wait until a given time ends with the first completion.
+        // A wait until a given time also ends with the first completion.
         loop {
             let mut any = false;
             device.reap(wait, &mut |done: Completion<D::Buffer>| {

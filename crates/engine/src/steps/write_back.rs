@@ -36,7 +36,7 @@ use std::time::Duration;
 const TICK: Duration = Duration::from_millis(100);
 /// Minimum number of bytes written back per call …
 const LEAST_PIECE_BYTES: u64 = MIB;
-/// … and the maximum number of pieces, because also a piece without dirty pages costs a call.
+/// … and the maximum number of pieces, because even a piece without dirty pages costs a call.
 const MOST_PIECES: u64 = 4096;
 
 impl Real<'_> {

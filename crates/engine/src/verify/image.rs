@@ -16,7 +16,7 @@ use std::os::unix::fs::FileExt;
 /// Maximum number of faults that are listed with their offsets. All are counted.
 const MOST_PLACES: usize = 1000;
 
-/// What is wrong with a promised sector.
+/// The kind of fault in a sector that the run wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

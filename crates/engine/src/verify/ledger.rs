@@ -284,7 +284,7 @@ mod tests {
         let stamping = stamping(false);
         write(&stamping, 0, 8, &mut || {});
         assert_eq!(stretches(&stamping), [(0, 8, 0, 1)]);
-        // The second write starts before the flush and ends during it. The third starts during it.
+        // The second write starts and ends during the flush, so only the next flush promises it.
         flush(&stamping, &mut || write(&stamping, 8, 8, &mut || {}));
         assert_eq!(stretches(&stamping), [(0, 8, 1, 1), (8, 8, 0, 2)]);
         flush(&stamping, &mut || {});

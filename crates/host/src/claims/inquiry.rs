@@ -72,7 +72,7 @@ impl Inquiry<'_> {
         }
         let mut claims = Vec::new();
         self.on_family(&family, &loops, None, &mut claims).map_err(|error| failed(&error))?;
-        // Also an unused loop device has its file open in the kernel.
+        // Even an unused loop device has its file open in the kernel.
         for above in loops.iter().filter(|above| above.on == Some(asked.object)) {
             push(&mut claims, Claim::new(None, By::Loop(above.block.name.clone())));
         }
