@@ -1,25 +1,29 @@
-//! Others that do the same run at the same time, as a run sees them.
+//! The interface to other processes that perform the same run concurrently.
 
 use crate::{error::Result, workload::Workload};
 
-/// Others that do the same run at the same time.
+/// The other processes that perform the same run concurrently.
 pub trait Company {
-    /// Waits until all are ready for the next repetition. `run_started_ns`: when this run began. Both times, that and when all
-    /// begin, are of this machine's monotonic clock.
+    /// Waits until all processes are ready for the next repetition, and returns its common start
+    /// time. `run_started_ns` is the start of this run. Both times are on this machine's monotonic
+    /// clock.
     ///
     /// # Errors
-    /// When the run is to be stopped, or who tells the time does not answer.
+    /// Fails if the run must stop, or if the process that provides the common time does not
+    /// respond.
     fn meet(&self, run_started_ns: u64) -> Result<u64>;
 
-    /// This one's place among how many.
+    /// Returns this process's zero-based position and the number of processes.
     fn place(&self) -> (u32, u32);
 
-    /// The folder in which all work, by its path and number. Who stands first has made it and tells it; the others are told.
+    /// Returns the path and number of the folder that all processes share. The first process has
+    /// created it and passes it in `made`; the others receive it.
     ///
     /// # Errors
-    /// When nobody made one, or who did does not answer.
+    /// Fails if no process created the folder, or if its creator does not respond.
     fn common_folder(&self, made: Option<(String, u64)>) -> Result<(String, u64)>;
 
-    /// The part of a workload that is done here; of one that is no cell, such as the writing of a test file, likewise.
+    /// Returns this process's part of a workload. `is_cell` is false for other work, such as
+    /// writing the test file.
     fn part(&self, workload: Workload, is_cell: bool) -> Workload;
 }

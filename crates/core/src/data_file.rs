@@ -1,9 +1,10 @@
-//! Reading kurabe's TOML files so that every mistake shows its line, the reason, and the nearest valid word.
+//! Reads kurabe's TOML files and reports every mistake with its line, the reason, and the nearest
+//! valid word.
 //!
-//! The model: a file is parsed into tables that remember where each word stood; a room's reader opens a table
-//! with the list of keys that it knows, takes them one by one, and turns words into quantities. serde is not used
-//! here, because its messages cannot name the nearest key or the line of a value that is wrong for a reason of
-//! its own.
+//! A file is parsed into tables that store the position of each value. A crate's reader opens a
+//! table with the list of keys that it knows, takes the keys one by one, and converts strings into
+//! quantities. serde is not used here: its messages can name neither the nearest key nor the line
+//! of a value that a reader rejects.
 
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::{mention::Mention, text, text::Text};
@@ -19,10 +20,10 @@ pub struct DataFile<'a> {
 }
 
 impl<'a> DataFile<'a> {
-    /// Parses `source`; `name` is shown in errors.
+    /// Parses `source`. Errors show `name`.
     ///
     /// # Errors
-    /// On TOML that is not well formed, with its place.
+    /// Fails with the position if the source is not well-formed TOML.
     pub fn parse(name: &'a str, source: &'a str) -> Result<Self> {
         let root = DeTable::parse(source).map_err(|error| {
             ErrorKind::DataFile
@@ -40,10 +41,10 @@ impl<'a> DataFile<'a> {
         Place::of(self.name, self.source, span)
     }
 
-    /// The file's outermost table.
+    /// Returns the file's root table.
     ///
     /// # Errors
-    /// When it has a key that is not among `keys`.
+    /// Fails if the table has a key that is not in `keys`.
     pub fn root(&self, keys: &[&str]) -> Result<DataTable<'_>> {
         DataTable { file: self, table: self.root.get_ref(), span: 0..0 }.check(keys)
     }
@@ -56,7 +57,7 @@ pub struct DataTable<'f> {
     span: Range<usize>,
 }
 
-/// A value of a data file, with its place.
+/// A value of a data file, with its position.
 #[derive(Clone)]
 pub struct Value<'f> {
     file: &'f DataFile<'f>,
@@ -83,48 +84,49 @@ impl<'f> DataTable<'f> {
         Ok(self)
     }
 
-    /// The value of a key, if it is there.
+    /// Returns the value of a key, if present.
     pub fn get(&self, key: &str) -> Option<Value<'f>> {
         let value = self.table.get(key)?;
         Some(Value { file: self.file, value: value.get_ref(), span: value.span() })
     }
 
-    /// What `read` makes of the value of a key, if it is there.
+    /// Applies `read` to the value of a key, if present.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Returns the errors of `read`.
     pub fn read<T>(&self, key: &str, read: impl FnOnce(&Value<'f>) -> Result<T>) -> Result<Option<T>> {
         self.get(key).map(|value| read(&value)).transpose()
     }
 
-    /// One word out of a list, as [`Value::choice`]; the first of them if the key is not there.
+    /// Reads one keyword from a list, like [`Value::choice`]. Returns the first choice if the key
+    /// is absent.
     ///
     /// # Errors
-    /// When it is another word.
+    /// Fails if the value is not in the list.
     pub fn choice<T: Clone>(&self, key: &str, choices: &[(&'static str, T)]) -> Result<T> {
         self.get(key).map_or_else(|| Ok(choices[0].1.clone()), |value| value.choice(choices))
     }
 
-    /// What `read` makes of each element of a key's list; nothing if the key is not there.
+    /// Applies `read` to each element of a key's list. Returns an empty list if the key is absent.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Returns the errors of `read`.
     pub fn each<T>(&self, key: &str, read: impl FnMut(&Value<'f>) -> Result<T>) -> Result<Vec<T>> {
         self.get(key).map_or(Ok(Vec::new()), |list| list.each(read))
     }
 
-    /// The string of a key that must be there.
+    /// Returns the string value of a required key.
     ///
     /// # Errors
-    /// When it is missing, or something else.
+    /// Fails if the key is missing or its value is not a string.
     pub fn words(&self, key: &str) -> Result<String> {
         self.require(key)?.words()
     }
 
-    /// Refuses two keys beside each other that say the same.
+    /// Checks that two mutually exclusive keys aren't both present.
     ///
     /// # Errors
-    /// When both are there.
+    /// Fails if both keys are present.
     pub fn refuse_both(&self, one: &str, other: &str) -> Result<()> {
         match (self.get(one), self.get(other)) {
             (Some(value), Some(_)) => Err(value.error(&text!(
@@ -135,10 +137,10 @@ impl<'f> DataTable<'f> {
         }
     }
 
-    /// The value of a key that must be there.
+    /// Returns the value of a required key.
     ///
     /// # Errors
-    /// When it is missing.
+    /// Fails if the key is missing.
     pub fn require(&self, key: &str) -> Result<Value<'f>> {
         self.get(key).ok_or_else(|| {
             let file = self.file;
@@ -155,14 +157,15 @@ impl<'f> DataTable<'f> {
 }
 
 impl<'f> Value<'f> {
-    /// An error at this value.
+    /// Creates an error at this value's position.
     pub fn error(&self, what: &Text) -> Error {
         let name = self.file.name;
         ErrorKind::DataFile.error(text!("{name}: {what}", "{name}: {what}"; what)).at(self.place())
     }
 
-    /// An error of what this value names, such as another file: with this value as its place, or, if it has one already,
-    /// with this value as what uses that place.
+    /// Converts an error in something that this value names, such as another file. If the error has
+    /// no position, it gets this value's position. Otherwise the message names this value as the
+    /// place of use.
     pub fn error_of_named(&self, error: &Error) -> Error {
         let mut here = match error.place() {
             None => self.error(error.what()),
@@ -182,19 +185,19 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// The value as a table with known keys.
+    /// Returns the value as a table with known keys.
     ///
     /// # Errors
-    /// When it is something else, or has an unknown key.
+    /// Fails if the value is not a table or has an unknown key.
     pub fn table(&self, keys: &[&str]) -> Result<DataTable<'f>> {
         self.any_table()?.check(keys)
     }
 
-    /// The value as a table whose keys depend on one of them; the keys are checked when it is opened with
-    /// [`Value::table`].
+    /// Returns the value as a table whose valid keys depend on one of them. The keys are checked
+    /// later, when the table is opened with [`Value::table`].
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails if the value is not a table.
     pub fn any_table(&self) -> Result<DataTable<'f>> {
         match self.value {
             DeValue::Table(table) => Ok(DataTable { file: self.file, table, span: self.span.clone() }),
@@ -202,7 +205,7 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// The value's elements, if it is an array; itself alone, if it is not.
+    /// Returns the elements of an array. Any other value is returned as the only element.
     pub fn elements(&self) -> Vec<Self> {
         match self.value {
             DeValue::Array(array) => array
@@ -213,28 +216,28 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// What `read` makes of each of its elements.
+    /// Applies `read` to each element.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Returns the errors of `read`.
     pub fn each<T>(&self, read: impl FnMut(&Self) -> Result<T>) -> Result<Vec<T>> {
         self.elements().iter().map(read).collect()
     }
 
-    /// Whether it is an array.
+    /// Returns whether the value is an array.
     pub fn is_array(&self) -> bool {
         matches!(self.value, DeValue::Array(_))
     }
 
-    /// Whether it is a table.
+    /// Returns whether the value is a table.
     pub fn is_table(&self) -> bool {
         matches!(self.value, DeValue::Table(_))
     }
 
-    /// A string.
+    /// Returns the value as a string.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails if the value is not a string.
     pub fn string(&self) -> Result<&'f str> {
         match self.value {
             DeValue::String(words) => Ok(words),
@@ -245,26 +248,26 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// A string, to be kept.
+    /// Returns the value as an owned string.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails if the value is not a string.
     pub fn words(&self) -> Result<String> {
         self.string().map(str::to_owned)
     }
 
-    /// A string put through a parser of quantities.
+    /// Parses a string with a parser for quantities.
     ///
     /// # Errors
-    /// The parser's, at this place.
+    /// Returns the parser's error at this value's position.
     pub fn parsed<T>(&self, parse: impl FnOnce(&str) -> std::result::Result<T, Text>) -> Result<T> {
         parse(self.string()?).map_err(|what| self.error(&what))
     }
 
-    /// A whole number within limits.
+    /// Returns an integer within limits.
     ///
     /// # Errors
-    /// When it is something else or outside.
+    /// Fails if the value is not an integer or is out of range.
     pub fn integer(&self, limits: std::ops::RangeInclusive<u64>) -> Result<u64> {
         let (least, most) = (*limits.start(), *limits.end());
         let number = match self.value {
@@ -279,10 +282,10 @@ impl<'f> Value<'f> {
         })
     }
 
-    /// Any finite number that is not negative.
+    /// Returns a finite, non-negative number.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails for any other value.
     pub fn number(&self) -> Result<f64> {
         let number = match self.value {
             DeValue::Integer(number) => {
@@ -296,17 +299,17 @@ impl<'f> Value<'f> {
         })
     }
 
-    /// A number above zero.
+    /// Returns a number above zero.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails for any other value.
     pub fn positive(&self) -> Result<f64> {
         self.number().ok().filter(|number| *number > 0.0).ok_or_else(|| {
             self.error(&text!("a number above zero is expected here", "ここには 0 より大きい数を書きます"))
         })
     }
 
-    /// The value as the file writes it, the quotes of a string left out.
+    /// Returns the value's source text, without the quotes of a string.
     pub fn written(&self) -> &'f str {
         match self.value {
             DeValue::String(words) => words,
@@ -314,15 +317,15 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// Where the value stands.
+    /// Returns the position of the value.
     pub fn place(&self) -> Place {
         self.file.place(self.span.clone())
     }
 
-    /// `true` or `false`.
+    /// Returns a boolean.
     ///
     /// # Errors
-    /// When it is something else.
+    /// Fails for any other value.
     pub fn boolean(&self) -> Result<bool> {
         match self.value {
             DeValue::Boolean(value) => Ok(*value),
@@ -332,10 +335,10 @@ impl<'f> Value<'f> {
         }
     }
 
-    /// One word out of a list, as the value that belongs to it.
+    /// Reads one keyword from a list and returns the associated value.
     ///
     /// # Errors
-    /// When it is another word; the nearest valid one is named.
+    /// Fails if the word is not in the list. The error names the nearest valid word.
     pub fn choice<T: Clone>(&self, choices: &[(&'static str, T)]) -> Result<T> {
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
         let place = self.place_among(&names, |word| {
@@ -344,27 +347,28 @@ impl<'f> Value<'f> {
         Ok(choices[place].1.clone())
     }
 
-    /// The place of a word in a list.
+    /// Returns the index of the value in a list of words.
     ///
     /// # Errors
-    /// What `missing` says of a word that is not there; the nearest valid one is named.
+    /// Fails with the message of `missing` if the word is not in the list. The error names the
+    /// nearest valid word.
     pub fn place_among(&self, words: &[&str], missing: impl FnOnce(&str) -> Text) -> Result<usize> {
         let word = self.string()?;
         let place = words.iter().position(|one| *one == word);
         place.ok_or_else(|| self.error(&missing(word)).remedy(nearest(word, words)))
     }
 
-    /// A table `{ en = "…", ja = "…" }`.
+    /// Reads a table `{ en = "…", ja = "…" }`.
     ///
     /// # Errors
-    /// When a language is missing.
+    /// Fails if a language is missing.
     pub fn text(&self) -> Result<Text> {
         let table = self.table(&["en", "ja"])?;
         Ok(Text::of(table.words("en")?, table.words("ja")?))
     }
 }
 
-/// The valid word that a mistyped one is most like, if any is like it.
+/// Returns the valid word most similar to a mistyped one, if any is similar enough.
 pub fn closest<'k>(word: &str, words: &[&'k str]) -> Option<&'k str> {
     words
         .iter()
@@ -374,7 +378,7 @@ pub fn closest<'k>(word: &str, words: &[&'k str]) -> Option<&'k str> {
         .map(|(_, name)| name)
 }
 
-/// A sentence that names the nearest of the valid words, and all of them.
+/// Returns a sentence that names the nearest valid word, and all valid words.
 pub fn nearest(word: &str, words: &[&str]) -> Text {
     let all = words.join(", ");
     match closest(word, words) {
@@ -385,16 +389,18 @@ pub fn nearest(word: &str, words: &[&str]) -> Text {
     }
 }
 
-/// Letters and digits of a name, which people write with or without hyphens: `980pro`.
+/// Returns only the letters and digits of a name, because users write names with or without
+/// hyphens: `980pro`.
 fn bare(name: &str) -> String {
     name.chars().filter(char::is_ascii_alphanumeric).collect()
 }
 
-/// The remedy for a word that is none of more than one wants to read: the nearest, and the command that lists all.
+/// Returns the remedy for an unknown word when the list of valid ones is too long to print: the
+/// nearest word, and the command that lists all.
 pub fn nearest_of_many(word: &str, words: &[&str], command: Mention) -> Text {
     let small = word.to_lowercase();
     let stem = format!("{small}-");
-    // Half a name means the first that begins so: lists have the newest first.
+    // A partial name means the first name with that prefix, because lists start with the newest.
     let meant = words
         .iter()
         .find(|name| **name == small)

@@ -1,101 +1,108 @@
-//! The trait that real and modelled devices share.
+//! The trait that real and modelled devices implement.
 //!
-//! The model: a device has a clock, takes batches of operations, and gives back completions. An operation in
-//! flight owns its buffer: `submit` takes it, the completion returns it, and nothing can touch it between. The
-//! driver is generic over this trait and monomorphised, so the real path pays nothing for the twin.
+//! A device has a clock, accepts batches of operations, and returns completions. An operation in
+//! flight owns its buffer: `submit` takes it, the completion returns it, and no other code can
+//! access it in between. The driver is generic over this trait and monomorphised, so the real path
+//! has no overhead from the modelled one.
 
 use crate::{Result, model::TimeSums, workload::Op};
 
-/// A buffer that a device lends to the driver, one per operation that may be in flight.
+/// A buffer that a device lends to the driver, one for each operation that may be in flight.
 pub trait Buffer {
-    /// The buffer's number, from 0, unique within its device.
+    /// Returns the buffer's zero-based number, unique within its device.
     fn slot(&self) -> usize;
 
-    /// The first `length` bytes. A modelled device that stores no data returns an empty slice.
+    /// Returns the first `length` bytes. A modelled device that stores no data returns an empty
+    /// slice.
     fn bytes_mut(&mut self, length: usize) -> &mut [u8];
 }
 
-/// An operation on its way to a device, with the buffer it will own.
+/// An operation to submit to a device, with the buffer that it will own.
 pub struct Submission<B> {
-    /// What to do.
+    /// The operation.
     pub op: Op,
-    /// Where the bytes are.
+    /// The buffer for its data.
     pub buffer: B,
 }
 
-/// Why an operation failed: an error number of the operating system, or of a model that fails as a real device does.
+/// The error number of a failed operation, from the operating system or from a model that fails the
+/// same way as a real device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ErrorNumber(pub i32);
 
-/// Numbers that every Unix shares.
+/// Error numbers that are the same on every Unix.
 impl ErrorNumber {
-    /// EIO: the medium does not give or take the data.
+    /// EIO: the medium can't read or write the data.
     pub const IO: Self = Self(5);
-    /// EINVAL: nothing is there that could be read.
+    /// EINVAL: the range to read is not part of the device.
     pub const INVALID: Self = Self(22);
-    /// ENOSPC: nothing is there that could be written.
+    /// ENOSPC: there is no space for the range to write.
     pub const NO_SPACE: Self = Self(28);
 }
 
-/// Bytes transferred, or why none were.
+/// The number of bytes transferred, or the error.
 pub type Transfer = std::result::Result<u32, ErrorNumber>;
 
-/// An operation that came back.
+/// A completed operation.
 pub struct Completion<B> {
     /// The buffer, returned.
     pub buffer: B,
-    /// What came of it.
+    /// The number of bytes transferred, or the error.
     pub outcome: Transfer,
-    /// When it completed, on the device's clock.
+    /// Completion time in ns, on the device's clock.
     pub completed_at_ns: u64,
 }
 
 /// How long `reap` may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// Until at least one operation is done (returns at once when none is in flight).
+    /// Until at least one operation completes. Returns immediately if none is in flight.
     One,
-    /// Until at least one operation is done or the clock reaches this time, whichever is first; with nothing in
-    /// flight, until that time.
+    /// Until at least one operation completes or the clock reaches this time, whichever is first.
+    /// If nothing is in flight, until that time.
     Until(u64),
 }
 
-/// Something that performs operations.
+/// A device that performs operations.
 pub trait Device {
-    /// Its buffers.
+    /// The device's buffer type.
     type Buffer: Buffer;
 
-    /// All buffers of the device, as many as it can hold operations in flight. Called once.
+    /// Returns all buffers of the device, one for each operation that it can have in flight. Called
+    /// once.
     fn take_buffers(&mut self) -> Vec<Self::Buffer>;
 
-    /// The device's clock, in nanoseconds from an arbitrary zero; never goes back.
+    /// Returns the device's clock, in ns from an arbitrary zero. It never goes back.
     fn now_ns(&mut self) -> u64;
 
-    /// Takes a request at `now_ns`. It may wait for others and go out with them, at the latest when `reap` is
-    /// called; then `now_ns` comes back. If it goes out at once, the time after that comes back.
+    /// Accepts a request at `now_ns`. The device may batch it with others and issue it later, in
+    /// `reap` at the latest, and then returns `now_ns`. If it issues the request immediately, it
+    /// returns the time afterwards.
     ///
     /// # Errors
-    /// When the device itself fails; a failed operation is a completion instead.
+    /// Fails if the device itself fails. A failed operation is reported as a completion.
     fn submit(&mut self, request: Submission<Self::Buffer>, now_ns: u64) -> Result<u64>;
 
-    /// Gives what has completed to `done`, one by one, waiting as `wait` says. A call-back instead of a list: what
-    /// the driver does with a completion is then compiled into the device's own loop.
+    /// Passes completed operations to `done` one by one, waiting as `wait` specifies. A callback is
+    /// used instead of a list so that the driver's handling of a completion is compiled into the
+    /// device's own loop.
     ///
     /// # Errors
-    /// When the device itself fails.
+    /// Fails if the device itself fails.
     fn reap(&mut self, wait: Wait, done: &mut impl FnMut(Completion<Self::Buffer>)) -> Result<()>;
 
-    /// Where the time of the operations went that completed since this was last asked, if the device can tell: a
-    /// modelled one can.
+    /// Returns the time breakdown of the operations that completed since the last call, if the
+    /// device can report it. Modelled devices can.
     fn take_sums(&mut self) -> Option<TimeSums> {
         None
     }
 
-    /// Has it keep where the time of each single operation went, if it can tell.
+    /// Enables the time breakdown of single operations, if the device supports it.
     fn keep_each(&mut self) {}
 
-    /// Where the time of each operation went that `reap` gave back since this was last asked: in that order, and each in
-    /// the order of [`TimeSums::times_ns`]. Nothing of a device that does not keep it.
+    /// Returns the time breakdown of each operation that `reap` returned since the last call, in
+    /// that order. Each entry is in the order of [`TimeSums::times_ns`]. Empty if the device does
+    /// not record it.
     fn take_each(&mut self) -> Vec<Vec<u64>> {
         Vec::new()
     }

@@ -1,35 +1,36 @@
-//! What is asked across many runs, kept small: of each run its facts and the figure of each cell, without repetitions,
-//! histograms or series.
+//! Compact summaries of runs for queries over many of them: each run's facts and the figure of each
+//! cell, without repetitions, histograms or series.
 //!
-//! The model: a digest is made from a record by one function and never by hand, so it can be thrown away and made again.
-//! Facts and names of cells repeat from run to run, so they are words that are kept once and named by number. What a word
-//! says is between those who make digests and those who read them; whoever keeps them needs not know.
+//! A digest is computed from a record by a single function and never edited, so it can be deleted
+//! and computed again. Facts and cell names repeat from run to run, so they are stored once as
+//! words and referenced by number. Only the code that creates and reads digests knows the meaning
+//! of a word. The store does not.
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// The digest of a run, as it is made from its record.
+/// The digest of a run, as computed from its record.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct RunDigest {
-    /// What the run tells of itself.
+    /// The run's facts, encoded as words.
     pub facts: Vec<String>,
-    /// Its cells with what they came to.
+    /// The names of its cells with their summaries.
     pub figures: Vec<(String, Summary)>,
 }
 
-/// Values in three numbers.
+/// Summary statistics of a set of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// Their arithmetic mean, in the base unit of what they are.
+    /// Arithmetic mean, in the base unit of the values.
     pub mean: f64,
-    /// Their sample standard deviation; 0 for a single value.
+    /// Sample standard deviation. 0 for a single value.
     pub deviation: f64,
-    /// How many they are.
+    /// Number of values.
     pub count: u32,
 }
 
 impl Summary {
-    /// The summary of values; `None` if there are none or one is not finite.
+    /// Computes the summary. Returns `None` if there are no values or one is not finite.
     pub fn of(values: &[f64]) -> Option<Self> {
         let count = values.len() as f64;
         if values.is_empty() || values.iter().any(|value| !value.is_finite()) {
@@ -49,31 +50,32 @@ impl Summary {
 /// The digests of many runs.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Digests {
-    /// The words; one that nobody uses is empty.
+    /// The shared words. A word that is not used is empty.
     pub words: Vec<String>,
-    /// The runs, by their ids.
+    /// The runs with their ids.
     pub runs: Vec<DigestedRun>,
-    /// Ids of the runs whose records cannot be read.
+    /// Ids of the runs whose records can't be read.
     pub unreadable: Vec<String>,
 }
 
 impl Digests {
-    /// The runs by their ids.
+    /// Returns the runs indexed by id.
     pub fn by_id(&self) -> HashMap<&str, &DigestedRun> {
         self.runs.iter().map(|run| (run.id.as_str(), run)).collect()
     }
 }
 
-/// A run among many.
+/// The digest of one run, with references to the shared words.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DigestedRun {
-    /// Its id.
+    /// The run's id.
     pub id: String,
-    /// Places of its facts among the words.
+    /// Indexes of its facts in the list of words.
     pub facts: Vec<u32>,
-    /// Its cells: places of their names among the words, and their summaries.
+    /// Its cells: indexes of their names in the list of words, and their summaries.
     pub figures: Vec<(u32, Summary)>,
-    /// If it stands for several runs that are alike: of each cell the means of all of them.
+    /// If the digest represents several equivalent runs: for each cell, a summary of the means of
+    /// all runs.
     pub among: Vec<Summary>,
 }
 

@@ -1,27 +1,29 @@
-//! Text in columns of a terminal: its width, cut, padded, and wrapped; and where any text may break.
+//! Terminal text layout: width, clipping, padding and wrapping, and the positions where text may
+//! break.
 //!
-//! The model: a width is a number of terminal columns, two for a Japanese character. Ambiguous characters (·, ±, ▇) count
-//! as one column, as terminals draw them. Pictures measure otherwise, but break at the same places.
+//! A width is a number of terminal columns. A Japanese character takes two. Ambiguous characters
+//! (·, ±, ▇) count as one column, as terminals draw them. Pictures use other widths, but break at
+//! the same positions.
 
 use crate::shown;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns that a text takes in a terminal.
+/// Returns the number of terminal columns that a text takes.
 pub fn display_width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
-/// Spaces before the text up to a width.
+/// Pads a text with spaces on the left to a width in columns.
 pub fn pad_left(text: &str, width: usize) -> String {
     format!("{}{text}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
-/// Spaces behind the text up to a width.
+/// Pads a text with spaces on the right to a width in columns.
 pub fn pad_right(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(display_width(text))))
 }
 
-/// The text cut at its end to a width, with an ellipsis.
+/// Clips a text at its end to a width, with an ellipsis.
 pub fn clip(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -31,7 +33,7 @@ pub fn clip(text: &str, width: usize) -> String {
     kept
 }
 
-/// The text cut at its start to a width: of a path the end tells more.
+/// Clips a text at its start to a width. Suitable for paths, whose ends are more informative.
 pub fn clip_front(text: &str, width: usize) -> String {
     if display_width(text) <= width {
         return text.to_owned();
@@ -51,35 +53,36 @@ fn take(chars: impl Iterator<Item = char>, width: usize) -> String {
         .collect()
 }
 
-/// Whether a line may not begin with this character.
+/// Returns whether a line may not begin with this character.
 fn clings_to_the_left(c: char) -> bool {
     "、。，．・：；！？）」),.』】〉》ーぁぃぅぇぉっゃゅょァィゥェォッャュョ…".contains(c)
 }
 
-/// Whether a line may not end with this character.
+/// Returns whether a line may not end with this character.
 fn clings_to_the_right(c: char) -> bool {
     "（「『【〈《(".contains(c)
 }
 
-/// Whether a word is a number that its unit must not leave.
+/// Returns whether a word is a number that must stay with its unit.
 fn is_number(word: &str) -> bool {
-    // In Japanese no space stands before a bracket, so the number may begin with it.
+    // Japanese text has no space before a bracket, so the number may follow one directly.
     let word = word.trim_start_matches(['(', '（', '+', '-', '−']);
     word.ends_with(|c: char| c.is_ascii_digit())
         && word.chars().all(|c| c.is_ascii_digit() || ".,±<×–".contains(c))
 }
 
-/// A piece of a text that stays whole on a line.
+/// A piece of text that is never split across lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextPiece {
-    /// Its characters.
+    /// The piece's text.
     pub text: String,
-    /// Whether a space stands before it.
+    /// Whether a space precedes it.
     pub spaced: bool,
 }
 
-/// The pieces between which a line may break: a number keeps its unit and its next thousands, ` · ` ends a line rather
-/// than beginning one, and Japanese breaks between characters where it may.
+/// Splits a text into pieces between which a line may break. A number stays with its unit and its
+/// thousands groups, ` · ` stays at the end of a line, and Japanese breaks between characters where
+/// that is allowed.
 pub fn pieces(text: &str) -> Vec<TextPiece> {
     let mut pieces: Vec<TextPiece> = Vec::new();
     for word in text.split_whitespace() {
@@ -110,12 +113,12 @@ pub fn pieces(text: &str) -> Vec<TextPiece> {
     pieces
 }
 
-/// The last word of a piece.
+/// Returns the last word of a piece.
 fn tail(text: &str) -> &str {
     text.rsplit(' ').next().unwrap_or(text)
 }
 
-/// Breaks a text into lines of at most `width` columns, between its [`pieces`].
+/// Wraps a text into lines of at most `width` columns, between its [`pieces`].
 pub fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(8);
     let mut lines = vec![String::new()];
@@ -145,7 +148,8 @@ pub fn wrap(text: &str, width: usize) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).collect()
 }
 
-/// As much of a word as fits into a width; the next line begins with no comma, unless there is nothing else.
+/// Returns the longest prefix of a word that fits into a width. The next line does not begin with a
+/// comma, unless that is unavoidable.
 fn head_of(word: &str, width: usize) -> String {
     let whole = take(word.chars(), width);
     let breaks = whole.char_indices().map(|(at, _)| at).skip(1).chain([whole.len()]);

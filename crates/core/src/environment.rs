@@ -1,9 +1,9 @@
-//! What a run stood on: machine, kernel, and the chain from the path down to the device. Facts only; what could
-//! not be found out is `None`, never a guess.
+//! The test environment of a run: machine, kernel, and the chain from the path down to the device.
+//! It contains only facts. Anything that could not be determined is `None`, never a guess.
 
 use serde::{Deserialize, Serialize};
 
-/// A virtual machine or a container.
+/// Virtualisation of the machine: hypervisor and container.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Virtualisation {
@@ -17,39 +17,40 @@ pub struct Virtualisation {
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
-    /// Maker and model, if firmware tells.
+    /// Manufacturer and model, if the firmware reports them.
     pub model: Option<String>,
     /// CPU model.
     pub cpu_model: Option<String>,
     /// Logical CPUs that kurabe may use.
     pub cpu_count: Option<u32>,
-    /// Frequency governor, such as `performance`.
+    /// CPU frequency governor, such as `performance`.
     pub cpu_governor: Option<String>,
     /// Memory in bytes.
     pub memory_bytes: Option<u64>,
     /// Kernel name and release.
     pub kernel: Option<String>,
-    /// Operating system, as it calls itself.
+    /// Operating system, as it identifies itself.
     pub os: Option<String>,
     /// Virtual machine or container.
     pub virtualisation: Virtualisation,
 }
 
-/// What keeps a file system whole over a crash, and costs writes for it.
+/// The mechanism that keeps a file system consistent after a crash, at the cost of additional
+/// writes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FileSystemJournal {
-    /// It has none.
+    /// No journal.
     Absent,
-    /// In the file system itself.
+    /// A journal within the file system.
     Internal {
-        /// What becomes of data, as the file system calls it: `ordered`, `writeback`, `journal`.
+        /// Handling of data, in the file system's terms: `ordered`, `writeback`, `journal`.
         data: Option<String>,
     },
-    /// On another device.
+    /// A journal on another device.
     External {
-        /// As above.
+        /// Handling of data, in the file system's terms.
         data: Option<String>,
     },
 }
@@ -60,19 +61,19 @@ pub enum FileSystemJournal {
 pub struct FileSystem {
     /// Type, such as `ext4`.
     pub kind: Option<String>,
-    /// Where it is mounted.
+    /// The mount point.
     pub mount_point: Option<String>,
-    /// What is mounted, such as `/dev/sda1`.
+    /// The mounted source, such as `/dev/sda1`.
     pub source: Option<String>,
     /// Mount options.
     pub options: Option<String>,
     /// Block size in bytes.
     pub block_size_bytes: Option<u64>,
-    /// Its journal, where the kernel tells.
+    /// The journal, if the kernel reports it.
     pub journal: Option<FileSystemJournal>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,
-    /// Free bytes for this user.
+    /// Bytes available to this user.
     pub free_bytes: Option<u64>,
 }
 
@@ -83,48 +84,48 @@ pub struct FileSystem {
 pub enum Link {
     /// PCI Express.
     Pcie {
-        /// Transfers per second of a lane now, in GT/s.
+        /// Current speed of a lane, in GT/s.
         speed_gt_per_s: Option<f64>,
-        /// Lanes now.
+        /// Current number of lanes.
         width: Option<u32>,
-        /// The most the device can.
+        /// Highest speed that the device supports, in GT/s.
         speed_max_gt_per_s: Option<f64>,
-        /// The most lanes the device can.
+        /// Largest number of lanes that the device supports.
         width_max: Option<u32>,
     },
     /// Serial ATA.
     Sata {
-        /// Line rate now, in Gbit/s.
+        /// Current line rate, in Gbit/s.
         speed_gbit_per_s: Option<f64>,
         /// Line rate limit, in Gbit/s.
         speed_max_gbit_per_s: Option<f64>,
-        /// Native command queueing: commands that may be outstanding.
+        /// Native command queueing: maximum number of outstanding commands.
         ncq_depth: Option<u32>,
     },
     /// Universal Serial Bus.
     Usb {
-        /// Signalling rate now, in Mbit/s.
+        /// Current signalling rate, in Mbit/s.
         speed_mbit_per_s: Option<f64>,
         /// `bot` or `uas`.
         protocol: Option<String>,
-        /// USB version the device claims, such as `3.20`.
+        /// USB version that the device reports, such as `3.20`.
         version: Option<String>,
     },
-    /// The lines of a memory card.
+    /// The bus of a memory card.
     CardLines {
-        /// What they do, as the kernel says it, such as `sd high-speed`.
+        /// Bus timing, as the kernel reports it, such as `sd high-speed`.
         timing: Option<String>,
-        /// Bytes per second that they carry: clock and width.
+        /// Bus bandwidth in bytes per second, from clock and width.
         rate_bytes_per_s: Option<f64>,
     },
     /// A volume of a RAID card.
     RaidCard {
         /// The card's driver, such as `megaraid_sas`.
         driver: String,
-        /// The card's own connection.
+        /// The link of the card itself.
         slot: Box<Link>,
     },
-    /// Virtual I/O of a hypervisor.
+    /// Paravirtualised I/O of a hypervisor.
     Virtio,
     /// A file or device behind a loop device.
     Loop {
@@ -135,89 +136,92 @@ pub enum Link {
     },
     /// Memory.
     Memory,
-    /// Something else, by its kernel name.
+    /// Any other link, by its kernel name.
     Other {
-        /// The kernel's name for the subsystem.
+        /// The kernel's name of the subsystem.
         subsystem: String,
     },
 }
 
-/// Health as the device itself reports it.
+/// Health data that the device itself reports.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceHealth {
-    /// Which tool told, such as `smartctl 7.3`.
+    /// The tool that read it, such as `smartctl 7.3`.
     pub source: String,
     /// Temperature in °C.
     pub temperature_celsius: Option<i32>,
-    /// Rated life used, in percent.
+    /// Used share of the rated life, in percent.
     pub wear_percent: Option<u32>,
     /// Hours powered on.
     pub power_on_hours: Option<u64>,
-    /// Bytes written over its life.
+    /// Bytes written over the device's lifetime.
     pub written_bytes: Option<u64>,
 }
 
-/// How the model of a device begins that is no device, but a model that kurabe serves; behind it stands the model's name.
+/// Model-name prefix of block devices that are emulated by kurabe. The name of the model follows
+/// it.
 pub const SERVED_MODEL: &str = "model:";
 
-/// A block device of the chain.
+/// A block device in the chain.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BlockDevice {
     /// Kernel name, such as `nvme0n1`.
     pub name: String,
-    /// Partition of the chain on it, such as `nvme0n1p2`, if the target is on one.
+    /// The partition that holds the target, such as `nvme0n1p2`, if any.
     pub partition: Option<String>,
-    /// Model as the device tells it.
+    /// Model name, as the device reports it.
     pub model: Option<String>,
     /// Firmware version.
     pub firmware: Option<String>,
-    /// Salted hash of the serial number, the same for the same device in the same store; or the number itself
-    /// if the user asked for it.
+    /// Salted hash of the serial number, equal for the same device in the same store. The plain
+    /// number if the user requested it.
     pub serial: Option<String>,
     /// Size in bytes.
     pub size_bytes: Option<u64>,
-    /// Whether it turns.
+    /// Whether the kernel reports the device as rotational.
     pub rotational: Option<bool>,
     /// I/O scheduler.
     pub scheduler: Option<String>,
-    /// Requests that the kernel queues (`nr_requests`).
+    /// Number of requests that the kernel queues (`nr_requests`).
     pub queue_requests: Option<u32>,
-    /// Commands that the device takes at once.
+    /// Number of commands that the device accepts concurrently.
     pub queue_depth: Option<u32>,
     /// `write back` or `write through`.
     pub write_cache: Option<String>,
-    /// Logical sector in bytes.
+    /// Logical sector size in bytes.
     pub logical_sector_bytes: Option<u32>,
-    /// Physical sector in bytes.
+    /// Physical sector size in bytes.
     pub physical_sector_bytes: Option<u32>,
     /// Largest request that the kernel sends, in bytes.
     pub largest_request_bytes: Option<u64>,
     /// Read-ahead in bytes.
     pub read_ahead_bytes: Option<u64>,
-    /// Whether it can be taken out.
+    /// Whether the medium is removable.
     pub removable: Option<bool>,
-    /// Its connection.
+    /// The link through which the device is connected.
     pub link: Option<Link>,
-    /// Health before the run.
+    /// Health data from before the run.
     pub health: Option<DeviceHealth>,
 }
 
 impl BlockDevice {
-    /// What it is a model of, if kurabe serves it.
+    /// Returns the name of the model, if kurabe serves this device.
     pub fn served_model(&self) -> Option<&str> {
         self.model.as_deref()?.strip_prefix(SERVED_MODEL)
     }
 
-    /// Whether it turns, as far as that can be known: what stands before the medium says that it turns, whatever it is.
+    /// Returns whether the device is rotational, as far as that can be determined. Layers that hide
+    /// the medium are reported as rotational whatever the medium is, so they return `None`.
     pub fn turns(&self) -> Option<bool> {
         self.rotational.filter(|_| !self.is_hidden())
     }
 
-    /// Who sells it as a volume over a network, by the model that it tells the kernel.
+    /// Returns the cloud provider whose network volume this is, based on the model name that the
+    /// kernel reports.
     pub fn provider(&self) -> Option<&'static str> {
-        // As the providers' guides name their NVMe and SCSI devices.
+        // Model names of the NVMe and SCSI devices, from the providers' guides.
         const PROVIDERS: [(&str, &str); 4] = [
             ("Amazon Elastic Block Store", "Amazon EBS"),
             ("nvme_card-pd", "Google Persistent Disk"),
@@ -228,13 +232,13 @@ impl BlockDevice {
         PROVIDERS.iter().find(|(start, _)| model.starts_with(start)).map(|(_, provider)| *provider)
     }
 
-    /// Whether something else stands before the medium: a hypervisor, a file, memory.
+    /// Returns whether the medium is hidden by a hypervisor, a file or memory.
     pub fn is_hidden(&self) -> bool {
         matches!(self.link, Some(Link::Virtio | Link::Loop { .. } | Link::Memory))
     }
 }
 
-/// Everything a run stood on.
+/// The complete test environment of a run.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Environment {
@@ -242,10 +246,10 @@ pub struct Environment {
     pub machine: Machine,
     /// The file system, if the target is in one.
     pub file_system: Option<FileSystem>,
-    /// Layers between file system and devices, from the top, such as `dm-0 (crypt)`.
+    /// Layers between the file system and the devices, from the top, such as `dm-0 (crypt)`.
     pub layers: Vec<String>,
-    /// The devices at the bottom; several for RAID and the like.
+    /// The devices at the bottom. RAID and similar layers have several.
     pub devices: Vec<BlockDevice>,
-    /// What could not be found out, and why (such as "smartctl: not installed").
+    /// Facts that could not be determined, with the reason (such as "smartctl: not installed").
     pub missing: Vec<String>,
 }

@@ -1,71 +1,73 @@
-//! One error type for every room: a stable kind with an exit code, what happened, and the remedy.
+//! The error type of all crates: a stable kind with an exit code, a description and a remedy.
 //!
-//! The sentence fits after "cannot …" or stands alone; it is shown once, at the edge, with the line of the data
-//! file at fault when there is one.
+//! The sentence fits after "cannot …" or is complete without it. It is shown once, by the front
+//! end, together with the faulty line of the data file if there is one.
 
 use crate::mention::{IODEPTH, Mention, SIZE, THREADS};
 use crate::text::{Lang, Text};
 use crate::{shown, text, words::Keyword};
 use std::fmt;
 
-/// What went wrong, coarsely. The number is the exit code and never changes its meaning.
+/// The category of an error. Its number is the exit code, and its meaning never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// A defect of kurabe itself, or something that nothing below describes.
+    /// A bug in kurabe, or an error that no other kind describes.
     Internal = 1,
-    /// The command line does not make sense.
+    /// Invalid command-line arguments.
     Usage = 2,
-    /// A profile or another data file is wrong.
+    /// An invalid profile or other data file.
     DataFile = 3,
-    /// The target does not exist or cannot be measured (wrong type, size zero, size too large, unaligned block).
+    /// The target does not exist or can't be measured (wrong type, size zero, size too large,
+    /// unaligned block).
     Target = 4,
-    /// The operating system refuses permission, or the file system is read-only.
+    /// The operating system denies permission, or the file system is read-only.
     Permission = 5,
-    /// kurabe refuses, to protect data (a device in use, a file that exists, a missing consent flag).
+    /// kurabe refuses in order to protect data (a device in use, an existing file, a missing
+    /// consent flag).
     Refused = 6,
-    /// Not enough room on the target.
+    /// Not enough space on the target.
     NoSpace = 7,
-    /// The target failed an operation while it was measured.
+    /// An operation on the target failed during the measurement.
     Io = 8,
-    /// The store cannot be used (not a database, a newer version, locked, damaged).
+    /// The store can't be used (not a database, a newer version, locked, damaged).
     Store = 9,
-    /// The target or the kernel cannot do what was asked (direct I/O, an engine).
+    /// The target or the kernel does not support the request (direct I/O, an engine).
     Unsupported = 10,
-    /// A file to import is not what it should be.
+    /// A file to import is invalid.
     Import = 11,
-    /// No run has this id, or several have.
+    /// No run or more than one run has this id.
     NoSuchRun = 12,
-    /// A comparison found a side slower, which was not accepted.
+    /// A comparison found an alternative slower, and that outcome was not accepted.
     Slower = 13,
-    /// A comparison is not clear, which was not accepted; nor is whether a storage is fit.
+    /// The outcome of a comparison or of a fitness test is unclear, and that was not accepted.
     Unclear = 14,
-    /// A comparison found a difference, which was not accepted.
+    /// A comparison found a difference, and that outcome was not accepted.
     Different = 15,
-    /// A program asks more of its storage than its budget allows.
+    /// A program needs more from its storage than its budget allows.
     OverBudget = 16,
-    /// A power cut took what had been promised.
+    /// A power cut lost data that had been reported as durable.
     DataLost = 17,
-    /// A storage is not fit for what it was asked about.
+    /// A storage device is unfit for the given use.
     Unfit = 18,
-    /// Some of the ranks that measured together failed or gave no sign; the cells of the others hold.
+    /// Some of the ranks failed or stopped responding. The cells of the others are valid.
     RankLost = 19,
     /// Stopped by the user.
     Interrupted = 130,
 }
 
 impl ErrorKind {
-    /// The process exit code for this kind.
+    /// Returns the process exit code for this kind.
     pub fn exit_code(self) -> u8 {
         self as u8
     }
 
-    /// An error of this kind, with what happened.
+    /// Creates an error of this kind with a description.
     pub fn error(self, what: Text) -> Error {
         Error::new(self, what)
     }
 }
 
-/// Every kind with its stable word for scripts (`--json`).
+/// The stable keyword of each kind for scripts (`--json`).
 impl Keyword for ErrorKind {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("internal", Self::Internal),
@@ -91,23 +93,23 @@ impl Keyword for ErrorKind {
     ];
 }
 
-/// A place in a data file, with the line itself, so that the error can show it.
+/// A position in a data file, with the text of its line so that an error can show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file's name as the user gave it, or the name of an embedded file.
     pub file: String,
-    /// Line, from 1.
+    /// One-based line number.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// One-based column, in characters.
     pub column: usize,
-    /// Characters to underline, at least 1.
+    /// Number of characters to underline, at least 1.
     pub width: usize,
     /// The line's text.
     pub text: String,
 }
 
 impl Place {
-    /// The place of a byte range of `source`; ranges beyond the end point at the end.
+    /// Returns the position of a byte range in `source`. A range beyond the end points to the end.
     pub fn of(file: &str, source: &str, range: std::ops::Range<usize>) -> Self {
         let floor = |mut at: usize| {
             at = at.min(source.len());
@@ -128,7 +130,7 @@ impl Place {
         }
     }
 
-    /// Lines with the file's line in them, the words at fault underlined. A tab takes the place of one character.
+    /// Renders the line with the faulty words underlined. A tab is shown as one character.
     fn render(&self) -> String {
         let number = self.line.to_string();
         let gutter = " ".repeat(number.len());
@@ -145,7 +147,7 @@ impl Place {
     }
 }
 
-/// An error with everything a person needs to go on.
+/// An error with all information that the user needs to continue.
 #[derive(Debug)]
 pub struct Error {
     inner: Box<Inner>,
@@ -160,49 +162,49 @@ struct Inner {
     cause: Option<String>,
 }
 
-/// The result of everything that can fail.
+/// The result type of fallible functions.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
-    /// An error of a kind, with what happened.
+    /// Creates an error of a kind with a description.
     pub fn new(kind: ErrorKind, what: Text) -> Self {
         Self { inner: Box::new(Inner { kind, what, remedy: None, place: None, cause: None }) }
     }
 
-    /// The same error, with a file's name before it.
+    /// Prefixes the description with a file name.
     #[must_use]
     pub fn in_file(mut self, name: &str) -> Self {
         self.inner.what = self.what().map(|what| format!("{name}: {what}"));
         self
     }
 
-    /// What the user can do about it.
+    /// Sets the remedy: what the user can do about the error.
     #[must_use]
     pub fn remedy(mut self, remedy: Text) -> Self {
         self.inner.remedy = Some(remedy);
         self
     }
 
-    /// Where in a data file it is.
+    /// Sets the position in a data file.
     #[must_use]
     pub fn at(mut self, place: Place) -> Self {
         self.inner.place = Some(place);
         self
     }
 
-    /// The lower error, in its own words.
+    /// Sets the underlying error, as text.
     #[must_use]
     pub fn because(mut self, cause: impl fmt::Display) -> Self {
         self.inner.cause = Some(cause.to_string());
         self
     }
 
-    /// An operating-system error in a context; the kind follows from the error.
+    /// Creates an error from an operating-system error. The kind follows from that error.
     pub fn os(what: Text, error: &std::io::Error) -> Error {
         use std::io::ErrorKind as Os;
         let made = match error.kind() {
             Os::NotFound => ErrorKind::Target.error(what),
-            // std has no name for a loop yet.
+            // std does not yet have a stable name for a symbolic link loop.
             kind if kind == Os::NotADirectory || format!("{kind:?}") == "FilesystemLoop" => {
                 ErrorKind::Target.error(what).remedy(text!(
                     "check each part of the path: a file is no directory, a symbolic link must not lead back to itself",
@@ -229,7 +231,7 @@ impl Error {
                 "free some room, or ask for a smaller test file with {SIZE}",
                 "空きを増やすか、{SIZE} で小さなテストファイルを指定してください"
             )),
-            // A limit of the process, or what the file system takes at most (4 GiB on FAT).
+            // Either a process limit or the maximum file size of the file system (4 GiB on FAT).
             Os::FileTooLarge => ErrorKind::NoSpace.error(what).remedy(text!(
                 "no file may become that large here: raise the limit (ulimit -f), ask for less with {SIZE}, or use a file system that takes larger files",
                 "ここではこの大きさのファイルを作れません。制限(ulimit -f)を上げるか、{SIZE} を小さくするか、大きなファイルを扱えるファイルシステムを使ってください"
@@ -260,7 +262,7 @@ impl Error {
         )
     }
 
-    /// A thread, or a process, that the operating system does not give.
+    /// Creates the error for a thread or process that the operating system refused to create.
     pub fn no_thread(error: &std::io::Error) -> Error {
         ErrorKind::Unsupported.error(text!("cannot start a thread", "スレッドを開始できません"))
             .because(error)
@@ -270,38 +272,38 @@ impl Error {
             ))
     }
 
-    /// Its kind.
+    /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
 
-    /// What happened.
+    /// Returns the description of what happened.
     pub fn what(&self) -> &Text {
         &self.inner.what
     }
 
-    /// The remedy, if one is known.
+    /// Returns the remedy, if one is known.
     pub fn remedy_text(&self) -> Option<&Text> {
         self.inner.remedy.as_ref()
     }
 
-    /// What happened and why, in a line.
+    /// Returns the description and the cause in one line.
     pub fn what_and_why(&self) -> Text {
         let cause = self.cause().map(|cause| format!(" ({cause})")).unwrap_or_default();
         self.what().map(|what| format!("{what}{cause}"))
     }
 
-    /// The place in a data file.
+    /// Returns the position in a data file.
     pub fn place(&self) -> Option<&Place> {
         self.inner.place.as_ref()
     }
 
-    /// The lower error's words.
+    /// Returns the text of the underlying error.
     pub fn cause(&self) -> Option<&str> {
         self.inner.cause.as_deref()
     }
 
-    /// The whole error for a terminal, several lines, without a trailing newline.
+    /// Renders the whole error for a terminal, in several lines without a trailing newline.
     pub fn render(&self, lang: Lang) -> String {
         let mut out = format!("kurabe: {}", shown::line(self.what().get(lang)));
         if let Some(cause) = self.cause() {
@@ -345,7 +347,8 @@ mod tests {
 
     #[test]
     fn a_path_that_leads_nowhere_is_an_unusable_target() {
-        // ENOENT, ENOTDIR, ENAMETOOLONG, ELOOP; EDQUOT is no lack of room on the file system.
+        // ENOENT, ENOTDIR, ENAMETOOLONG and ELOOP. EDQUOT does not mean that the file system is
+        // full.
         for number in [2, 20, 36, 40] {
             let error = Error::os(Text::same("x"), &std::io::Error::from_raw_os_error(number));
             assert_eq!(error.kind(), ErrorKind::Target, "{number}");

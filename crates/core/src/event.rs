@@ -1,7 +1,8 @@
-//! The one stream of events that a run emits. Progress, store and JSON lines are its consumers.
-//! The stream itself is not stored: a run is shown from its record, a live one at its end, too.
-//! [`RunRecord::apply`] is the only place where events become a record, so a record that is followed live, one that is
-//! replayed from the stream, and the one in the store are the same.
+//! The stream of events that a run emits, for the progress display, the store and JSON lines.
+//!
+//! The stream itself is not stored. Every view of a run, even of one that has just finished, shows
+//! its record. [`RunRecord::apply`] is the only place where events become a record, so a record
+//! built live, one replayed from the stream, and the stored one are identical.
 
 use crate::record::{
     Cell, FillRecord, Interval, Notice, Repetition, RunHeader, RunRecord, RunStatus, Sample,
@@ -9,163 +10,170 @@ use crate::record::{
 use crate::{profile::Step, text::Text, workload::Direction};
 use serde::{Deserialize, Serialize};
 
-/// Samples in one event: told ten times a second, they are more than a curve can show, and an event of them is some ten KiB.
+/// Maximum number of samples in one event. At ten events per second, this is more than a curve can
+/// show. An event of this size has some ten KiB.
 pub const MOST_SAMPLES_TOLD: usize = 128;
 
-/// Something that happened in a run.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
-    /// The run begins; all that is known before it.
+    /// The run starts. Contains everything known beforehand.
     RunStarted {
-        /// The header.
+        /// The run's header.
         header: Box<RunHeader>,
-        /// Cells that will be measured.
+        /// Number of cells to measure.
         cell_count: u32,
-        /// Bytes that will be written at most, cells that end by time apart; the fill included.
+        /// Upper limit of the bytes to write, including the fill but excluding cells that end by
+        /// time.
         planned_write_bytes: Option<u64>,
-        /// Time for which besides as much is written as the target takes.
+        /// Additional time in ns during which the target writes as fast as it can.
         planned_write_ns: Option<u64>,
-        /// Time that the cells will take, if they are bounded by time.
+        /// Duration of the cells in ns, if they are limited by time.
         planned_ns: Option<u64>,
     },
-    /// A remark.
+    /// A remark about the run.
     Notice {
         /// The remark.
         notice: Notice,
     },
-    /// The test file grows.
+    /// Progress of writing the test file.
     FillProgress {
-        /// Bytes written.
+        /// Bytes written so far.
         done_bytes: u64,
-        /// Bytes to write.
+        /// Total bytes to write.
         total_bytes: u64,
     },
-    /// The test file is written.
+    /// The test file is complete.
     FillDone {
-        /// How it went.
+        /// Size and duration of the fill.
         fill: FillRecord,
     },
-    /// What was measured so far calls for more; the profile has further steps from here on.
+    /// The results so far require further steps. The profile contains them from now on.
     StepsAdded {
-        /// The steps, which stand after all others.
+        /// The new steps, which follow all others.
         steps: Vec<Step>,
-        /// What they are for, if it is worth saying to somebody who waits.
+        /// Why they are needed, if that is worth showing to a waiting user.
         why: Option<Text>,
-        /// Cells of the run in all.
+        /// New total number of cells.
         cell_count: u32,
-        /// Time that the further cells will take, if they are bounded by time.
+        /// Duration of the new cells in ns, if they are limited by time.
         planned_ns: Option<u64>,
     },
-    /// Something that takes a while is done before the next cell: preconditioning, a repository.
+    /// Work that takes a while before the next cell, such as preconditioning or creating a
+    /// repository.
     Preparing {
-        /// What.
+        /// Description of the work.
         what: Text,
     },
-    /// All programs that a step runs, as one would type them, before the first of them runs.
+    /// All programs that a step runs, as shell commands, sent before the first of them runs.
     Programs {
-        /// Those that run before the first repetition, in order.
+        /// Programs that run before the first repetition, in order.
         prepare: Vec<String>,
-        /// The timed one.
+        /// The timed program.
         command: String,
-        /// Those that run after each repetition.
+        /// Programs that run after each repetition.
         restore: Vec<String>,
-        /// Those that run at the end, whatever happened.
+        /// Programs that run at the end, even after a failure.
         cleanup: Vec<String>,
     },
-    /// A round over all cells is over; the run goes on until the device is steady.
+    /// A round over all cells is complete. The run continues until the device is steady.
     RoundDone {
-        /// The round, from 0.
+        /// Zero-based index of the round.
         round_index: u32,
-        /// Rounds at most.
+        /// Maximum number of rounds.
         round_count: u32,
-        /// Whether the device is steady, so that this was the last one.
+        /// Whether the device is steady, which makes this the last round.
         steady: bool,
-        /// Largest excursion of the tracked cells, in percent, once there are enough rounds.
+        /// Largest excursion of the tracked cells, in percent. `None` until there are enough
+        /// rounds.
         excursion_percent: Option<f64>,
-        /// Largest slope of the tracked cells, in percent, once there are enough rounds.
+        /// Largest slope of the tracked cells, in percent. `None` until there are enough rounds.
         slope_percent: Option<f64>,
     },
-    /// A cell has its first repetition: the cell without repetitions, which are told one by one from here on.
+    /// A cell starts its first repetition. The cell is sent without repetitions; they follow one by
+    /// one.
     CellBegun {
         /// The cell.
         cell: Box<Cell>,
     },
-    /// A pause that the profile wants.
+    /// A pause that the profile requires.
     Pause {
-        /// Its length.
+        /// Length of the pause in ns.
         length_ns: u64,
     },
-    /// A repetition begins.
+    /// A repetition starts.
     RepetitionStarted {
-        /// The cell, from 0.
+        /// Zero-based index of the cell.
         cell_index: u32,
-        /// The cell's name.
+        /// The cell's label.
         label: String,
-        /// Its direction.
+        /// The cell's direction.
         direction: Option<Direction>,
-        /// The repetition, from 0.
+        /// Zero-based index of the repetition.
         repetition_index: u32,
-        /// Repetitions of the cell.
+        /// Number of repetitions of the cell.
         repetition_count: u32,
-        /// Whether it will be left out of the figure.
+        /// Whether the repetition is excluded from the figure.
         discarded: bool,
     },
-    /// An interval of the running repetition passed (all threads together).
+    /// The running repetition completed an interval. Sums over all threads.
     Progress {
-        /// Time since the repetition's start.
+        /// Time since the start of the repetition, in ns.
         elapsed_ns: u64,
-        /// What was done in it.
+        /// The operations of the interval.
         interval: Interval,
-        /// Length of the interval.
+        /// Length of the interval in ns.
         interval_ns: u64,
     },
-    /// Single operations of the running repetition that were done since they were told last, in their order. At most
-    /// [`MOST_SAMPLES_TOLD`] of them; all are in the repetition when it is over.
+    /// Single operations of the running repetition that completed since the last such event, in
+    /// order. At most [`MOST_SAMPLES_TOLD`] of them. The finished repetition contains all.
     Sampled {
-        /// The cell, from 0.
+        /// Zero-based index of the cell.
         cell_index: u32,
         /// The operations.
         samples: Vec<Sample>,
     },
-    /// A repetition is over.
+    /// A repetition is complete.
     RepetitionDone {
-        /// The cell, from 0.
+        /// Zero-based index of the cell.
         cell_index: u32,
         /// Its result.
         repetition: Box<Repetition>,
     },
-    /// A cell is over, with all its repetitions.
+    /// A cell is complete, with all its repetitions.
     CellDone {
         /// The cell.
         cell: Box<Cell>,
     },
-    /// The run is over.
+    /// The run has ended.
     RunDone {
-        /// How it ended.
+        /// The final status.
         status: RunStatus,
-        /// The end, RFC 3339.
+        /// End time, RFC 3339.
         ended_at: String,
-        /// The error that ended it.
+        /// The error that ended the run, if any.
         error: Option<Text>,
     },
 }
 
 impl RunRecord {
-    /// Adds what an event of the run brings to the record, which [begins](Self::begun) with the header of `RunStarted`.
+    /// Applies an event of the run to the record, which [begins](Self::begun) with the header from
+    /// `RunStarted`.
     pub fn apply(&mut self, event: &Event) {
         match event {
             Event::Notice { notice } => self.notices.push(notice.clone()),
             Event::FillDone { fill } => {
                 self.fill = Some(*fill);
-                // The time limit of the fill may have cut the test file.
+                // The fill time limit may have reduced the test file.
                 if let Some(target) = &mut self.header.target {
                     target.span_bytes = fill.written_bytes;
                 }
             }
             Event::StepsAdded { steps, .. } => {
-                // The profile of the record holds what was measured, in the order in which it came about.
+                // The profile in the record lists the steps measured, in the order in which they
+                // were added.
                 if let Some(profile) = &mut self.header.profile {
                     profile.steps.extend_from_slice(steps);
                 }
@@ -181,7 +189,7 @@ impl RunRecord {
                 self.ended_at = Some(ended_at.clone());
                 self.error.clone_from(error);
             }
-            // These tell only how the run goes on.
+            // These events only report progress.
             Event::RunStarted { .. }
             | Event::FillProgress { .. }
             | Event::Preparing { .. }

@@ -1,24 +1,27 @@
-//! GLib's `GRand`, number for number: where GNOME Disks goes when it measures access times.
+//! An exact reimplementation of GLib's `GRand`, which determines the offsets of GNOME Disks'
+//! access-time test.
 //!
-//! The model: the Mersenne Twister MT19937 (Matsumoto and Nishimura, 1998), seeded from one number as in their version
-//! of 2002, which GLib has had since 2.4. A double is made of two draws, the second one the upper digits; a number in
-//! a range that begins at 0 is that double times the end. Facts from GLib's grand.c; the tests hold it against GLib.
+//! The generator is the Mersenne Twister MT19937 (Matsumoto and Nishimura, 1998), seeded from one
+//! number as in their version of 2002, which GLib has used since 2.4. A double consists of two
+//! draws, the second of which provides the upper digits. A number in a range that begins at 0 is
+//! that double times the end. The facts are from GLib's grand.c, and the tests compare the results
+//! with GLib.
 
-/// Words of the state.
+/// Number of words in the state.
 const WORDS: usize = 624;
-/// Distance of the words that are mixed.
+/// Distance between the words that are mixed.
 const DISTANCE: usize = 397;
 /// 2^-32.
 const SCALE: f64 = 1.0 / 4_294_967_296.0;
 
-/// A `GRand`.
+/// A generator equivalent to `GRand`.
 pub struct GlibRandom {
     state: [u32; WORDS],
     used: usize,
 }
 
 impl GlibRandom {
-    /// `g_rand_new_with_seed`.
+    /// Creates a generator like `g_rand_new_with_seed`.
     pub fn new(seed: u32) -> Self {
         let mut state = [seed; WORDS];
         for index in 1..WORDS {
@@ -28,7 +31,7 @@ impl GlibRandom {
         Self { state, used: WORDS }
     }
 
-    /// `g_rand_int`.
+    /// Returns the next number, like `g_rand_int`.
     pub fn bits(&mut self) -> u32 {
         if self.used == WORDS {
             self.renew();
@@ -41,7 +44,7 @@ impl GlibRandom {
         word ^ (word >> 18)
     }
 
-    /// `g_rand_double`: a number in [0, 1).
+    /// Returns a number in [0, 1), like `g_rand_double`.
     pub fn unit(&mut self) -> f64 {
         loop {
             let lower = f64::from(self.bits()) * SCALE;
@@ -52,7 +55,8 @@ impl GlibRandom {
         }
     }
 
-    /// `g_rand_double_range` from 0, cut to a whole number as C does it.
+    /// Returns a number below `end`, like `g_rand_double_range` from 0, truncated to an integer as
+    /// in C.
     pub fn below(&mut self, end: u64) -> u64 {
         (self.unit() * end as f64) as u64
     }
@@ -74,7 +78,7 @@ mod tests {
     use kurabe_testkit::needs::skip;
     use std::process::Command;
 
-    /// Prints what GLib gives: seed, end and count are the arguments.
+    /// Prints GLib's numbers. The arguments are seed, end and count.
     const PROGRAM: &str = r#"
 #include <glib.h>
 #include <stdio.h>
@@ -95,7 +99,7 @@ int main(int count, char **words) {
 
     #[test]
     fn the_twister_is_the_published_one() {
-        // The first and the 10000th output for the usual seed of MT19937, as the C++ standard has them.
+        // The first and the 10000th output for the default seed of MT19937, from the C++ standard.
         let mut random = GlibRandom::new(5489);
         assert_eq!(random.bits(), 3_499_211_612);
         let last = (1..10_000).map(|_| random.bits()).last();
@@ -104,7 +108,8 @@ int main(int count, char **words) {
 
     #[test]
     fn the_places_are_those_of_glib() {
-        // GLib 2.74.6: the program above with the arguments `42 1000204886016 1000`, and so on.
+        // Output of GLib 2.74.6: the program above with the arguments `42 1000204886016 1000`, and
+        // so on.
         let terabyte = drawn(42, 1_000_204_886_016, 1000);
         let first = [796_706_184_806, 183_472_371_116, 779_850_745_394, 596_972_447_831, 445_924_102_445];
         assert_eq!(terabyte[..5], first);

@@ -1,9 +1,9 @@
-//! What another tool printed, as it is kept in an imported run.
+//! The figures printed by another tool, as stored in an imported run.
 //!
-//! The model: a run of another tool is a run whose header has an `Origin` and whose cells have no repetitions but
-//! printed figures. A figure keeps the characters that were printed beside the value in base units (bytes per second,
-//! operations per second, nanoseconds), so that a correction of the unit can be seen and undone. What the tool did not
-//! print is absent, never zero.
+//! A run of another tool has a header with an `Origin`, and its cells have printed figures instead
+//! of repetitions. A figure stores the printed characters next to the value in base units (bytes
+//! per second, operations per second, nanoseconds), so a correction of the unit remains visible and
+//! reversible. Anything that the tool did not print is absent, never zero.
 
 use crate::text::Text;
 use serde::{Deserialize, Serialize};
@@ -15,32 +15,33 @@ use std::collections::BTreeMap;
 pub struct Origin {
     /// The tool, such as `CrystalDiskMark`.
     pub tool: String,
-    /// Its version as printed.
+    /// The tool's version as printed.
     pub version: Option<String>,
     /// The importer that read the file, such as `cdm-text`.
     pub format: String,
-    /// Name of the file, without its folder.
+    /// The file's name without its folder.
     pub file: String,
-    /// When it was measured: ISO 8601 date and time, with an offset only if the tool printed one.
+    /// Time of the measurement: ISO 8601 date and time, with an offset only if the tool printed
+    /// one.
     pub measured_at: Option<String>,
-    /// What was measured, as the tool printed it: a drive letter, a path, a device.
+    /// The target, as the tool printed it: a drive letter, a path, a device.
     pub target: Option<String>,
-    /// How it was measured, as the tool printed it: profile, test size, runs, times.
+    /// The procedure, as the tool printed it: profile, test size, runs, times.
     pub procedure: Option<String>,
-    /// kurabe's profile that measures as the tool did, if there is one.
+    /// The kurabe profile that reproduces the tool's procedure, if there is one.
     pub profile: Option<String>,
-    /// Whatever else the tool printed of the run, by its own word: `Mode`, `Comment`.
+    /// Anything else that the tool printed about the run, by the tool's own key: `Mode`, `Comment`.
     #[serde(default)]
     pub facts: BTreeMap<String, String>,
 }
 
 impl Origin {
-    /// How it was measured, a line for each of several jobs.
+    /// Returns the procedure, with one line for each job.
     pub fn procedures(&self) -> impl Iterator<Item = &str> {
         self.procedure.iter().flat_map(|procedure| procedure.lines())
     }
 
-    /// Tool and version: `CrystalDiskMark 8.0.1`.
+    /// Returns the tool and its version: `CrystalDiskMark 8.0.1`.
     pub fn tool_name(&self) -> String {
         match &self.version {
             Some(version) => format!("{} {version}", self.tool),
@@ -49,7 +50,7 @@ impl Origin {
     }
 }
 
-/// What a figure is, and with it the base unit of its value.
+/// The quantity of a figure. It determines the base unit of the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -58,25 +59,26 @@ pub enum Quantity {
     Rate,
     /// Operations per second.
     Iops,
-    /// Time of an operation, in ns.
+    /// Latency of an operation, in ns.
     Latency,
-    /// Time of the whole, in ns.
+    /// Duration of the whole test, in ns.
     Duration,
     /// An amount of data, in bytes.
     Bytes,
-    /// A number of things.
+    /// A count.
     Count,
-    /// A part of a whole, 0 to 1.
+    /// A fraction from 0 to 1.
     Share,
-    /// A length of a queue: operations outstanding on average.
+    /// Queue length: average number of outstanding operations.
     QueueLength,
-    /// A score without unit.
+    /// A score without a unit.
     Score,
 }
 
 impl Quantity {
-    /// The most that it can be, in the base unit; what is beyond was never measured. Rates have room for the largest parallel file
-    /// systems thirty times over, times for thirty years, and shares may be of many processors.
+    /// Returns the largest plausible value, in the base unit. Larger values can't have been
+    /// measured. The limit for rates is thirty times that of the largest parallel file systems, the
+    /// one for times is thirty years, and shares may add up over many processors.
     fn most(self) -> f64 {
         match self {
             Self::Rate => 1e15,
@@ -88,44 +90,44 @@ impl Quantity {
         }
     }
 
-    /// Whether a value can be one of it.
+    /// Returns whether a value is plausible for this quantity.
     pub fn is_possible(self, value: f64) -> bool {
         (0.0..=self.most()).contains(&value)
     }
 }
 
-/// How the tool came from what it saw to the figure.
+/// How the tool derived the figure from its measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PrintedStatistic {
-    /// Arithmetic mean over the runs, or over the time of a single one.
+    /// Arithmetic mean over the runs, or over the duration of a single one.
     Mean,
     /// Median over the runs.
     Median,
-    /// Highest of the runs or operations.
+    /// Highest value of the runs or operations.
     Highest,
-    /// Lowest of the runs or operations.
+    /// Lowest value of the runs or operations.
     Lowest,
     /// Standard deviation.
     StandardDeviation,
-    /// A percentile, in percent: 99.9.
+    /// A percentile, in percent, such as 99.9.
     Percentile(f64),
-    /// Everything added up.
+    /// The sum of all values.
     Sum,
-    /// The tool does not say, and its sources are not known.
+    /// Unknown: the tool does not document it, and its source is not available.
     Unknown,
 }
 
-/// Why and by how much the value differs from what is printed.
+/// A correction of a value that differs from the printed one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Correction {
-    /// The printed value in the printed unit, times this, is the value in the unit's true meaning.
+    /// Factor that converts the printed value into the actual unit.
     pub factor: f64,
-    /// The unit that the printed number truly has, such as `KiB/s / 1000`.
+    /// The actual unit of the printed number, such as `KiB/s / 1000`.
     pub unit: String,
-    /// Why.
+    /// The reason for the correction.
     pub reason: Text,
 }
 
@@ -133,82 +135,83 @@ pub struct Correction {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrintedFigure {
-    /// What it is.
+    /// The quantity.
     pub quantity: Quantity,
-    /// How it was made.
+    /// The statistic.
     pub statistic: PrintedStatistic,
-    /// Its value in the base unit of the quantity, corrected; finite, not negative.
+    /// Corrected value in the base unit of the quantity. Finite and not negative.
     pub value: f64,
     /// The number as printed, such as `508.897`.
     pub printed: String,
-    /// The unit as printed, such as `MB/s`; empty if none was.
+    /// The unit as printed, such as `MB/s`. Empty if none was printed.
     pub unit_printed: String,
-    /// Correction of the unit, where the tool prints a wrong one.
-    // In a box: few figures have one, and a run may have a million figures.
+    /// Correction of the unit, if the tool prints a wrong one.
+    // Boxed because few figures have one, and a run may have a million figures.
     pub correction: Option<Box<Correction>>,
-    /// What it is of, where quantity and statistic do not tell.
+    /// The subject of the figure, if quantity and statistic don't determine it.
     pub of: Option<FigureOf>,
 }
 
-/// What a printed figure is of. Kept as a word; records of earlier versions have a few English words in its place.
+/// The subject of a printed figure. It is stored as a keyword. Records of earlier versions contain
+/// an English phrase instead.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "String", into = "String")]
 #[cfg_attr(feature = "schema", schemars(with = "String"))]
 pub enum FigureOf {
-    /// Time of an operation, where the tool knows only one.
+    /// Latency of an operation, for tools that report only one kind.
     Latency,
     /// Time from the submission of an operation to its completion.
     CompletionLatency,
-    /// Time that handing over an operation took.
+    /// Time needed to submit an operation.
     SubmissionLatency,
-    /// Both together.
+    /// Sum of submission and completion latency.
     TotalLatency,
-    /// Time of a read or a write, where files and directories are timed, too.
+    /// Time of a read or write, for tools that also time files and directories.
     OperationLatency,
-    /// Time of a file or a directory.
+    /// Time of a file or directory operation.
     EntryLatency,
     /// Time of a sync.
     SyncLatency,
-    /// Time of a whole block of several operations.
+    /// Time of a block of several operations.
     BlockTime,
-    /// The mean latencies of the runs.
+    /// Mean latencies of the runs.
     RunMeanLatency,
-    /// The mean completion latencies of the runs.
+    /// Mean completion latencies of the runs.
     RunMeanCompletionLatency,
-    /// The samples, put together as GNOME Disks does it.
+    /// Samples, combined in the same way as GNOME Disks.
     Samples,
-    /// Rates that were looked at again and again.
+    /// Periodic samples of the rate.
     RateSamples,
-    /// The same of operations per second.
+    /// Periodic samples of the operations per second.
     IopsSamples,
-    /// All data that was read or written.
+    /// All data read or written.
     DataMoved,
     /// All operations.
     Operations,
-    /// The time that was measured.
+    /// The measured time.
     RunTime,
-    /// The time of the whole test.
+    /// The duration of the whole test.
     TestTime,
-    /// Until the first worker was done.
+    /// The time until the first worker finished.
     FirstDone,
-    /// Until the last worker was done.
+    /// The time until the last worker finished.
     LastDone,
-    /// The accesses of an access time test.
+    /// The accesses of an access-time test.
     AccessTest,
-    /// The load that the tool was asked to make.
+    /// The load that the tool was configured to generate.
     GeneratedLoad,
-    /// Each process by itself.
+    /// Each process separately.
     EachProcess,
-    /// All processes together, as their parent saw it.
+    /// All processes together, as seen by their parent.
     SeenByParent,
-    /// The figures of all processes added up.
+    /// The sum over all processes.
     SumOfProcesses,
-    /// The tool's own name: `r_await`.
+    /// The tool's own name, such as `r_await`.
     Named(String),
 }
 
-/// The words of what a figure is of: as they are kept, and as earlier versions kept them.
+/// The keyword of each subject, and the phrase that earlier versions stored.
 static FIGURE_OF: [(FigureOf, &str, &str); 24] = [
     (FigureOf::Latency, "latency", "latency"),
     (FigureOf::CompletionLatency, "completion_latency", "completion latency"),
@@ -237,7 +240,8 @@ static FIGURE_OF: [(FigureOf, &str, &str); 24] = [
 ];
 
 impl FigureOf {
-    /// Whether the figure is a mean, or made of means, whatever its statistic over the runs is.
+    /// Returns whether the figure is a mean or derived from means, regardless of its statistic over
+    /// the runs.
     pub fn is_of_means(&self) -> bool {
         matches!(self, Self::RunMeanLatency | Self::RunMeanCompletionLatency | Self::Samples)
     }
@@ -262,7 +266,7 @@ impl From<FigureOf> for String {
     }
 }
 
-/// What the points of a series are told along.
+/// The axis along which the points of a series are ordered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -271,57 +275,58 @@ pub enum SeriesAxis {
     Time,
     /// Offset on the target, in bytes.
     Offset,
-    /// Number of the point, from 0, where the tool printed neither time nor place.
+    /// Zero-based number of the point, if the tool printed neither time nor offset.
     Number,
 }
 
-/// A figure that a tool printed again and again.
+/// A figure that a tool printed periodically.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PrintedSeries {
-    /// What it is.
+    /// The quantity.
     pub quantity: Quantity,
     /// The tool's name for it, such as `r_await`.
     pub name: String,
     /// The unit as printed.
     pub unit_printed: String,
-    /// What the points are told along.
+    /// The axis of the points.
     pub axis: SeriesAxis,
-    /// Place on the axis, and value in the base unit of the quantity.
+    /// Position on the axis, and value in the base unit of the quantity.
     pub points: Vec<(f64, f64)>,
 }
 
-/// What another tool printed of a cell.
+/// The results of a cell, as printed by another tool.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImportedCell {
-    /// How the cell was measured, in the tool's own words: `SEQ 1MiB (Q= 8, T= 1)`, a command line.
+    /// The procedure of the cell, as the tool printed it: `SEQ 1MiB (Q= 8, T= 1)`, a command line.
     pub procedure: Option<String>,
-    /// Runs behind the figures.
+    /// Number of runs behind the figures.
     pub runs: Option<u32>,
     /// Block size in bytes.
     pub block_bytes: Option<u64>,
     /// Operations in flight per thread.
     pub iodepth: Option<u32>,
-    /// Threads.
+    /// Number of threads.
     pub threads: Option<u32>,
-    /// How many threads the job had of which this is a single one, as fio tells them without `group_reporting`.
+    /// Number of threads of the job, if this cell is only one of them. fio reports threads
+    /// separately without `group_reporting`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub one_of_threads: Option<u32>,
-    /// Whether offsets ascend; `Some(false)` is random.
+    /// Whether offsets ascend. `Some(false)` means random.
     pub sequential: Option<bool>,
-    /// Share of reads of a mix, in percent.
+    /// Percentage of reads in a mix.
     pub read_percent: Option<f64>,
-    /// First byte that it went to.
+    /// First byte of the span.
     pub offset_bytes: Option<u64>,
-    /// Bytes from there on that it covered.
+    /// Length of the span in bytes.
     pub span_bytes: Option<u64>,
     /// Whether the tool reads from the page cache on purpose (`hdparm -T`): its figures are those of the computer's memory.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// Figures; the first is the main one.
+    /// Printed figures, with the main one first.
     pub figures: Vec<PrintedFigure>,
-    /// Series.
+    /// Printed series.
     #[serde(default)]
     pub series: Vec<PrintedSeries>,
 }

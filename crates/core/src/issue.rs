@@ -1,9 +1,9 @@
-//! How operations are issued, as far as the user decides it.
+//! User settings that determine how operations are issued.
 
 use crate::words::Keyword;
 use serde::{Deserialize, Serialize};
 
-/// A way to the kernel.
+/// The kernel interface through which operations are issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -12,7 +12,7 @@ pub enum Engine {
     Uring,
     /// pread and pwrite.
     Threads,
-    /// Copies from and into a mapping.
+    /// Copies from and to a memory mapping.
     Mmap,
 }
 
@@ -21,15 +21,15 @@ impl Keyword for Engine {
         &[("uring", Self::Uring), ("threads", Self::Threads), ("mmap", Self::Mmap)];
 }
 
-/// The engine that the user asked for.
+/// The engine that the user requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum EngineChoice {
-    /// Find out.
+    /// Select the engine automatically.
     #[default]
     Auto,
-    /// This one.
+    /// Use this engine.
     Fixed(Engine),
 }
 
@@ -47,13 +47,14 @@ impl Keyword for EngineChoice {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitMode {
-    /// The thread sleeps until the kernel wakes it. The default: it is what programs do.
+    /// The thread sleeps until the kernel wakes it. The default, because programs do the same.
     #[default]
     Sleep,
-    /// The thread looks at the completion queue again and again; saves the 30 to 60 µs that waking an idle CPU
-    /// costs in a virtual machine.
+    /// The thread polls the completion queue. This saves the 30 to 60 µs that it takes to wake an
+    /// idle CPU in a virtual machine.
     Spin,
-    /// The kernel polls the device instead of waiting for its interrupt; few devices and drivers allow it.
+    /// The kernel polls the device instead of waiting for its interrupt. Few devices and drivers
+    /// support this.
     Poll,
 }
 
@@ -62,13 +63,14 @@ impl Keyword for WaitMode {
         &[("sleep", Self::Sleep), ("spin", Self::Spin), ("poll", Self::Poll)];
 }
 
-/// The pages under buffers. The kind changes what a disk seems to do, because a request of scattered pages is cut
-/// at the device's segment limit, so it stands in the record.
+/// The size of the pages that back the buffers. It affects the measured performance, because a
+/// request on scattered pages is split at the device's segment limit. It is therefore part of the
+/// record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pages {
-    /// Ordinary pages of 4 KiB, as most programs' buffers have. The default.
+    /// Ordinary 4 KiB pages, as in most programs. The default.
     #[default]
     Small,
     /// Pages of 2 MiB.
@@ -79,7 +81,7 @@ impl Keyword for Pages {
     const WORDS: &'static [(&'static str, Self)] = &[("4k", Self::Small), ("huge", Self::Huge)];
 }
 
-/// What becomes of the page cache between repetitions of buffered I/O.
+/// Whether the page cache is dropped between repetitions of buffered I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -95,15 +97,15 @@ impl Keyword for CachePolicy {
     const WORDS: &'static [(&'static str, Self)] = &[("drop", Self::Drop), ("keep", Self::Keep)];
 }
 
-/// How operations are issued, all of it.
+/// All settings that determine how operations are issued.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Engine.
+    /// The requested engine.
     pub engine: EngineChoice,
     /// How completions are awaited.
     pub wait: WaitMode,
-    /// Pages under the buffers.
+    /// The pages that back the buffers.
     pub pages: Pages,
-    /// The page cache.
+    /// Handling of the page cache between repetitions.
     pub cache: CachePolicy,
 }

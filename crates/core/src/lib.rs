@@ -1,5 +1,5 @@
-//! The vocabulary of kurabe: what every room says to every other. No I/O happens here, but for files from outside that are
-//! read up to a limit ([`outside`]), and no clock is read.
+//! The vocabulary of kurabe, shared by all other crates. This crate does no I/O, except for reading
+//! files from outside up to a size limit ([`outside`]), and it reads no clock.
 
 mod data_file;
 mod error;

@@ -1,7 +1,8 @@
-//! Files of the project that become part of the program, found by their names, and how they are told apart from files of a
-//! user's own.
+//! Project files that are embedded in the program and looked up by name, and how those names are
+//! distinguished from paths of the user's own files.
 
-/// Name and text of each of these files, in a folder of the project and with one ending.
+/// Creates a list with the name and text of each of these files, which share a folder and an
+/// extension.
 #[macro_export]
 macro_rules! library {
     ($folder:literal, $ending:literal: $($name:literal),* $(,)?) => {
@@ -12,17 +13,17 @@ macro_rules! library {
     };
 }
 
-/// The names of a library, in its order.
+/// Returns the names in a library, in order.
 pub fn names<'l>(library: &[(&'l str, &str)]) -> Vec<&'l str> {
     library.iter().map(|(name, _)| *name).collect()
 }
 
-/// The text that a library has under a name.
+/// Returns the text of a library file.
 pub fn text_named(library: &[(&str, &'static str)], name: &str) -> Option<&'static str> {
     library.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
 }
 
-/// Whether what stands for a name of the library is the path of a file of the user's own.
+/// Returns whether a name is the path of the user's own file.
 pub fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains('/')
 }

@@ -1,28 +1,28 @@
-//! An operation by itself, as a list of all of them has it.
+//! A single operation, as written to the list of all operations.
 
 use crate::{device::ErrorNumber, workload::Op};
 
-/// An operation that came back. Times count from the start of its repetition's recording.
+/// A completed operation. Times are relative to the start of the recording of its repetition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedOperation {
-    /// Place of its cell in the run, from 0.
+    /// Zero-based index of its cell in the run.
     pub cell_index: u32,
-    /// Number of its repetition, from 0.
+    /// Zero-based index of its repetition.
     pub repetition: u32,
-    /// What it did.
+    /// The operation.
     pub op: Op,
-    /// When it was handed to the device.
+    /// Time of submission to the device, in ns.
     pub issued_ns: u64,
-    /// When it came back.
+    /// Time of completion, in ns.
     pub completed_ns: u64,
-    /// From its issue to its end; in an open loop from when it was due.
+    /// Latency in ns, from submission to completion. In an open loop, from the due time.
     pub latency_ns: u64,
-    /// Why it failed, if it did.
+    /// The error, if it failed.
     pub error: Option<ErrorNumber>,
-    /// Where its time from issue to end went, in the order of [`crate::model::ModelRecord::cause_names`]; empty where nobody
-    /// can tell.
+    /// Breakdown of the time from submission to completion, in the order of
+    /// [`crate::model::ModelRecord::cause_names`]. Empty if unknown.
     pub times_ns: Vec<u64>,
 }
 
-/// Hears of every operation; an error of its own ends the run.
+/// A callback that receives every operation. An error from it ends the run.
 pub type OperationList<'a> = &'a mut dyn FnMut(&ListedOperation) -> crate::Result<()>;

@@ -1,78 +1,82 @@
-//! What kurabe made on somebody's storage and must take away again: enough of it to know it once more after a kill, when
-//! its name may be another's, and its file system may be mounted elsewhere.
+//! Files and folders that kurabe created on the user's storage and must remove. The stored facts
+//! are sufficient to recognise them after a crash, when their name may belong to another file and
+//! their file system may be mounted elsewhere.
 
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A test file or a work folder, as the store keeps it until it is known to be gone.
+/// A test file or work folder, as stored until its removal is confirmed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeFile {
-    /// Where it was made, without links.
+    /// The path at which it was created, without symbolic links.
     #[serde(skip)]
     pub path: PathBuf,
-    /// The random word of its mark, in 32 digits; empty where it was made by a kurabe that did not mark.
+    /// The random token of its mark, 32 digits long. Empty if it was created by a version of kurabe
+    /// without marks.
     pub word: String,
-    /// The folder that it was made in.
+    /// The folder in which it was created.
     pub folder: Option<FolderFacts>,
-    /// What is known since it is there; `None` before.
+    /// Facts known once it has been created; `None` before.
     pub made: Option<MadeFacts>,
-    /// Why it is still there although its run has ended, once somebody was told.
+    /// Why it still exists although its run has ended. Set once the user has been informed.
     pub told: Option<StillThere>,
 }
 
-/// A file or folder that was made.
+/// Facts about a file or folder that was created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MadeFacts {
-    /// Its number on its file system; `None` where the numbers are drawn anew at each mount.
+    /// Inode number. `None` if the file system assigns new numbers at each mount.
     pub inode: Option<u64>,
-    /// The user it belongs to.
+    /// User id of the owner.
     pub user: u32,
 }
 
-/// A folder, wherever its file system is mounted.
+/// A folder, identified independently of where its file system is mounted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FolderFacts {
-    /// Its number on its file system; `None` where the numbers are drawn anew at each mount.
+    /// Inode number. `None` if the file system assigns new numbers at each mount.
     pub inode: Option<u64>,
-    /// Its file system.
+    /// The file system that contains it.
     pub file_system: FileSystemFacts,
-    /// How many names of its path lead to where its file system is mounted.
+    /// Number of path components down to the mount point of its file system.
     pub mount_depth: usize,
-    /// Which folder of the file system is mounted there.
+    /// The folder of the file system that is mounted there.
     pub mount_root: PathBuf,
 }
 
-/// A file system, as well as it can be known again.
+/// Facts that identify a file system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSystemFacts {
     /// Its type, such as `ext4`.
     pub kind: String,
-    /// `st_dev` of its files: another device may get this number after the next start of the machine.
+    /// `st_dev` of its files. After a reboot, another device may have the same number.
     pub device: u64,
-    /// The machine's start during which the device has this number.
+    /// Id of the boot during which the device has this number.
     pub boot_id: String,
-    /// `f_fsid`: made of the file system's own id, or of the device's number; 0 where there is none.
+    /// `f_fsid`, derived from the file system's own id or from the device number. 0 if there is
+    /// none.
     pub fsid: u64,
-    /// Its own id, where udev knows it.
+    /// The file system's own id, if udev knows it.
     pub uuid: Option<String>,
 }
 
-/// Why something that a run made is still there.
+/// Why something that a run created still exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StillThere {
-    /// What has the name bears no mark, or another one.
+    /// The file at that path has no mark, or a different one.
     OtherMark,
-    /// What has the name is another file: its number differs, or it has a second name.
+    /// The file at that path is a different one: its inode number differs, or it has a second hard
+    /// link.
     OtherFile,
-    /// What has the name belongs to another user.
+    /// The file at that path belongs to another user.
     OtherUser,
-    /// The folder is not where it was: renamed, or its file system is not mounted.
+    /// The folder is not at its path. It was renamed, or its file system is not mounted.
     FolderAway,
 }
 
 impl FileSystemFacts {
-    /// Whether it is the same file system, as far as both tell.
+    /// Returns whether both describe the same file system, as far as the known facts allow.
     pub fn is_same(&self, other: &Self) -> bool {
         if self.kind != other.kind {
             return false;
@@ -86,14 +90,15 @@ impl FileSystemFacts {
 }
 
 impl FolderFacts {
-    /// Whether it is the same folder, as far as both tell.
+    /// Returns whether both describe the same folder, as far as the known facts allow.
     pub fn is_same(&self, other: &Self) -> bool {
         self.inode == other.inode && self.file_system.is_same(&other.file_system)
     }
 
-    /// The path of the folder within its file system, when this was its path.
+    /// Returns the path of the folder within its file system, given that `path` was its absolute
+    /// path.
     pub fn inside(&self, path: &Path) -> PathBuf {
-        // The root is a component as well.
+        // The root directory also counts as a component.
         self.mount_root.join(path.components().skip(self.mount_depth + 1).collect::<PathBuf>())
     }
 }

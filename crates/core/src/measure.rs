@@ -1,8 +1,8 @@
-//! What the figure of a cell tells.
+//! The quantity that a cell measures.
 
 use serde::{Deserialize, Serialize};
 
-/// What the figure of a cell tells.
+/// The quantity that a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -19,7 +19,7 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Its word in tables for programs, as in JSON.
+    /// Returns the keyword used in JSON and machine-readable tables.
     pub fn word(self) -> &'static str {
         match self {
             Self::Rate => "rate",
@@ -29,7 +29,7 @@ impl Measure {
         }
     }
 
-    /// Whether more is faster.
+    /// Returns whether a higher value is better.
     pub fn higher_is_better(self) -> bool {
         matches!(self, Self::Rate | Self::Operations)
     }

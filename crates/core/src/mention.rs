@@ -1,22 +1,23 @@
-//! What a sentence mentions of the command line: an option, a command. The mention is data, and whoever shows the sentence
-//! words it.
+//! References to options and commands of the command line within a sentence. A reference is data,
+//! and each front end decides how to word it.
 //!
-//! The model: a mention stands in the format strings of `text!` by its constant (`{SIZE}`, `` `{LIST}` ``). There it is
-//! written as it is typed, between two marks; a [`Text`](crate::Text) takes the marks away and keeps the marked form
-//! beside. A terminal and a record show it as it is typed; a page, which has neither options nor commands, names its own.
-//! In a line that is to be typed, and in no sentence, `{RUN:#}` has no marks.
+//! A mention appears in the format strings of `text!` by its constant (`{SIZE}`, `` `{LIST}` ``).
+//! It is formatted as typed, between two marks. A [`Text`](crate::Text) removes the marks and also
+//! stores the marked form. Terminals and records show the typed form. A web page has neither
+//! options nor commands, so it substitutes its own names. `{RUN:#}` is formatted without marks, for
+//! command lines that are not part of a sentence.
 
 use std::fmt;
 
-/// Noncharacters of Unicode (for use within a program) around a mention.
+/// Unicode noncharacters (for internal use within a program) that surround a mention.
 const MARKS: [char; 2] = ['\u{fdd0}', '\u{fdd1}'];
 
-/// What can be typed.
+/// Something that can be typed on a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mention {
-    /// An option of kurabe's commands, by the name of its constant.
+    /// An option of kurabe's commands, identified by the name of its constant.
     Flag(&'static str),
-    /// A command of kurabe, by the name of its constant.
+    /// A kurabe command, identified by the name of its constant.
     Command(&'static str),
     /// A command of another program, as it is typed.
     Shell(&'static str),
@@ -34,23 +35,23 @@ impl fmt::Display for Mention {
     }
 }
 
-/// Whether anything is mentioned.
+/// Returns whether the text contains a mention.
 pub(crate) fn is_marked(words: &str) -> bool {
     words.contains(MARKS)
 }
 
-/// The words with their mentions as they are typed.
+/// Returns the text with its mentions as typed.
 pub(crate) fn typed(words: &str) -> String {
     words.replace(MARKS, "")
 }
 
-/// Constants, and a list of all of them.
+/// Defines constants and a list of all of them.
 macro_rules! mentions {
     ($list:ident: $kind:ident, $($name:ident)+) => {
         $(#[doc = concat!("See [`Mention::", stringify!($kind), "`].")]
         pub const $name: Mention = Mention::$kind(stringify!($name));)+
 
-        /// All of them.
+        /// All mentions of this kind.
         pub const $list: &[Mention] = &[$($name),+];
     };
 }

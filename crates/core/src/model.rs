@@ -1,58 +1,59 @@
-//! A modelled target: what the engine needs of one, and what a record keeps of it.
+//! A modelled target: the interface that the engine uses, and the parts that a record stores.
 //!
-//! The model: the device of a modelled target has a clock of its own that only its operations and pauses move. After a
-//! measurement it tells where the time of the operations went, layer by layer, in sums that are exact.
+//! The device of a modelled target has its own virtual clock, which only operations and pauses
+//! advance. After a measurement it reports where the time of the operations went, layer by layer,
+//! in exact sums.
 
 use crate::{device::Device, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// A target that is computed.
+/// A modelled target.
 pub trait Model {
-    /// The device through which operations go; its clock goes on where the last one stood.
+    /// The device that performs operations. Its clock continues from that of the previous device.
     type Device<'m>: Device
     where
         Self: 'm;
 
-    /// Bytes that offsets may cover.
+    /// Returns the number of bytes that offsets may cover.
     fn span_bytes(&self) -> u64;
 
-    /// A device for as many operations in flight as the queues have.
+    /// Creates a device for the operations in flight that `queues` specifies.
     fn device(&mut self, queues: Queues) -> Self::Device<'_>;
 
-    /// The model's clock.
+    /// Returns the model's clock in ns.
     fn now_ns(&self) -> u64;
 
-    /// Nothing is asked of it for a while; work in the background goes on.
+    /// Lets the model idle for a time. Background work continues.
     fn idle(&mut self, length_ns: u64);
 
-    /// How its host copies files.
+    /// Returns how its host copies files.
     fn copy_habits(&self) -> CopyHabits;
 
-    /// What a record keeps of it.
+    /// Returns the description of the model for the record.
     fn record(&self) -> ModelRecord;
 
-    /// The sums that one of its devices took, with the names of what they are of.
+    /// Converts the sums from one of its devices into an account with names.
     fn account(&self, sums: &TimeSums) -> TimeAccount;
 }
 
-/// How operations come to a modelled device.
+/// How operations arrive at a modelled device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
-    /// Threads that issue them, each on a processor of its own.
+    /// Number of issuing threads, each on its own processor.
     pub threads: u32,
-    /// Operations that each of them keeps in flight.
+    /// Operations in flight per thread.
     pub iodepth: u32,
-    /// Whether a write is done only when it is safe (`O_SYNC`).
+    /// Whether a write completes only when it is durable (`O_SYNC`).
     pub o_sync: bool,
 }
 
 impl Queues {
-    /// One thread's queue of ordinary operations.
+    /// Returns the queue of one thread with ordinary operations.
     pub const fn of_one(iodepth: u32) -> Self {
         Self { threads: 1, iodepth, o_sync: false }
     }
 
-    /// Operations in flight in all.
+    /// Returns the total number of operations in flight.
     pub const fn slots(self) -> usize {
         self.threads as usize * self.iodepth as usize
     }
@@ -61,38 +62,39 @@ impl Queues {
 /// How an operating system copies a file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CopyHabits {
-    /// Bytes of one operation.
+    /// Bytes per operation.
     pub piece_bytes: u32,
     /// Operations in flight while the file is read or written.
     pub iodepth: u32,
-    /// Pause of the host before each piece that it reads, in which it asks nothing of the device.
+    /// Pause of the host before each read, in ns, during which the device is idle.
     pub read_gap_ns: u64,
-    /// The same before each piece that it writes.
+    /// Pause of the host before each write, in ns.
     pub write_gap_ns: u64,
-    /// Bytes read before it turns to writing, and the other way round, when source and destination are one device.
+    /// Bytes read before switching to writing, and vice versa, if source and destination are on the
+    /// same device.
     pub turn_bytes: u64,
-    /// Rate at which a disk in memory is read.
+    /// Read rate of a disk in memory.
     pub memory_read_bytes_per_s: f64,
-    /// Rate at which a disk in memory is written.
+    /// Write rate of a disk in memory.
     pub memory_write_bytes_per_s: f64,
 }
 
-/// A modelled stack as it was for a run.
+/// A modelled stack, as configured for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelRecord {
-    /// The name that its device file gives.
+    /// The name from its device file.
     pub name: String,
-    /// What it is.
+    /// A one-line description.
     pub title: Text,
-    /// Seed of what is random in it.
+    /// Seed of its random behaviour.
     pub seed: u64,
-    /// Its layers from the host down; a layer that is there several times is listed once.
+    /// Its layers from the host down. Identical layers are listed once.
     pub layers: Vec<LayerRecord>,
 }
 
 impl ModelRecord {
-    /// What time can go to as `layer.cause`, in the order of [`TimeSums::times_ns`].
+    /// Returns the causes as `layer.cause`, in the order of [`TimeSums::times_ns`].
     pub fn cause_names(&self) -> Vec<String> {
         let of_layer = |layer: &LayerRecord| -> Vec<String> {
             layer.causes.iter().map(|cause| format!("{}.{}", layer.name, cause.key)).collect()
@@ -100,7 +102,7 @@ impl ModelRecord {
         std::iter::once("unexplained".to_owned()).chain(self.layers.iter().flat_map(of_layer)).collect()
     }
 
-    /// The parameters that the command line or a study set: `raid.strip = 256 KiB`.
+    /// Returns the parameters that the command line or a study changed: `raid.strip = 256 KiB`.
     pub fn changes(&self) -> Vec<String> {
         let of_layer = |layer: &LayerRecord| -> Vec<String> {
             let changed = layer.parameters.iter().filter(|parameter| parameter.changed);
@@ -111,7 +113,7 @@ impl ModelRecord {
         self.layers.iter().flat_map(of_layer).collect()
     }
 
-    /// The name, with what was changed of the model behind it, if anything was.
+    /// Returns the name of the model, followed by its changed parameters, if any.
     pub fn name_with_changes(&self) -> String {
         match self.changes().join(", ").as_str() {
             "" => self.name.clone(),
@@ -119,42 +121,43 @@ impl ModelRecord {
         }
     }
 
-    /// The layer of this name.
+    /// Returns the layer with this name.
     pub fn layer(&self, name: &str) -> Option<&LayerRecord> {
         self.layers.iter().find(|layer| layer.name == name)
     }
 
-    /// What is known of a cause to which an account gave time.
+    /// Returns the description of a cause in an account.
     pub fn cause(&self, share: &TimeShare) -> Option<&CauseRecord> {
         self.layer(&share.layer)?.causes.iter().find(|cause| cause.key == share.cause)
     }
 }
 
-/// Kinds of layers that are a connection: they carry data while those below work on more.
+/// Kinds of layers that are links. They transfer data while the layers below work on other
+/// requests.
 pub const CONNECTIONS: [&str; 5] = ["scsi", "sata", "usb", "pcie", "port-multiplier"];
 
 /// A layer of a modelled stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerRecord {
-    /// Its name in the stack.
+    /// The layer's name in the stack.
     pub name: String,
-    /// Its kind.
+    /// The layer's kind.
     pub kind: String,
-    /// How many of it there are.
+    /// Number of instances.
     pub instances: u32,
-    /// Layers above it, for drawing.
+    /// Number of layers above it, for drawing.
     pub depth: u32,
-    /// Its parameters.
+    /// The layer's parameters.
     pub parameters: Vec<ParameterRecord>,
-    /// What its time can go to.
+    /// The causes to which the layer charges time.
     pub causes: Vec<CauseRecord>,
-    /// What it counts.
+    /// The layer's counters.
     pub counters: Vec<CounterRecord>,
 }
 
 impl LayerRecord {
-    /// The value of a parameter, with its unit.
+    /// Returns the value of a parameter, with its unit.
     pub fn value(&self, key: &str) -> Option<&str> {
         self.parameters.iter().find(|parameter| parameter.key == key).map(|one| one.value.as_str())
     }
@@ -164,68 +167,71 @@ impl LayerRecord {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterRecord {
-    /// Its key.
+    /// The parameter's key.
     pub key: String,
-    /// Its value with its unit.
+    /// The value with its unit.
     pub value: String,
-    /// Where the value is from.
+    /// The source of the value.
     pub source: String,
     /// Whether the command line or a study changed it.
     pub changed: bool,
 }
 
-/// Something that time goes to.
+/// A cause to which time is charged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRecord {
-    /// Stable word, unique within its layer.
+    /// Stable key, unique within its layer.
     pub key: String,
-    /// A few words.
+    /// A short name.
     pub name: Text,
-    /// One sentence for somebody who never heard of it.
+    /// One sentence of explanation for a reader who does not know the term.
     pub explanation: Text,
-    /// Whether it is standing in line: time in which others are served, so that what bounds them bounds this, too.
+    /// Whether this is time spent waiting in a queue while other requests are served. The limit of
+    /// those requests is then also the limit of this one.
     #[serde(default)]
     pub in_line: bool,
-    /// What somebody can know it by who sees no account.
+    /// How the cause shows in measurements without an account.
     #[serde(default)]
     pub class: CauseClass,
 }
 
-/// What a cause is to somebody outside: what changes the time that goes to it.
+/// The observable class of a cause, defined by what changes the time charged to it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CauseClass {
-    /// How many others are served before, whatever serves them.
+    /// The number of requests served before, by any part.
     Line,
-    /// The same, in front of a part that takes one at a time.
+    /// The number of requests served before, by a part that handles one at a time.
     Serial,
-    /// Bytes on the connection.
+    /// Bytes transferred over the link.
     Link,
-    /// Commands, whatever their size: the computer, the protocol, firmware, finding the data.
+    /// Commands regardless of their size: host, protocol, firmware, address lookup.
     Command,
-    /// Arm and rotation.
+    /// Seek and rotation.
     Mechanics,
-    /// Bytes of the medium.
+    /// Bytes read from or written to the medium.
     Medium,
-    /// The device's chips and controller, which work side by side: bytes or commands, as there are more of.
+    /// The device's chips and controller, which work in parallel. Depends on bytes or commands,
+    /// whichever dominates.
     #[default]
     Device,
-    /// Position in a file whose clusters are found one after the other.
+    /// Position in a file whose clusters form a linked chain.
     Chain,
-    /// A limit that somebody sold, whatever the device could.
+    /// A contractual limit, independent of what the device could do.
     Limit,
-    /// What a medium needs beside the bytes that are written: programming, the rest of a unit, room in a cache.
+    /// Work of the medium beyond the bytes written: programming, completing a unit, freeing space
+    /// in a cache.
     Writing,
-    /// The computer's memory, which answers for the storage below it.
+    /// The host's memory, which serves requests instead of the storage below it.
     Memory,
 }
 
 impl CauseClass {
-    /// Returns the class that a word names, as records spell it.
+    /// Returns the class with this keyword, as spelled in records.
     pub const fn named(word: &str) -> Option<Self> {
-        // Strings cannot be matched in a constant.
+        // Strings can't be matched in a constant function.
         Some(match word.as_bytes() {
             b"line" => Self::Line,
             b"serial" => Self::Serial,
@@ -243,32 +249,32 @@ impl CauseClass {
     }
 }
 
-/// Something that a layer counts.
+/// A counter of a layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CounterRecord {
-    /// Stable word, unique within its layer.
+    /// Stable key, unique within its layer.
     pub key: String,
-    /// A few words.
+    /// A short name.
     pub name: Text,
 }
 
-/// Where the time of operations went, as numbers in the order of a record's layers and of the causes and counters within
-/// each: what an account is while nobody reads it.
+/// A time breakdown as plain numbers, in the order of a record's layers and of the causes and
+/// counters in each layer. The compact form of [`TimeAccount`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TimeSums {
-    /// Operations.
+    /// Number of operations.
     pub operations: u64,
-    /// Sum of their latencies; the times sum to it exactly.
+    /// Sum of their latencies in ns. Equal to the sum of `times_ns`.
     pub latency_ns: u64,
-    /// Time by cause; the first is what no layer accounted for.
+    /// Time by cause, in ns. The first entry is the time that no layer accounted for.
     pub times_ns: Vec<u64>,
-    /// How often, by counter.
+    /// Values of the counters.
     pub counts: Vec<u64>,
 }
 
 impl TimeSums {
-    /// Adds sums of the same stack.
+    /// Adds the sums of another device of the same stack.
     pub fn add(&mut self, other: &Self) {
         let add_all = |sums: &mut Vec<u64>, more: &[u64]| {
             sums.resize(sums.len().max(more.len()), 0);
@@ -281,21 +287,21 @@ impl TimeSums {
     }
 }
 
-/// Where the time of operations went.
+/// The time breakdown of operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeAccount {
-    /// Operations.
+    /// Number of operations.
     pub operations: u64,
-    /// Sum of their latencies; the shares sum to it exactly.
+    /// Sum of their latencies in ns. Equal to the sum of the shares.
     pub latency_ns: u64,
-    /// By layer and cause, from the host down; causes that took no time are left out.
+    /// Time by layer and cause, from the host down. Causes that took no time are omitted.
     pub shares: Vec<TimeShare>,
-    /// What the layers counted meanwhile.
+    /// Values of the layers' counters.
     pub counts: Vec<LayerCount>,
 }
 
-/// What one cause took.
+/// The time charged to one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeShare {
@@ -303,11 +309,11 @@ pub struct TimeShare {
     pub layer: String,
     /// Key of the cause.
     pub cause: String,
-    /// Its time.
+    /// Time in ns.
     pub time_ns: u64,
 }
 
-/// What one layer counted.
+/// The value of one counter of a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
@@ -315,14 +321,14 @@ pub struct LayerCount {
     pub layer: String,
     /// Key of the counter.
     pub counter: String,
-    /// How often.
+    /// The value.
     pub count: u64,
 }
 
 impl TimeAccount {
     /// Adds another account of the same stack.
     pub fn add(&mut self, other: &Self) {
-        // An imported record may hold any numbers.
+        // An imported record may contain arbitrary numbers.
         self.operations = self.operations.saturating_add(other.operations);
         self.latency_ns = self.latency_ns.saturating_add(other.latency_ns);
         for share in &other.shares {
@@ -370,7 +376,7 @@ mod tests {
             assert_eq!(CauseClass::named(word), Some(read), "{word}");
         }
         assert_eq!(CauseClass::named("Line"), None);
-        // A class that is missing above is in the message of this error.
+        // Detects a class that is missing above: this error's message lists all of them.
         let error = CauseClass::deserialize(StrDeserializer::<Error>::new("arm")).unwrap_err().to_string();
         assert_eq!(error.matches('`').count(), 2 * (words.len() + 1), "{error}");
     }

@@ -1,7 +1,8 @@
-//! Numbers as they are shown: rates, latencies, shares, times.
+//! Formatting of numbers for display: rates, latencies, shares, times.
 //!
-//! The model: a figure is a number and its unit, never a bare number. Digits follow the magnitude (three or
-//! four that mean something), thousands stand apart by a plain space, and what is not a number shows as `–`.
+//! A figure is always a number with its unit. The number of digits follows the magnitude (three or
+//! four significant ones), thousands are separated by commas, and a value that is not a number is
+//! shown as `–`.
 
 use crate::quantity::{NS_PER_S, format_time_setting};
 use crate::{measure::Measure, text::Text};
@@ -9,9 +10,9 @@ use crate::{measure::Measure, text::Text};
 /// A number and its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// The number, thousands apart.
+    /// The number, with thousands separated.
     pub number: String,
-    /// Its unit.
+    /// The unit.
     pub unit: &'static str,
 }
 
@@ -27,10 +28,10 @@ impl From<Figure> for Text {
     }
 }
 
-/// What stands where there is no number.
+/// Shown instead of a missing number.
 pub const NONE: &str = "–";
 
-/// A rate in MB/s (10^6 bytes): `6,911.3 MB/s`, `9.42 MB/s`, `0.351 MB/s`.
+/// Formats a rate in MB/s (10^6 bytes): `6,911.3 MB/s`, `9.42 MB/s`, `0.351 MB/s`.
 pub fn rate(bytes_per_s: f64) -> Figure {
     let megabytes = bytes_per_s / 1e6;
     let digits = match megabytes.abs() {
@@ -42,19 +43,20 @@ pub fn rate(bytes_per_s: f64) -> Figure {
     Figure { number: fixed(megabytes, digits), unit: "MB/s" }
 }
 
-/// Operations per second: `76,260 IOPS`, `87.3 IOPS`.
+/// Formats operations per second: `76,260 IOPS`, `87.3 IOPS`.
 pub fn iops(per_second: f64) -> Figure {
     let digits = if per_second > 0.0 && per_second < 99.95 { 1 } else { 0 };
     Figure { number: fixed(per_second, digits), unit: "IOPS" }
 }
 
-/// A latency with three digits: `830 ns`, `41.2 µs`, `1.31 ms`; at most 7 columns below 10 000 s.
+/// Formats a latency with three digits: `830 ns`, `41.2 µs`, `1.31 ms`. Takes at most 7 columns
+/// below 10 000 s.
 pub fn latency(ns: f64) -> Figure {
     const UNITS: [(f64, &str); 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
     if !ns.is_finite() || ns < 0.0 {
         return Figure { number: NONE.to_owned(), unit: "" };
     }
-    // Above 999.5 the three digits round to the next unit.
+    // Values of 999.5 and above would round to four digits, so they use the next unit.
     let (factor, unit) =
         UNITS.into_iter().find(|(factor, _)| ns / factor < 999.5).unwrap_or(UNITS[UNITS.len() - 1]);
     let value = ns / factor;
@@ -67,7 +69,7 @@ pub fn latency(ns: f64) -> Figure {
     Figure { number: fixed(value, digits), unit }
 }
 
-/// A value of a measure, in its base unit: bytes or operations per second, or ns.
+/// Formats the value of a measure, given in its base unit: bytes or operations per second, or ns.
 pub fn measured(measure: Measure, value: f64) -> Figure {
     match measure {
         Measure::Rate => rate(value),
@@ -76,27 +78,27 @@ pub fn measured(measure: Measure, value: f64) -> Figure {
     }
 }
 
-/// A latency in whole ns, in words.
+/// Formats a latency in whole ns.
 pub fn latency_ns(ns: u64) -> String {
     latency(ns as f64).to_string()
 }
 
-/// A count with thousands apart.
+/// Formats a count with thousands separated.
 pub fn count(count: u64) -> String {
     grouped(&count.to_string())
 }
 
-/// A number without places behind the point, thousands apart.
+/// Formats a number without decimals, with thousands separated.
 pub fn whole(value: f64) -> String {
     fixed(value, 0)
 }
 
-/// A score or a ratio, which has no unit: `1.74`, `1,204`.
+/// Formats a score or ratio, which has no unit: `1.74`, `1,204`.
 pub fn ratio(value: f64) -> String {
     fixed(value, if value.abs() < 99.995 { 2 } else { 0 })
 }
 
-/// A share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.
+/// Formats a share from 0 to 1 in percent: `0.4 %`, `12 %`, `<0.1 %`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     match percent {
@@ -108,7 +110,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A percentile as a number without its sign: 50, 99, 99.9; up to seven decimals.
+/// Formats a percentile as a number without its sign: 50, 99, 99.9. Up to seven decimals.
 pub fn percentile(share: f64) -> String {
     let words = format!("{:.7}", share * 100.0);
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -123,7 +125,7 @@ pub fn half_width(mean: f64, half_width: f64) -> Option<String> {
     })
 }
 
-/// Time within a run, to the tenth of a second: `12.3 s`, `3 min 12.3 s`.
+/// Formats a time within a run to a tenth of a second: `12.3 s`, `3 min 12.3 s`.
 pub fn moment(ns: u64) -> String {
     let tenths = (u128::from(ns) + 50_000_000) / 100_000_000;
     let (minutes, tenths) = (tenths / 600, tenths % 600);
@@ -131,7 +133,7 @@ pub fn moment(ns: u64) -> String {
     if minutes == 0 { seconds } else { format!("{} min {seconds}", grouped(&minutes.to_string())) }
 }
 
-/// A planned time in words, to the second: `45 s`, `2 min 30 s`, `1 h 5 min`.
+/// Formats a planned time in seconds, minutes and hours: `45 s`, `2 min 30 s`, `1 h 5 min`.
 pub fn long_time(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
@@ -144,7 +146,7 @@ pub fn long_time(ns: u64) -> String {
     if parts[1].0 == 0 { first } else { format!("{first} {second}") }
 }
 
-/// A time of minutes or hours with its units: `3 min 12.3 s`, `3 分 12.3 秒`.
+/// Returns a formatted time with English and Japanese units: `3 min 12.3 s`, `3 分 12.3 秒`.
 pub fn time_words(time: &str) -> Text {
     let is_long = time.contains(" min") || time.contains(" h");
     let ja = match is_long {
@@ -154,7 +156,7 @@ pub fn time_words(time: &str) -> Text {
     Text::of(time, ja)
 }
 
-/// A planned time as a profile has it, `195 s`, and as Japanese readers would say it, `3 分 15 秒`.
+/// Formats a planned time as in a profile, `195 s`, and in idiomatic Japanese, `3 分 15 秒`.
 pub fn planned_time(ns: u64) -> Text {
     let setting = format_time_setting(ns);
     if ns >= 60 * NS_PER_S {
@@ -165,14 +167,15 @@ pub fn planned_time(ns: u64) -> Text {
     Text::of(setting, ja)
 }
 
-/// Time as a clock shows it, rounded up to whole seconds: `0:31`, `1:02:03`.
+/// Formats a time like a clock, rounded up to whole seconds: `0:31`, `1:02:03`.
 pub fn clock(ns: u64) -> String {
     let seconds = ns.div_ceil(1_000_000_000);
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours == 0 { format!("{minutes}:{seconds:02}") } else { format!("{hours}:{minutes:02}:{seconds:02}") }
 }
 
-/// Date and minute of an RFC 3339 time, in its own offset; the words as they are if they are none.
+/// Returns the date and minute of an RFC 3339 time, in its own offset. Returns any other text
+/// unchanged.
 pub fn date_minute(rfc3339: &str) -> String {
     match (rfc3339.get(..10), rfc3339.get(10..11), rfc3339.get(11..16)) {
         (Some(date), Some("T" | " "), Some(minute)) => format!("{date} {minute}"),
@@ -180,7 +183,7 @@ pub fn date_minute(rfc3339: &str) -> String {
     }
 }
 
-/// The same with the offset, where there is one: `2026-02-03 12:34 +09:00`.
+/// Returns the date and minute, with the offset if there is one: `2026-02-03 12:34 +09:00`.
 pub fn date_minute_with_offset(rfc3339: &str) -> String {
     let minute = date_minute(rfc3339);
     let clock = rfc3339.get(16..).unwrap_or_default();
@@ -190,7 +193,7 @@ pub fn date_minute_with_offset(rfc3339: &str) -> String {
     }
 }
 
-/// A number with so many places behind the point, thousands apart.
+/// Formats a number with a fixed number of decimals, with thousands separated.
 pub fn fixed(value: f64, digits: usize) -> String {
     if !value.is_finite() {
         return NONE.to_owned();
@@ -202,7 +205,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
     }
 }
 
-/// Digits in groups of three from the right.
+/// Groups digits in threes from the right.
 fn grouped(digits: &str) -> String {
     let (sign, digits) = match digits.strip_prefix('-') {
         Some(rest) => ("-", rest),

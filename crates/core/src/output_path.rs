@@ -1,19 +1,19 @@
-//! The name of an output, as a user gives it: a file, or one of the two standard streams.
+//! The destination of an output, as the user names it: a file, or one of the two standard streams.
 //!
-//! It is a type of its own, so that no name for output is used as a plain path: what may be written is decided where the output
-//! is claimed, and nowhere else.
+//! It is a separate type so that no output name is used as a plain path. Whether an output may be
+//! written is decided only where the output is claimed.
 
 use crate::shown;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Names of standard output. `-` is the convention of most tools; the others are the names that the kernel gives it.
+/// Names of standard output. Most tools use `-`; the others are names that the kernel provides.
 const STDOUT_NAMES: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 /// Names of standard error.
 const STDERR_NAMES: [&str; 3] = ["/dev/stderr", "/dev/fd/2", "/proc/self/fd/2"];
 
-/// Where a user wants an output.
+/// The destination of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OutputPath {
     /// Standard output: `-` or `/dev/stdout`.
@@ -25,7 +25,7 @@ pub enum OutputPath {
 }
 
 impl OutputPath {
-    /// The path, unless it is one of the standard streams.
+    /// Returns the path, unless the destination is a standard stream.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::Stdout | Self::Stderr => None,
@@ -33,7 +33,7 @@ impl OutputPath {
         }
     }
 
-    /// The name for scripts: only bytes that are not UTF-8 are escaped.
+    /// Returns the name for scripts. Only bytes that are not valid UTF-8 are escaped.
     pub fn name(&self) -> String {
         match self {
             Self::File(path) => shown::name(path),

@@ -1,9 +1,9 @@
-//! Files from outside, read up to a limit: a device that never ends, or a file that is not what it was taken for, must not
-//! take all memory of the machine.
+//! Reading of files from outside, up to a size limit. A device without an end or a file of the
+//! wrong kind must not exhaust the machine's memory.
 //!
-//! The model: who asks names the file in the error and says how much a file of its kind can be. What is no regular file (a
-//! pipe, `/dev/zero`) tells no size, so the limit is held while it is read. This is the one place of the vocabulary that
-//! touches files, because every room above reads some.
+//! The caller names the file in errors and specifies the limit for files of its kind. A pipe or a
+//! device such as `/dev/zero` reports no size, so the limit is enforced while reading. This is the
+//! only place in this crate that accesses files, because every crate above it reads some.
 
 use crate::{Error, ErrorKind, Result, Text, quantity::format_bytes, text};
 use std::fs::File;
@@ -12,24 +12,24 @@ use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// A profile, a device file, a study, a use: the largest that comes with kurabe has 27 KB, so this leaves room for what
-/// programs write.
+/// Limit for a profile, a device file, a study or a use. The largest one that comes with kurabe has
+/// 27 KB, so this leaves room for generated files.
 pub const MOST_DATA_FILE_BYTES: u64 = 4 << 20;
-/// A result of another tool or an exported run. A day of `iostat 1` with 20 devices has about 150 MiB; reading takes some
-/// ten times the file's size in memory.
+/// Limit for a result of another tool or an exported run. One day of `iostat 1` with 20 devices has
+/// about 150 MiB. Reading takes about ten times the file's size in memory.
 pub const MOST_IMPORT_BYTES: u64 = 256 << 20;
 
-/// A kind of file from outside.
+/// The kind of a file from outside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// TOML that kurabe works by.
+    /// A TOML file that configures kurabe.
     DataFile,
-    /// What is taken into the store.
+    /// A file to import into the store.
     Import,
 }
 
 impl Outside {
-    /// Bytes that such a file has at most.
+    /// Returns the size limit in bytes.
     pub fn most_bytes(self) -> u64 {
         match self {
             Self::DataFile => MOST_DATA_FILE_BYTES,
@@ -37,7 +37,7 @@ impl Outside {
         }
     }
 
-    /// The error of one that has more. It begins with `what`.
+    /// Returns the error for a larger file. It begins with `what`.
     fn too_large(self, what: &Text) -> Error {
         let most = format_bytes(self.most_bytes());
         let what = text!(
@@ -60,10 +60,11 @@ fn no_data_file(what: Text) -> Error {
         .remedy(text!("name the TOML file that is meant", "読みたい TOML ファイルを指定してください"))
 }
 
-/// The bytes of a file.
+/// Reads the bytes of a file.
 ///
 /// # Errors
-/// When it cannot be read, which begins with `what`, or has more bytes than such a file can have.
+/// Fails if the file can't be read or is larger than its kind allows. The message begins with
+/// `what`.
 pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Result<Vec<u8>> {
     let path = name.as_ref();
     match open(path) {
@@ -84,11 +85,11 @@ pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Re
     }
 }
 
-/// How long somebody has to open the other end of a pipe.
+/// How long to wait for another process to open the other end of a pipe.
 const WRITER_LIMIT: Duration = Duration::from_secs(5);
 
-/// Opens a file. A pipe with a name cannot be opened before somebody opens its other end, so a thread waits there, which ends with
-/// the program.
+/// Opens a file. Opening a named pipe blocks until its other end is open, so this happens in a
+/// thread, which lives until the program ends if no process opens it.
 fn open(path: &Path) -> io::Result<File> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
@@ -103,10 +104,11 @@ fn open(path: &Path) -> io::Result<File> {
     opened.recv_timeout(WRITER_LIMIT).unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-/// The bytes that a reader has.
+/// Reads the bytes of a reader.
 ///
 /// # Errors
-/// When it cannot be read, which begins with `what`, or has more bytes than such a file can have.
+/// Fails if the reader fails or provides more bytes than the kind allows. The message begins with
+/// `what`.
 pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>> {
     let most = outside.most_bytes();
     let mut bytes = Vec::new();
@@ -117,10 +119,11 @@ pub fn bytes(reader: impl Read, what: Text, outside: Outside) -> Result<Vec<u8>>
     }
 }
 
-/// The text of a data file.
+/// Reads the text of a data file.
 ///
 /// # Errors
-/// When it cannot be read, which begins with `what`, is too large, or is no UTF-8.
+/// Fails if the file can't be read, is too large, or is not valid UTF-8. The message begins with
+/// `what`.
 pub fn text_of_file(name: &str, what: &Text) -> Result<String> {
     let bytes = bytes_of_file(name, what.clone(), Outside::DataFile)?;
     String::from_utf8(bytes).map_err(|error| {

@@ -1,15 +1,18 @@
-//! English phrases that are data, in Japanese: what a record keeps, what a device file names as a source.
+//! Japanese translations of English phrases that are data: phrases stored in a record, or named as
+//! a source in a device file.
 //!
-//! The model: a page has a phrase in each line, and its Japanese in the line below. `{}` in a phrase is a name, a figure or
-//! a phrase itself; `{0}` and `{1}` in the Japanese are where they stand there. A phrase that is on the page as it is
-//! comes first, then the first line that fits. What is not on the page stays as it is.
+//! A page contains a phrase on each line, followed by its Japanese on the next line. `{}` in a
+//! phrase is a placeholder for a name, a figure or another phrase. `{0}` and `{1}` in the Japanese
+//! give their positions there. An exact match has priority, then the first line that matches. A
+//! phrase that is not on the page stays unchanged.
 
-/// A phrase in the words of a page.
+/// Returns the Japanese translation of a phrase.
 pub fn in_japanese(page: &str, phrase: &str) -> String {
     translated(page, phrase, &mut |_| {})
 }
 
-/// The parts of a phrase that a page has no words for: names, figures, and what is missing there.
+/// Returns the parts of a phrase that the page does not translate: names, figures, and missing
+/// phrases.
 pub fn untranslated(page: &str, phrase: &str) -> Vec<String> {
     let mut parts = Vec::new();
     translated(page, phrase, &mut |part| parts.push(part.to_owned()));
@@ -34,7 +37,7 @@ fn translated(page: &str, phrase: &str, stays: &mut dyn FnMut(&str)) -> String {
     })
 }
 
-/// What stands at the places `{}` of a pattern, if the words are such a phrase.
+/// Returns the text at each `{}` of a pattern, if the phrase matches.
 fn captured<'a>(pattern: &str, words: &'a str) -> Option<Vec<&'a str>> {
     let mut fixed = pattern.split("{}").peekable();
     let mut rest = words.strip_prefix(fixed.next()?)?;

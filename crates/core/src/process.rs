@@ -1,20 +1,20 @@
-//! Which process measures a run, as others may look for it later.
+//! Identification of the process that measures a run, so that other processes can find it later.
 
 use serde::{Deserialize, Serialize};
 
-/// A process. Process numbers are used again, and counted anew in every PID namespace; together with the start, the boot
-/// and the namespace, one belongs to one process only.
+/// The identity of a process. Process numbers are reused and are assigned separately in every PID
+/// namespace. In combination with the start time, the boot and the namespace, they are unique.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessIdentity {
-    /// Process number.
+    /// Process id.
     pub pid: u32,
-    /// Start of the process, in clock ticks since the machine was started; 0 where that is not known.
+    /// Start time of the process in clock ticks since boot. 0 if unknown.
     pub start_ticks: u64,
-    /// Id of the machine's boot; empty where that is not known.
+    /// Id of the machine's boot. Empty if unknown.
     pub boot_id: String,
-    /// The PID namespace in which it has its number; `None` in stores of before it was noted.
+    /// The PID namespace to which the process id belongs. `None` in older stores.
     pub pid_namespace: Option<u64>,
-    /// What tells the machine from others: its id and name, hashed; `None` where it has no id.
+    /// Hash of the machine's id and name, to distinguish machines. `None` if the machine has no id.
     pub host_id: Option<String>,
 }

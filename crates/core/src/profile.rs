@@ -1,7 +1,8 @@
-//! A profile: a named list of steps with the rules of a tool, and the tasks that it comes to.
+//! A profile is a named list of steps with the rules of a tool. This module also derives its tasks.
 //!
-//! The model: rules hold for the whole profile; a step may narrow what concerns it alone. `Profile::tasks` is the
-//! only place where rules, steps and directions become work, so the order of a tool is decided here.
+//! The rules apply to the whole profile. A step may override the ones that concern only itself.
+//! `Profile::tasks` is the only place where rules, steps and directions become work, so it decides
+//! the order in which cells are measured.
 
 mod formula;
 mod metadata;
@@ -25,7 +26,7 @@ use crate::workload::{Data, Direction, Workload};
 use crate::{measure::Measure, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// How repetitions become the figure that is shown.
+/// How the repetitions of a cell are combined into the figure shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -34,12 +35,12 @@ pub enum Statistic {
     Mean,
     /// Median.
     Median,
-    /// The best repetition: highest rate, lowest mean latency, each on its own.
+    /// The best repetition: highest rate and lowest mean latency, each selected independently.
     Best,
 }
 
 impl Statistic {
-    /// The word used in profiles.
+    /// Returns the keyword used in profiles.
     pub fn word(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -49,7 +50,7 @@ impl Statistic {
     }
 }
 
-/// The order of cells.
+/// The order in which cells are measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -60,35 +61,39 @@ pub enum Order {
     ByStep,
 }
 
-/// What holds for the whole profile.
+/// The rules that apply to the whole profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rules {
-    /// Size of the test file, in bytes; the span on a device or an existing file is at most this.
+    /// Size of the test file, in bytes. On a device or an existing file, the upper limit of the
+    /// span.
     pub size_bytes: u64,
-    /// Whether a device or an existing file is used whole, whatever the size (GNOME Disks, the SNIA's tests).
+    /// Whether the whole device or existing file is used, regardless of the size (GNOME Disks, the
+    /// SNIA tests).
     #[serde(default)]
     pub whole_device: bool,
-    /// The smallest size that the time limit of the fill may cut the test file to; `None`: never cut.
+    /// Smallest size, in bytes, to which the fill time limit may reduce the test file. `None` if it
+    /// is never reduced.
     pub size_at_least_bytes: Option<u64>,
-    /// Longest time for writing the test file, if it may be cut.
+    /// Longest time for writing the test file, in ns, if the file may be reduced.
     pub fill_time_limit_ns: Option<u64>,
-    /// Repetitions that count.
+    /// Number of repetitions that count.
     pub runs: u32,
-    /// Repetitions before them that do not count.
+    /// Number of initial repetitions that are discarded.
     pub discarded_runs: u32,
-    /// Measured time of a repetition, unless a step says otherwise.
+    /// Measured time of a repetition in ns, unless a step overrides it.
     pub time_ns: u64,
-    /// Bytes after which a repetition that writes and ends by time is ended, whatever time is left; `None`: no limit.
+    /// Bytes after which a time-limited repetition that writes ends early. `None` if there is no
+    /// limit.
     pub write_limit_bytes: Option<u64>,
-    /// Pause between cells.
+    /// Pause between cells, in ns.
     pub interval_ns: u64,
-    /// Order of cells.
+    /// The order in which cells are measured.
     pub order: Order,
-    /// Whether I/O goes around the page cache.
+    /// Whether I/O bypasses the page cache.
     pub direct: bool,
-    /// What the file holds and what is written.
+    /// Content of the test file and of the blocks written.
     pub data: Data,
     /// Whether every repetition of a cell visits the same offsets.
     pub same_offsets: bool,
@@ -96,38 +101,39 @@ pub struct Rules {
     /// drive's cache or had read ahead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,
-    /// First seed.
+    /// The first seed.
     pub seed: u64,
 }
 
-/// The unit in which a tool prints rates, where it is not MB/s with MB = 10^6 bytes.
+/// The unit in which a tool prints rates, if it is not MB/s with MB = 10^6 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PrintedUnit {
-    /// As printed, such as `MB/s`.
+    /// The unit as printed, such as `MB/s`.
     pub unit: String,
-    /// Bytes per second that it truly is.
+    /// Actual number of bytes per second in one unit.
     pub bytes: u64,
 }
 
-/// A figure that a profile makes of the figures of its cells: a score, a ratio.
+/// A figure that a profile derives from the figures of its cells: a score or a ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Derived {
-    /// Its name in the table.
+    /// The figure's name in the table.
     pub label: Text,
-    /// How it is made.
+    /// The formula that computes it.
     pub formula: Formula,
-    /// What it tells, in a sentence.
+    /// Explanation of the figure, in one sentence.
     pub meaning: Option<Text>,
-    /// What each of its cells that makes something must take at least, for it to be valid, in ns.
+    /// Minimum duration of each `write` or `create` cell in the formula, in ns, for the figure to be
+    /// valid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_write_ns: Option<u64>,
 }
 
-/// What the steady state of a device is told by.
+/// The figure that determines whether a device has reached its steady state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -140,18 +146,20 @@ pub enum Tracked {
     Latency,
 }
 
-/// Rounds: all cells once per round, again and again until a device is steady (SNIA Performance Test Specification).
+/// Rounds: all cells are measured once per round, until the device is steady (SNIA Performance Test
+/// Specification).
 ///
-/// Steady: over the last `window` rounds the tracked figure's maximum and minimum differ by at most
-/// `excursion_percent` of its mean, **and** the straight line of least squares through them rises or falls by at most
-/// `slope_percent` of the mean over the window. The window's repetitions are those that count.
+/// Over the last `window` rounds, two conditions must hold. The tracked figure's maximum and
+/// minimum differ by at most `excursion_percent` of its mean, **and** its least-squares line rises
+/// or falls by at most `slope_percent` of the mean over the window. The repetitions in the window
+/// are those that count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rounds {
-    /// Rounds at most.
+    /// Maximum number of rounds.
     pub most: u32,
-    /// Rounds that must be steady.
+    /// Number of consecutive rounds that must be steady.
     pub window: u32,
     /// Largest excursion, in percent of the mean.
     pub excursion_percent: f64,
@@ -159,27 +167,27 @@ pub struct Rounds {
     pub slope_percent: f64,
     /// Label and direction of the tracked cells; all of them must be steady.
     pub tracked_cells: Vec<TrackedCell>,
-    /// Their figure.
+    /// The tracked figure of those cells.
     pub tracked: Tracked,
 }
 
-/// A cell that tells whether a device is steady.
+/// A cell used to determine whether a device is steady.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TrackedCell {
-    /// Its label.
+    /// The cell's label.
     pub label: String,
-    /// Its direction.
+    /// The cell's direction.
     pub direction: Direction,
 }
 
-/// Steps that what was measured so far calls for; none if there is nothing left to ask.
+/// Additional steps derived from the results so far. Empty if no further measurement is needed.
 #[derive(Clone, Debug, Default)]
 pub struct FurtherSteps {
-    /// The steps.
+    /// The steps to run next.
     pub steps: Vec<Step>,
-    /// What they are for, if it is worth saying to somebody who waits.
+    /// Why they are needed, if that is worth showing to a waiting user.
     pub why: Option<Text>,
 }
 
@@ -188,28 +196,28 @@ pub struct FurtherSteps {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// Its name.
+    /// The profile's name.
     pub name: String,
-    /// What it is, in a sentence.
+    /// A one-sentence description.
     pub title: Text,
-    /// Where the procedure comes from.
+    /// The source of the procedure.
     pub source: Option<String>,
-    /// Where kurabe differs from that tool, and why.
+    /// How kurabe differs from the original tool, and why.
     pub differs: Option<Text>,
-    /// How repetitions become the figure.
+    /// How repetitions are combined into the figure.
     pub statistic: Statistic,
-    /// The tool's unit of rates, if it is not MB/s.
+    /// The tool's unit for rates, if it is not MB/s.
     pub as_printed: Option<PrintedUnit>,
-    /// Rules for all steps.
+    /// Rules that apply to all steps.
     pub rules: Rules,
-    /// Rounds until steady, if the tool works so.
+    /// Rounds until the steady state, if the tool repeats its cells.
     pub rounds: Option<Rounds>,
-    /// Work done once before the first cell, not shown as cells.
+    /// Work done once before the first cell. It is not shown as cells.
     #[serde(default)]
     pub preconditions: Vec<IoStep>,
-    /// Steps.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// Figures made of the cells' figures.
+    /// Figures derived from the cells' figures.
     #[serde(default)]
     pub derived: Vec<Derived>,
 }
@@ -217,52 +225,53 @@ pub struct Profile {
 /// A cell that a task measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskCell {
-    /// Its name among the cells of the step: a direction, or a part of a copy.
+    /// The cell's name within the step: a direction, or a part of a copy.
     pub part: String,
-    /// Its name in the table.
+    /// The cell's name in the table.
     pub label: String,
-    /// Its direction.
+    /// The cell's direction, if it has one.
     pub direction: Option<Direction>,
-    /// What its figure tells.
+    /// The quantity that the cell measures.
     pub measure: Measure,
 }
 
-/// What a task does.
+/// The work that a task performs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Work {
-    /// Workloads that run at once, each a cell; mostly one.
+    /// Workloads that run concurrently, each of them a cell. Usually there is only one.
     Io(Vec<Workload>),
-    /// Samples spread over the target.
+    /// Samples spread evenly over the target.
     Positional(PositionalStep),
     /// Single accesses.
     AccessTime(AccessTimeStep),
     /// Copies.
     Copy(CopyStep),
-    /// A program.
+    /// A timed program.
     Command(CommandStep),
-    /// A trace.
+    /// A replayed trace.
     Replay(ReplayStep),
-    /// Names of files.
+    /// Metadata operations on files.
     Metadata(MetadataStep),
 }
 
-/// What is measured at once: one cell, or several that cannot be had apart.
+/// A unit of measurement: one cell, or several that can't be measured separately.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
-    /// The step's place in the profile, from 0.
+    /// Zero-based index of the step in the profile.
     pub step_index: usize,
-    /// The step's name.
+    /// The step's label.
     pub label: String,
     /// The cells, in the order in which they are stored.
     pub cells: Vec<TaskCell>,
-    /// What is done before each repetition and not recorded, so that what is measured is access again.
+    /// Work done before each repetition and not recorded, so that the measured accesses are
+    /// repeated accesses.
     pub warm_up: Option<Workload>,
-    /// What is done, for the span given to [`Profile::tasks`].
+    /// The work, for the span given to [`Profile::tasks`].
     pub work: Work,
 }
 
 impl Task {
-    /// The I/O pattern, if the task is one and nothing runs beside it.
+    /// Returns the I/O pattern, if the task consists of exactly one.
     pub fn workload(&self) -> Option<&Workload> {
         match self.workloads() {
             [workload] => Some(workload),
@@ -270,7 +279,7 @@ impl Task {
         }
     }
 
-    /// The I/O patterns that run at once; none if the task is something else.
+    /// Returns the I/O patterns that run concurrently. Empty if the task is not an I/O task.
     pub fn workloads(&self) -> &[Workload] {
         match &self.work {
             Work::Io(workloads) => workloads,
@@ -278,7 +287,7 @@ impl Task {
         }
     }
 
-    /// Takes in a task that runs at the same time, whose cell comes after its own.
+    /// Merges a task that runs concurrently. Its cells follow this task's own cells.
     fn join(&mut self, beside: Self) {
         if let (Work::Io(workloads), Work::Io(others)) = (&mut self.work, beside.work) {
             workloads.extend(others);
@@ -287,12 +296,13 @@ impl Task {
         }
     }
 
-    /// The direction of its first cell.
+    /// Returns the direction of the first cell.
     pub fn direction(&self) -> Option<Direction> {
         self.cells.first().and_then(|cell| cell.direction)
     }
 
-    /// Whether it writes to the target, as far as the plan tells; a trace is asked itself.
+    /// Returns whether the task writes to the target, as far as the profile determines it. A trace
+    /// must be inspected separately.
     pub fn writes(&self) -> bool {
         match &self.work {
             Work::Io(workloads) => workloads.iter().any(Workload::writes),
@@ -303,7 +313,7 @@ impl Task {
         }
     }
 
-    /// Time of one repetition, if time alone ends it.
+    /// Returns the duration of one repetition in ns, if only time ends it.
     pub fn planned_time_ns(&self) -> Option<u64> {
         let times = self.workloads().iter().map(|workload| {
             let before_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
@@ -312,8 +322,8 @@ impl Task {
         times.reduce(|one, other| Some(one?.max(other?)))?
     }
 
-    /// What one repetition writes on a target with this many usable bytes, with what goes before it. Programs and traces are
-    /// asked themselves.
+    /// Returns the amount that one repetition writes on a target with `span_bytes` usable bytes,
+    /// including its warm-up. Programs and traces are not counted here.
     pub fn planned_writes(&self, span_bytes: u64) -> PlannedWrites {
         let bytes = |bytes| PlannedWrites { bytes, time_ns: 0 };
         let before = self.warm_up.as_ref().map_or(PlannedWrites::default(), PlannedWrites::of);
@@ -327,7 +337,7 @@ impl Task {
             Work::AccessTime(step) if self.writes() => {
                 bytes(u64::from(step.samples) * u64::from(step.block_bytes))
             }
-            // Into the target once from memory, once within.
+            // Once from memory to the target, and once within the target.
             Work::Copy(_) => bytes(span_bytes.saturating_mul(2)),
             Work::Metadata(step) => bytes(step.all_files() * u64::from(step.write_bytes)),
             _ => PlannedWrites::default(),
@@ -335,19 +345,20 @@ impl Task {
     }
 }
 
-/// What is going to be written, as far as it can be told before: an amount where bytes are the end or a rate is given, and
-/// else a time, in which a target takes what it can.
+/// The planned amount of writing, as far as it is known in advance: bytes if a byte limit or a rate
+/// is given, otherwise the time during which the target writes as fast as it can.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PlannedWrites {
-    /// Bytes at most.
+    /// Maximum number of bytes.
     pub bytes: u64,
-    /// Time for which as much is written as the target takes.
+    /// Time in ns during which the target writes at full speed.
     pub time_ns: u64,
 }
 
 impl PlannedWrites {
-    /// Of one repetition of a workload. Of reads and writes mixed, the time counts in the share of the writes. What is discarded
-    /// is as lost as what is overwritten, and counts with it.
+    /// Returns the planned writes of one repetition of a workload. For mixed reads and writes, the
+    /// time counts in proportion to the writes. Discards destroy data just as overwrites do, so
+    /// they count as writes.
     pub fn of(workload: &Workload) -> Self {
         if !workload.writes() {
             return Self::default();
@@ -355,7 +366,7 @@ impl PlannedWrites {
         let passes = workload.end.passes.map(|passes| workload.span_bytes.saturating_mul(u64::from(passes)));
         let whole_time_ns = workload.end.time_ns.map(|time_ns| time_ns.saturating_add(workload.warm_up_ns));
         let share = f64::from(100 - workload.read_percent) / 100.0;
-        // An open loop writes no more than it is told to.
+        // An open loop writes at most at its specified rate.
         let at_rate = whole_time_ns.zip(workload.open_loop).map(|(time_ns, open_loop)| {
             let operations = open_loop.rate_iops * share * time_ns as f64 / NS_PER_S as f64;
             (operations * f64::from(workload.largest_block_bytes())) as u64
@@ -364,14 +375,14 @@ impl PlannedWrites {
             Some(bytes) => Self { bytes, time_ns: 0 },
             None => {
                 let time_ns = whole_time_ns.unwrap_or(0);
-                // What is rewritten after reads has no share of its own; it may take nearly all of the time.
+                // Rewrites after reads have no fixed share; they may take nearly all of the time.
                 let time_ns = if share > 0.0 { (time_ns as f64 * share) as u64 } else { time_ns };
                 Self { bytes: 0, time_ns }
             }
         }
     }
 
-    /// Both.
+    /// Returns the sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -380,7 +391,7 @@ impl PlannedWrites {
         }
     }
 
-    /// So many times.
+    /// Returns `count` times this amount.
     #[must_use]
     pub fn times(self, count: u32) -> Self {
         Self {
@@ -391,7 +402,8 @@ impl PlannedWrites {
 }
 
 impl Rules {
-    /// What holds where nothing is said: every cell once for 5 s, on random data in 1 GiB, around the page cache.
+    /// Returns the default rules: every cell once for 5 s, on random data in 1 GiB, bypassing the
+    /// page cache.
     pub fn once() -> Self {
         Self {
             size_bytes: GIB,
@@ -414,7 +426,8 @@ impl Rules {
 }
 
 impl Profile {
-    /// A profile of these steps and no more: the mean of their repetitions, no rounds, nothing before or derived.
+    /// Returns a profile that consists of only these steps. It uses the mean of the repetitions and
+    /// has no rounds, preconditions or derived figures.
     pub fn of_steps(name: &str, title: Text, rules: Rules, steps: Vec<Step>) -> Self {
         Self {
             name: name.to_owned(),
@@ -431,7 +444,7 @@ impl Profile {
         }
     }
 
-    /// What is to be done, in order, on a target with this many usable bytes.
+    /// Returns the tasks, in order, for a target with `span_bytes` usable bytes.
     pub fn tasks(&self, span_bytes: u64) -> Vec<Task> {
         let mut tasks: Vec<(Direction, Task)> = Vec::new();
         for (index, step) in self.steps.iter().enumerate() {
@@ -443,13 +456,13 @@ impl Profile {
             }
         }
         if self.rules.order == Order::ByDirection {
-            // Stable: the order of steps is kept within a direction.
+            // A stable sort keeps the order of steps within a direction.
             tasks.sort_by_key(|(direction, _)| Direction::ALL.iter().position(|other| other == direction));
         }
         tasks.into_iter().map(|(_, task)| task).collect()
     }
 
-    /// What is to be done before them, in order, on a target with this many usable bytes.
+    /// Returns the preconditioning tasks, in order, for a target with `span_bytes` usable bytes.
     pub fn precondition_tasks(&self, span_bytes: u64) -> Vec<Task> {
         let rules = Rules { write_limit_bytes: None, ..self.rules.clone() };
         self.preconditions
@@ -460,8 +473,8 @@ impl Profile {
             .collect()
     }
 
-    /// The same, with a name for every step: one without an `id` is `step1`, `step2` … by its place, so that a formula
-    /// can name it.
+    /// Returns the profile with a name for every step, so that formulas can refer to it. A step
+    /// without an `id` is named `step1`, `step2` and so on by its position.
     #[must_use]
     pub fn with_step_names(mut self) -> Self {
         for index in 0..self.steps.len() {
@@ -473,20 +486,21 @@ impl Profile {
         self
     }
 
-    /// Whether any step needs a span of the target to read and write: a test file, if the target is a directory.
-    /// Commands and steps of names make their own files.
+    /// Returns whether any step needs a span of the target to read and write, which is a test file
+    /// if the target is a directory. Command and metadata steps create their own files.
     pub fn needs_span(&self) -> bool {
         self.steps.iter().any(|step| !step.has_own_files())
     }
 
-    /// Whether a tool that works so writes what it reads before it measures: a test file. Who works on whole devices
-    /// reads what is there, a copy writes its file itself, and a trace goes on with data of long before.
+    /// Returns whether the tool writes a test file before it measures. Tools for whole devices read
+    /// the existing data, a copy writes its own file, and a trace refers to data written long
+    /// before it.
     pub fn writes_file_first(&self) -> bool {
         let of_file = |step: &Step| matches!(step, Step::Io(_) | Step::Positional(_) | Step::AccessTime(_));
         !self.rules.whole_device && self.steps.iter().any(of_file)
     }
 
-    /// Repetitions of each cell, at most.
+    /// Returns the maximum number of repetitions of each cell.
     pub fn repetitions(&self) -> u32 {
         match &self.rounds {
             Some(rounds) => rounds.most,
@@ -590,7 +604,7 @@ directions = ["read", "mix"]
         let rules = |source: &str| Profile::parse("small", source).unwrap().rules;
         assert!(!rules(SMALL).whole_device);
         assert!(rules(&SMALL.replace("runs = 2", "runs = 2\nwhole_device = true")).whole_device);
-        // Records of before have no such key.
+        // Older records don't have this key.
         let mut record = serde_json::to_value(rules(SMALL)).unwrap();
         record.as_object_mut().unwrap().remove("whole_device").unwrap();
         assert_eq!(serde_json::from_value::<Rules>(record).unwrap(), rules(SMALL));
@@ -611,7 +625,7 @@ directions = ["read", "mix"]
 
     const REFERENCE: &str = include_str!("../../../docs/profiles.md");
 
-    /// A section of the reference, up to the next heading.
+    /// Returns a section of the reference, up to the next heading.
     fn section(heading: &str) -> &'static str {
         let (_, rest) =
             REFERENCE.split_once(&format!("\n{heading}")).unwrap_or_else(|| panic!("no {heading}"));
@@ -634,7 +648,7 @@ directions = ["read", "mix"]
             ));
         }
         for (source, heading) in cases {
-            // An unknown key is answered with all that are known.
+            // The error for an unknown key lists all known keys.
             let error = Profile::parse("any", &source).unwrap_err();
             assert!(error.what().en.contains("xyzzy"), "{error:?}");
             let remedy = &error.remedy_text().unwrap().en;

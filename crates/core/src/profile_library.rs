@@ -68,29 +68,30 @@ pub const PROFILES: &[(&str, &str)] = library!["profiles", ".toml":
     "io500",
 ];
 
-/// Profiles that most people need, in the order in which they are listed.
+/// Profiles for most users, in the order in which they are listed.
 pub const EVERYDAY: [&str; 9] =
     ["default", "quick", "stutter", "uses", "cdm-9", "adm-4", "kdiskmark-3", "gnome-disks", "git-pull"];
 
-/// Beginnings of the names of profiles that take long or answer a special question; the others do what other tools do.
+/// Name prefixes of profiles that take long or answer a special question. All others reproduce
+/// other tools.
 const SPECIAL: [&str; 6] = ["probe", "snia", "delay", "git-pull", "ior-", "mdtest"];
 
 /// A group of profiles in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileGroup {
-    /// Those that most people need.
+    /// Profiles for most users.
     Everyday,
-    /// Those that do what other tools do.
+    /// Profiles that reproduce other tools.
     OtherTools,
-    /// Those that take long, or answer a special question.
+    /// Profiles that take long or answer a special question.
     Special,
 }
 
 impl ProfileGroup {
-    /// All, in the order in which they are listed.
+    /// All groups, in the order in which they are listed.
     pub const ALL: [Self; 3] = [Self::Everyday, Self::OtherTools, Self::Special];
 
-    /// Returns the group of a profile of the library.
+    /// Returns the group of a built-in profile.
     pub fn of(name: &str) -> Self {
         let is_special = name == "io500" || SPECIAL.iter().any(|start| name.starts_with(start));
         match EVERYDAY.contains(&name) {
@@ -101,13 +102,13 @@ impl ProfileGroup {
     }
 }
 
-/// Tools by their full names, and how the names of their profiles begin.
+/// Full names of tools, and the prefixes of their profiles.
 const TOOLS: [(&str, &str); 2] = [("crystaldiskmark", "cdm"), ("amorphousdiskmark", "adm")];
 
-/// Reads a profile by its name.
+/// Returns the built-in profile with this name.
 ///
 /// # Errors
-/// When there is none of that name; the nearest is named.
+/// Fails if no profile has this name. The error suggests the nearest names.
 pub fn profile_named(name: &str) -> Result<Profile> {
     match text_named(PROFILES, name) {
         Some(source) => Profile::parse(name, source),
@@ -159,7 +160,7 @@ mod tests {
         let error = profile_named("cdm9").unwrap_err();
         let remedy = &error.remedy_text().unwrap().en;
         assert!(remedy.contains("`cdm-9`") && remedy.contains("`kurabe profiles`"), "{remedy}");
-        // Dozens of names would bury the one that matters.
+        // Dozens of names would hide the relevant one.
         assert!(remedy.len() < 80, "{remedy}");
     }
 
@@ -221,7 +222,7 @@ mod tests {
         }
     }
 
-    /// The cells of a profile in order, as `direction label`.
+    /// Returns the cells of a profile in order, as `direction label`.
     fn cells(name: &str) -> Vec<String> {
         let profile = profile_named(name).unwrap();
         let words = profile.tasks(1 << 30).into_iter().flat_map(|task| task.cells).map(|cell| {
@@ -231,7 +232,7 @@ mod tests {
         words.collect()
     }
 
-    /// `read` of each, then `write` of each.
+    /// Returns `read` with each label, then `write` with each label.
     fn by_direction(labels: &[&str]) -> Vec<String> {
         ["read", "write"]
             .iter()
@@ -239,7 +240,7 @@ mod tests {
             .collect()
     }
 
-    /// Both directions of each.
+    /// Returns each label with both directions.
     fn by_step(directions: [&str; 2], labels: &[&str]) -> Vec<String> {
         labels
             .iter()
@@ -247,7 +248,7 @@ mod tests {
             .collect()
     }
 
-    /// The workload of the cell at this place.
+    /// Returns the workload of the cell at this index.
     fn workload(name: &str, index: usize) -> Workload {
         profile_named(name).unwrap().tasks(1 << 30)[index].workload().unwrap().clone()
     }

@@ -1,8 +1,9 @@
-//! Sizes, times and rates as people write them, parsed strictly and printed with their unit.
+//! Sizes, times and rates as people write them, parsed strictly and formatted with their unit.
 //!
-//! The model: inside the program a quantity is an integer whose name ends in its unit (`size_bytes`, `time_ns`);
-//! words become integers here and nowhere else. `4k`, `4K`, `4Ki` and `4KiB` are 4096 bytes, as fio's users
-//! expect; `4kB` and `4KB` are 4000 bytes, because MB is 10^6 wherever kurabe prints it.
+//! Inside the program, a quantity is an integer whose name ends in its unit (`size_bytes`,
+//! `time_ns`). Text is converted into integers only here. `4k`, `4K`, `4Ki` and `4KiB` are 4096
+//! bytes, as in fio. `4kB` and `4KB` are 4000 bytes, because MB means 10^6 bytes wherever kurabe
+//! prints it.
 
 use crate::{text, text::Text};
 
@@ -26,7 +27,7 @@ fn split(words: &str) -> Option<(f64, &str)> {
     Some((digits.parse().ok()?, words[end..].trim()))
 }
 
-/// `number × factor` as a whole number, if it is one and fits.
+/// Returns `number × factor` rounded to an integer, if it fits.
 fn whole(number: f64, factor: u64) -> Option<u64> {
     // 2^63 as f64 is exact; everything below it converts without saturation.
     let product = number * factor as f64;
@@ -36,7 +37,7 @@ fn whole(number: f64, factor: u64) -> Option<u64> {
 /// Parses a size in bytes: `4096`, `4k`, `4 KiB`, `1 GiB`, `500 MB`.
 ///
 /// # Errors
-/// Says what a size looks like when the words are none.
+/// Fails with a description of valid sizes.
 pub fn parse_bytes(words: &str) -> Result<u64, Text> {
     let parsed = split(words).and_then(|(number, unit)| {
         let factor = match unit {
@@ -61,10 +62,10 @@ pub fn parse_bytes(words: &str) -> Result<u64, Text> {
     })
 }
 
-/// Parses a time in nanoseconds: `10s`, `500 ms`, `2 min`, `1h`; a bare number is seconds.
+/// Parses a time in nanoseconds: `10s`, `500 ms`, `2 min`, `1h`. A bare number means seconds.
 ///
 /// # Errors
-/// Says what a time looks like when the words are none.
+/// Fails with a description of valid times.
 pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
     let parsed = split(words).and_then(|(number, unit)| {
         let factor = match unit {
@@ -86,10 +87,10 @@ pub fn parse_duration_ns(words: &str) -> Result<u64, Text> {
     })
 }
 
-/// A number above zero.
+/// Parses a number above zero.
 ///
 /// # Errors
-/// When it is none.
+/// Fails if the text is not such a number.
 pub fn parse_above_zero(words: &str) -> Result<f64, Text> {
     words
         .parse::<f64>()
@@ -98,7 +99,7 @@ pub fn parse_above_zero(words: &str) -> Result<f64, Text> {
         .ok_or_else(|| text!("a number above zero is expected", "0 より大きい数が必要です"))
 }
 
-/// A size in the largest binary unit that leaves it short: `4 KiB`, `1.5 GiB`, `1000 B`.
+/// Formats a size in the largest suitable binary unit: `4 KiB`, `1.5 GiB`, `1000 B`.
 pub fn format_bytes(bytes: u64) -> String {
     for (factor, unit) in [(GIB * KIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")] {
         if bytes >= factor {
@@ -115,7 +116,7 @@ pub fn format_bytes(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A size in decimal units, as rates and wear are told: `12.3 MB`, `1.1 GB`.
+/// Formats a size in decimal units, as used for rates and wear: `12.3 MB`, `1.1 GB`.
 pub fn format_bytes_decimal(bytes: u64) -> String {
     for (factor, unit) in [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")]
     {
@@ -126,14 +127,15 @@ pub fn format_bytes_decimal(bytes: u64) -> String {
     format!("{bytes} B")
 }
 
-/// A planned time as a profile says it: `5 s`, `500 ms`, `2 min`.
+/// Formats a planned time as in a profile: `5 s`, `500 ms`, `2 min`.
 pub fn format_time_setting(ns: u64) -> String {
     const MINUTE: u64 = 60 * NS_PER_S;
     match ns {
         ns if ns >= MINUTE && ns.is_multiple_of(MINUTE) => format!("{} min", ns / MINUTE),
         ns if ns.is_multiple_of(NS_PER_S) => format!("{} s", ns / NS_PER_S),
         ns if ns.is_multiple_of(1_000_000) => format!("{} ms", ns / 1_000_000),
-        // Above this three digits have thousands apart, which would not be read again, and a setting is copied onto a command line.
+        // From here on, three digits would need a thousands separator, which the parser rejects.
+        // Settings are copied onto command lines.
         ns if ns >= 999 * NS_PER_S => format!("{} s", ns / NS_PER_S),
         ns => crate::number::latency_ns(ns),
     }
@@ -146,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_planned_time_is_read_again_however_long() {
-        // Times up to 2^63 ns, 292 years, are read.
+        // The parser accepts times up to 2^63 ns, 292 years.
         const LONGEST_NS: u64 = (1 << 63) - 1024;
         assert_eq!(format_time_setting(222_222_222_222_200), "222222 s");
         for ns in [1, 999, 1_500, 27_000_001, 90 * NS_PER_S + 1, 222_222_222_222_200, LONGEST_NS] {

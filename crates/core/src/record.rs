@@ -1,20 +1,24 @@
-//! The run record: one profile executed once on one target, with everything needed to show, compare or repeat it.
+//! The run record: one profile executed once on one target, with everything needed to show, compare
+//! or repeat it.
 //!
-//! The model: a header that is known before the first cell, cells that are appended one by one, and a closing.
-//! Every stored record carries `schema`; a field that is added later is optional when read, so old records stay
-//! readable. docs/record.md tells the JSON form.
+//! A record consists of a header that is known before the first cell, cells that are appended one
+//! by one, and the final status. Every stored record contains `schema`. Fields that are added later
+//! are optional when read, so old records stay readable. docs/record.md describes the JSON form.
 //!
 //! # To add a field
 //!
-//! - An old record lacks it, so it is an `Option` or has `#[serde(default)]`. Its limits are checked in `store/check.rs`.
+//! - An old record doesn't have the field, so the field is an `Option` or has `#[serde(default)]`.
+//!   Its limits are checked in `store/check.rs`.
 //! - Describe it in docs/record.md.
-//! - If an older kurabe would misread a new record, raise `RECORD_SCHEMA` and write fixtures of the new version.
+//! - If an older kurabe would misread a new record, raise `RECORD_SCHEMA` and write fixtures of the
+//!   new version.
 //!
 //! # To add a notice
 //!
-//! - Add a variant of `NoticeKind` unless one fits, its heading in `words::notice` (`report`), and in `report/run/remarks.rs` whether it
-//!   is a warning.
-//! - Emit it where the fact is known: what happened, and what it does to the figures. Describe it in docs/record.md, with a test.
+//! - Add a variant of `NoticeKind` unless an existing one fits, its heading in `words::notice`
+//!   (`report`), and in `report/run/remarks.rs` whether it is a warning.
+//! - Emit it where the fact is known: what happened, and how it affects the figures. Describe it in
+//!   docs/record.md, and add a test.
 
 mod merge;
 mod ranks;
@@ -38,22 +42,22 @@ use crate::{environment::Environment, model::ModelRecord, phrases, text::Text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the record's form that this kurabe writes.
+/// The version of the record format that this kurabe writes.
 pub const RECORD_SCHEMA: u32 = 2;
 
-/// How a run stands.
+/// The status of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// Being measured now.
+    /// In progress.
     #[default]
     Running,
     /// Every cell was measured.
     Complete,
-    /// Stopped before its end by the user, a signal or a crash; its cells so far hold.
+    /// Stopped early by the user, a signal or a crash. The completed cells are valid.
     Interrupted,
-    /// Stopped before its end by an error; its cells so far hold.
+    /// Stopped early by an error. The completed cells are valid.
     Failed,
 }
 
@@ -66,14 +70,14 @@ impl Keyword for RunStatus {
     ];
 }
 
-/// What kind of thing the target is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
-    /// A directory, in which a test file is made.
+    /// A directory, in which a test file is created.
     Directory,
-    /// A file that was there before.
+    /// An existing file.
     File,
     /// A block device.
     BlockDevice,
@@ -83,35 +87,35 @@ pub enum TargetKind {
     Model,
 }
 
-/// Where I/O went.
+/// The target of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetRecord {
-    /// As the user named it.
+    /// The target as the user named it.
     pub given: String,
     /// The canonical path.
     pub path: String,
-    /// Its kind.
+    /// The target's kind.
     pub kind: TargetKind,
-    /// Bytes that offsets may cover.
+    /// Number of bytes that offsets may cover.
     pub span_bytes: u64,
-    /// Whether I/O went around the page cache.
+    /// Whether I/O bypassed the page cache.
     pub direct: bool,
-    /// Smallest unit and alignment that direct I/O takes, in bytes; 1 for buffered I/O.
+    /// Smallest unit and alignment of direct I/O, in bytes. 1 for buffered I/O.
     pub alignment_bytes: u32,
     /// Whether writing was allowed.
     pub writable: bool,
 }
 
 impl TargetRecord {
-    /// Where it is: the model, or the absolute path of the directory, file or device; never one that depends on where
-    /// somebody stood.
+    /// Returns the location of the target: the model, or the absolute path of the directory, file
+    /// or device. It never depends on the user's working directory.
     pub fn place(&self) -> &str {
         if self.kind == TargetKind::Model || self.given.starts_with('/') {
             return &self.given;
         }
         match self.path.rsplit_once('/') {
-            // Of a directory the path is that of the test file in it.
+            // For a directory, the path is that of the test file in it.
             Some((directory, name)) if self.kind == TargetKind::Directory && name.starts_with(".kurabe-") => {
                 if directory.is_empty() {
                     "/"
@@ -124,60 +128,61 @@ impl TargetRecord {
     }
 }
 
-/// The writing of the test file.
+/// The fill: writing of the test file.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FillRecord {
-    /// Bytes asked for.
+    /// Requested size in bytes.
     pub asked_bytes: u64,
-    /// Bytes written before measuring; below `asked_bytes` when the time limit cut it.
+    /// Bytes written before measuring. Less than `asked_bytes` if the time limit reduced it.
     pub written_bytes: u64,
-    /// Time it took.
+    /// Duration in ns.
     pub elapsed_ns: u64,
 }
 
-/// What a notice is about. Each kind's text says what happened, what it does to the figures, and what changes it.
+/// The subject of a notice. The text of each kind says what happened, how it affects the figures,
+/// and how to change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeKind {
-    /// A feature of the engine was not to be had.
+    /// A feature of the engine was not available.
     EngineFallback,
-    /// How the page cache was dropped between phases, or why not.
+    /// How the page cache was dropped between phases, or why it could not be.
     CacheDrop,
-    /// The test file was cut to fit the time limit of the fill.
+    /// The test file was reduced to fit the fill time limit.
     SizeCut,
-    /// The span is smaller than the profile asks for.
+    /// The span is smaller than the profile requires.
     SpanCut,
-    /// Cells were left out because the target may not be written.
+    /// Cells were omitted because writing to the target is not allowed.
     WritesLeftOut,
-    /// kurabe itself, not the storage, was the limit.
+    /// kurabe itself, not the storage, was the bottleneck.
     GeneratorBound,
-    /// A span was not warmed up whole.
+    /// A span was not warmed up completely.
     WarmUpCut,
-    /// Other work disturbed the device or the machine.
+    /// Other activity disturbed the device or the machine.
     Noise,
-    /// The target is a served model, and how well that kept its time.
+    /// The target is a served model. Reports how accurate its timing was.
     ServedModel,
-    /// Something else worth knowing.
+    /// Any other remark.
     Other,
 }
 
-/// A warning or a remark that belongs to a run.
+/// A warning or remark about a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Notice {
-    /// What it is about.
+    /// The subject.
     pub kind: NoticeKind,
-    /// The sentence.
+    /// The text.
     pub text: Text,
-    /// Of a served model: all of it.
+    /// For a served model: its timing and its parameters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub served: Option<Box<ServedRecord>>,
 }
 
 impl Notice {
-    /// A sentence.
+    /// Creates a notice with a text.
     pub fn new(kind: NoticeKind, text: Text) -> Self {
         Self { kind, text, served: None }
     }
@@ -189,23 +194,24 @@ impl Notice {
 pub struct EngineRecord {
     /// `uring` or `threads`.
     pub name: String,
-    /// What was asked for: `auto` or a name.
+    /// The requested engine: `auto` or a name.
     pub asked: String,
-    /// Why this one.
+    /// Why this engine was selected.
     pub reason: Text,
     /// Features in use, such as `registered-buffers`.
     pub features: Vec<String>,
-    /// Features that were tried and refused, with the reason: phrases that [`fallback`] words.
+    /// Features that were tried and refused, with the reason. [`fallback`] converts these phrases
+    /// into text.
     pub fallbacks: Vec<String>,
     /// How completions are awaited: `sleep`, `spin` or `poll`.
     pub wait: String,
-    /// Pages under the buffers: `4k` or `huge`.
+    /// Pages that back the buffers: `4k` or `huge`.
     pub pages: String,
-    /// Operating-system threads that issued operations.
+    /// Number of operating-system threads that issued operations.
     pub issuing_threads: u32,
 }
 
-/// What an engine goes without, and why, as a reader says it.
+/// Returns the text for a missing engine feature and the reason.
 pub fn fallback(phrase: &str) -> Text {
     Text::of(phrase, phrases::in_japanese(include_str!("record/fallbacks.txt"), phrase))
 }
@@ -227,41 +233,42 @@ fn what_an_engine_goes_without_is_said_in_japanese() {
     }
 }
 
-/// One figure of the table with all that stands behind it.
+/// One figure of the table with all its data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Place in the order of measuring, from 0.
+    /// Zero-based position in the measurement order.
     pub index: u32,
-    /// The step's place in the profile.
+    /// Index of the step in the profile.
     pub step_index: u32,
-    /// Its name among the cells of the step, as formulas use it: a direction, a part of a copy.
+    /// The cell's name within its step, as used in formulas: a direction, or a part of a copy.
     #[serde(default)]
     pub part: String,
-    /// The step's name.
+    /// The step's label.
     pub label: String,
-    /// Direction; `None` where the cell is neither reads nor writes nor a known mix of both (a command, a trim).
+    /// The direction. `None` for a cell that is neither reads nor writes nor a known mix of both (a
+    /// command, a trim).
     pub direction: Option<Direction>,
-    /// What the figure tells.
+    /// The measured quantity.
     #[serde(default)]
     pub measure: Measure,
-    /// The I/O pattern, if the cell is one.
+    /// The I/O pattern, if the cell has one.
     pub workload: Option<Workload>,
     /// How its operations reached the kernel, if kurabe issued them.
     pub engine: Option<EngineRecord>,
-    /// Its repetitions, discarded ones included; none in an imported cell.
+    /// Its repetitions, including discarded ones. Empty for an imported cell.
     pub repetitions: Vec<Repetition>,
-    /// What another tool printed, in an imported run.
+    /// The figures printed by another tool, in an imported run.
     pub imported: Option<ImportedCell>,
 }
 
 impl Cell {
-    /// The repetitions that count.
+    /// Returns the repetitions that count.
     pub fn counted(&self) -> impl Iterator<Item = &Repetition> {
         self.repetitions.iter().filter(|repetition| !repetition.discarded)
     }
 
-    /// Adds a repetition in the order of their indices, in place of the one with its index.
+    /// Inserts a repetition in the order of indexes. Replaces the one with the same index.
     pub fn put_repetition(&mut self, repetition: Repetition) {
         let index = repetition.index;
         match self.repetitions.iter().rposition(|other| other.index <= index) {
@@ -270,85 +277,88 @@ impl Cell {
         }
     }
 
-    /// Whether its step sampled the target.
+    /// Returns whether the cell contains samples of single operations.
     pub fn has_samples(&self) -> bool {
         self.counted().any(|repetition| !repetition.samples.is_empty())
     }
 }
 
-/// The instrument itself.
+/// Properties of the measuring instrument itself.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Instrument {
-    /// Smallest step seen of the clock.
+    /// Smallest observed step of the clock, in ns.
     pub clock_resolution_ns: u64,
-    /// Cost of reading the clock.
+    /// Cost of reading the clock, in ns.
     pub clock_cost_ns: f64,
 }
 
-/// The part of a run in a measurement of several targets in turns. Repetitions of one number are of one block.
+/// The role of a run in an interleaved measurement of several targets. Repetitions with the same
+/// number belong to the same block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VersusRecord {
-    /// What all its runs share and no others: identity of the first, before there were such its id.
+    /// Group id, shared by exactly the runs of one measurement: the identity of the first run, or
+    /// its id in older records.
     pub group: String,
-    /// Seed of the order.
+    /// Seed of the measurement order.
     pub order_seed: u64,
-    /// The targets as the user named them, the baseline first.
+    /// The targets as the user named them, with the baseline first.
     pub targets: Vec<String>,
-    /// Which of them this run is, from 0.
+    /// Zero-based index of this run's target.
     pub place: u32,
-    /// In what they differ, if they are configurations of one target: `bs=4k`, for each in the same order; empty if they are
-    /// different targets.
+    /// The difference of each configuration of one target, such as `bs=4k`, in the same order.
+    /// Empty if the targets are different.
     #[serde(default)]
     pub variants: Vec<String>,
 }
 
 impl VersusRecord {
-    /// Which configuration of the target this run is, if it is one of several.
+    /// Returns which configuration of the target this run is, if there are several.
     pub fn variant(&self) -> Option<&str> {
         self.variants.get(self.place as usize).map(String::as_str)
     }
 }
 
-/// What is known of a run before its first cell.
+/// Facts about a run that are known before its first cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunHeader {
-    /// Version of the record's form.
+    /// Version of the record format.
     pub schema: u32,
     /// Version of kurabe.
     pub kurabe_version: String,
     /// The run's id: lower-case letters and digits, unique in its store.
     pub id: String,
-    /// Its identity: a UUID, the same in every copy of the run and in no other run of the world; empty in records of before.
+    /// The run's identity: a globally unique UUID, the same in every copy of the run. Empty in
+    /// older records.
     #[serde(default)]
     pub identity: String,
-    /// Start, RFC 3339 with offset.
+    /// Start time, RFC 3339 with offset.
     pub started_at: String,
     /// The command line.
     pub command: Vec<String>,
-    /// Where I/O went; `None` until the target is open, and in an imported run.
+    /// The target. `None` until it is open, and in an imported run.
     pub target: Option<TargetRecord>,
-    /// The profile with the overrides of the command line applied; `None` in an imported run.
+    /// The profile with the overrides of the command line applied. `None` in an imported run.
     pub profile: Option<Profile>,
-    /// What it stood on; in an imported run what the other tool told of it.
+    /// The test environment. In an imported run, what the other tool reported about it.
     pub environment: Environment,
-    /// The instrument; `None` in an imported run.
+    /// The measuring instrument. `None` in an imported run.
     pub instrument: Option<Instrument>,
-    /// The tool and the file of an imported run; `None` if kurabe measured it.
+    /// The tool and file of an imported run. `None` if kurabe measured it.
     pub origin: Option<Origin>,
-    /// The modelled stack, if the target is one.
+    /// The modelled stack, if the target is a model.
     pub model: Option<ModelRecord>,
-    /// The targets that took turns with this one, if any did.
+    /// The role in an interleaved measurement, if the run was part of one.
     pub versus: Option<VersusRecord>,
-    /// Who measured together, if several processes did.
+    /// The ranks, if several processes measured together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Box<RanksRecord>>,
 }
 
 impl Default for RunHeader {
-    /// The header of a run of which nothing is told.
+    /// Returns the header of a run without any facts.
     fn default() -> Self {
         Self {
             schema: RECORD_SCHEMA,
@@ -370,7 +380,7 @@ impl Default for RunHeader {
 }
 
 impl RunHeader {
-    /// Where the target is, or what the other tool printed of it.
+    /// Returns the location of the target, or what the other tool printed.
     pub fn target_name(&self) -> &str {
         match (&self.target, &self.origin) {
             (Some(target), _) => target.place(),
@@ -379,12 +389,13 @@ impl RunHeader {
         }
     }
 
-    /// What becomes of a cell's repetitions: the profile's statistic, the mean where no profile says.
+    /// Returns how repetitions are combined: the profile's statistic, or the mean without a
+    /// profile.
     pub fn statistic(&self) -> Statistic {
         self.profile.as_ref().map_or(Statistic::Mean, |profile| profile.statistic)
     }
 
-    /// The profile's name, or the other tool and its version.
+    /// Returns the profile's name, or the other tool and its version.
     pub fn profile_name(&self) -> String {
         match (&self.profile, &self.origin) {
             (Some(profile), _) => profile.name.clone(),
@@ -393,43 +404,43 @@ impl RunHeader {
         }
     }
 
-    /// When it was measured: the date that the other tool printed, or the start.
+    /// Returns the time of the measurement: the date that the other tool printed, or the start.
     pub fn measured_at(&self) -> &str {
         self.origin.as_ref().and_then(|origin| origin.measured_at.as_deref()).unwrap_or(&self.started_at)
     }
 }
 
-/// A run, whole.
+/// A complete run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {
-    /// What was known before.
+    /// Facts known before the first cell.
     pub header: RunHeader,
-    /// How it stands.
+    /// The run's status.
     pub status: RunStatus,
-    /// End, RFC 3339, if it ended.
+    /// End time, RFC 3339, if the run has ended.
     pub ended_at: Option<String>,
-    /// The error that ended it, if one did.
+    /// The error that ended the run, if any.
     pub error: Option<Text>,
     /// The user's labels.
     pub labels: BTreeMap<String, String>,
-    /// The writing of the test file.
+    /// The fill: writing of the test file.
     pub fill: Option<FillRecord>,
-    /// Remarks.
+    /// Remarks about the run.
     pub notices: Vec<Notice>,
-    /// Cells in the order of measuring.
+    /// Cells in measurement order.
     pub cells: Vec<Cell>,
-    /// Device health after the run, beside the one in the environment.
+    /// Device health after the run. The health before it is in the environment.
     pub health_after: Option<crate::environment::DeviceHealth>,
 }
 
 impl RunRecord {
-    /// A run that has begun and measured nothing so far.
+    /// Creates the record of a run that has started but measured nothing so far.
     pub fn begun(header: RunHeader) -> Self {
         Self { header, ..Self::default() }
     }
 
-    /// Adds a cell in the order of their indices, in place of the one with its index.
+    /// Inserts a cell in the order of indexes. Replaces the one with the same index.
     pub fn put_cell(&mut self, cell: Cell) {
         match self.cells.binary_search_by_key(&cell.index, |other| other.index) {
             Ok(place) => self.cells[place] = cell,
@@ -438,29 +449,29 @@ impl RunRecord {
     }
 }
 
-/// A line of the list of runs.
+/// An entry in the list of runs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// The run's id.
     pub id: String,
-    /// Start, RFC 3339; of an imported run when it was imported.
+    /// Start time, RFC 3339. For an imported run, the time of the import.
     pub started_at: String,
-    /// When another tool measured it, if it printed that.
+    /// When another tool measured it, if that is known.
     pub measured_at: Option<String>,
     /// Whether another tool measured it.
     pub imported: bool,
-    /// How it stands.
+    /// The run's status.
     pub status: RunStatus,
-    /// Where the target is, or what the other tool printed of it.
+    /// Location of the target, or what the other tool printed.
     pub target: String,
     /// The device's model, if known.
     pub device: Option<String>,
-    /// What was modelled, if nothing was measured.
+    /// Title of the model, if the target is a model.
     pub model: Option<Text>,
     /// The profile's name.
     pub profile: String,
-    /// Cells measured so far.
+    /// Number of cells measured so far.
     pub cell_count: u32,
     /// The user's labels.
     pub labels: BTreeMap<String, String>,

@@ -1,19 +1,20 @@
-//! Words from outside as they may be shown: a name of a file, a label, a line of a data file must not move the cursor,
-//! change the title of a window, turn the direction of writing or begin a line of its own.
+//! Escaping of text from outside for display. A file name, a label or a line of a data file must
+//! not move the cursor, change the window title, reverse the writing direction or start a new line.
 //!
-//! The model: a character that acts on whatever shows it, or that nobody sees, is written as an escape (`\x1b`, `\n`,
-//! `\u{202e}`); all others stay. What is escaped here is nowhere else decided. [`line()`] is for words that become part of a
-//! line, [`Shown`] for whole lines on their way out, [`json`] for JSON, [`source`] for the text of a data file.
-//! What has been escaped stays as it is when it is escaped again.
+//! Characters that control the display or are invisible are written as escapes (`\x1b`, `\n`,
+//! `\u{202e}`). All others are unchanged. Only this module decides what is escaped. [`line()`] is
+//! for text within a line, [`Shown`] for whole lines of output, [`json`] for JSON, and [`source`]
+//! for the text of a data file. Escaping is idempotent.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// Whether a character is shown as an escape: it acts (control characters; marks, embeddings, overrides and isolates of
-/// the bidirectional algorithm; line and paragraph separators), or nobody sees it (zero-width space and no-break space,
-/// word joiner and the invisible operators, interlinear marks, tags), or it is none (U+FFFE, U+FFFF). The joiners U+200C
-/// and U+200D stay: words of some languages, and emoji, are written with them.
+/// Returns whether a character is shown as an escape. It is if it controls the display (control
+/// characters; marks, embeddings, overrides and isolates of the bidirectional algorithm; line and
+/// paragraph separators), if it is invisible (zero-width space and no-break space, word joiner and
+/// the invisible operators, interlinear marks, tags), or if it is a noncharacter (U+FFFE, U+FFFF).
+/// The joiners U+200C and U+200D are kept, because some languages and emoji need them.
 pub fn is_escaped(c: char) -> bool {
     matches!(c,
         '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}'
@@ -26,17 +27,17 @@ pub fn is_escaped(c: char) -> bool {
     )
 }
 
-/// Words as part of a line.
+/// Escapes text as part of a line.
 pub fn line(words: &str) -> String {
     escaped(words, &is_escaped, &push_escape).into_owned()
 }
 
-/// The name of a file as part of a line; bytes that are no UTF-8 are shown as `\xff`.
+/// Escapes a file name as part of a line. Bytes that are not valid UTF-8 are shown as `\xff`.
 pub fn path(path: impl AsRef<Path>) -> String {
     line(&name(path))
 }
 
-/// The name of a file as a record keeps it: only bytes that are no UTF-8 are escaped.
+/// Returns a file name as stored in a record. Only bytes that are not valid UTF-8 are escaped.
 pub fn name(path: impl AsRef<Path>) -> String {
     let mut name = String::new();
     for chunk in path.as_ref().as_os_str().as_encoded_bytes().utf8_chunks() {
@@ -46,7 +47,7 @@ pub fn name(path: impl AsRef<Path>) -> String {
     name
 }
 
-/// A word of a command line as one would type it for a shell.
+/// Quotes a command-line argument for a shell.
 pub fn shell_word(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {
@@ -55,7 +56,8 @@ pub fn shell_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// A piece of an address: what is neither letter, digit, `-._~` (RFC 3986, 2.1) nor kept, as the number of its byte.
+/// Percent-encodes a part of a URL. Letters, digits, `-._~` (RFC 3986, 2.1) and the bytes in `kept`
+/// are unchanged.
 pub fn address(words: &[u8], kept: &[u8]) -> String {
     let one = |byte: &u8| match byte.is_ascii_alphanumeric() || b"-._~".contains(byte) || kept.contains(byte)
     {
@@ -65,8 +67,8 @@ pub fn address(words: &[u8], kept: &[u8]) -> String {
     words.iter().map(one).collect()
 }
 
-/// JSON text in which such characters are escaped as JSON has it: it is read as the same. They stand in strings alone, but
-/// for the white space between values.
+/// Escapes JSON text with JSON escapes, so that it parses to the same value. Such characters occur
+/// only in strings, apart from the white space between values.
 pub fn json(text: &str) -> Cow<'_, str> {
     escaped(text, &|c| is_escaped(c) && !matches!(c, '\n' | '\r' | '\t'), &|c, out| {
         for unit in c.encode_utf16(&mut [0; 2]) {
@@ -75,8 +77,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// The text of a data file, whose lines and tabs stay. Escapes are those of TOML, so that strings in double quotes are read
-/// as the same.
+/// Escapes the text of a data file but keeps its lines and tabs. The escapes are those of TOML, so
+/// strings in double quotes parse to the same value.
 pub fn source(text: &str) -> String {
     let text = text.replace("\r\n", "\n");
     let acts = |c| is_escaped(c) && !matches!(c, '\n' | '\t');
@@ -111,18 +113,18 @@ fn push_escape(c: char, out: &mut String) {
     }
 }
 
-/// Lines that may go to a terminal or into a file: the only form that is written there.
+/// Escaped lines for a terminal or file. Output is written only in this form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown(String);
 
 impl Shown {
-    /// Lines without colours.
+    /// Escapes lines without colours.
     pub fn lines(text: &str) -> Self {
         Self(escaped(text, &|c| is_escaped(c) && c != '\n', &push_escape).into_owned())
     }
 
-    /// Lines whose colours are welcome (ECMA-48, "select graphic rendition"). Words from outside have been
-    /// shown with [`line()`] before they were painted.
+    /// Escapes lines but keeps their colours (ECMA-48, "select graphic rendition"). Text from
+    /// outside was escaped with [`line()`] before the colours were added.
     pub fn coloured(text: &str) -> Self {
         let mut out = String::with_capacity(text.len());
         let mut rest = text;
@@ -145,30 +147,31 @@ impl Shown {
         Self(out)
     }
 
-    /// A text for a file, whose lines may end as those of CSV do.
+    /// Escapes the text of a file, whose line endings may be those of CSV.
     pub fn file(text: &str) -> Self {
         Self(text.split("\r\n").map(|lines| Self::lines(lines).0).collect::<Vec<_>>().join("\r\n"))
     }
 
-    /// JSON text.
+    /// Escapes JSON text.
     pub fn json(text: &str) -> Self {
         Self(json(text).into_owned())
     }
 
-    /// A text in which this program wrote every character: a script of completions, a manual page.
+    /// Accepts a text that this program generated completely, such as a completion script or a
+    /// manual page.
     pub fn of_ours(text: String) -> Self {
         Self(text)
     }
 
-    /// The text of a data file.
+    /// Escapes the text of a data file.
     pub fn source(text: &str) -> Self {
         Self(source(text))
     }
 
-    /// Writes it.
+    /// Writes and flushes the text.
     ///
     /// # Errors
-    /// When the writer takes nothing more.
+    /// Fails if the writer fails.
     pub fn write_to(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(self.0.as_bytes()).and_then(|()| out.flush())
     }

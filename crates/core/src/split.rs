@@ -1,65 +1,68 @@
-//! Where the time of real operations went, as far as the kernel's block tracepoints tell: in its queues, in the device,
-//! and the rest.
+//! Time breakdown of real operations, as far as the kernel's block tracepoints show it: in the
+//! kernel's queues, in the device, and the rest.
 //!
-//! The model: an operation is in the block layer from its arrival there to the completion of the last request that
-//! holds a part of it. It is in the device while at least one of these requests is issued and not complete; for the
-//! rest of that time it is in queues. What the driver measured beyond that is the way there and back: system call,
-//! interrupt, waking up.
+//! An operation is in the block layer from its arrival there to the completion of the last request
+//! that contains a part of it. It is in the device while at least one of these requests is issued
+//! and not complete. For the rest of that time it is in queues. Any further time measured by the
+//! driver is overhead on the way there and back: system call, interrupt, wake-up.
 
 use serde::{Deserialize, Serialize};
 
-/// A share of the operations' time.
+/// Statistics of one component of the operations' time.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeSplit {
-    /// Mean over the operations.
+    /// Mean over the operations, in ns.
     pub mean_ns: f64,
-    /// Median.
+    /// Median in ns.
     pub p50_ns: u64,
-    /// 99th percentile.
+    /// 99th percentile in ns.
     pub p99_ns: u64,
 }
 
-/// Requests of one size.
+/// The number of requests of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequestSize {
-    /// Bytes.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// Requests.
+    /// Number of requests.
     pub count: u64,
 }
 
-/// What the kernel's tracepoints told of a repetition that was traced.
+/// Tracepoint data of a traced repetition.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelSplit {
-    /// Kernel names of the devices that were watched.
+    /// Kernel names of the traced devices.
     pub devices: Vec<String>,
-    /// Operations that were followed from arrival to completion.
+    /// Number of operations traced from arrival to completion.
     pub operations: u64,
-    /// Operations that could not be followed to the end; they are in no figure.
+    /// Number of operations that could not be traced to the end. They are excluded from all
+    /// figures.
     pub unfollowed_operations: u64,
-    /// Time in the kernel's queues: arrived, and no request of it with the device.
+    /// Time in the kernel's queues: arrived, but without an issued request.
     pub queue: TimeSplit,
     /// Time in the device: from issue to completion.
     pub device: TimeSplit,
-    /// Mean of what the driver measured beyond both; `None` if the kernel and the driver counted different operations.
+    /// Mean of the driver's latency beyond both, in ns. `None` if the kernel and the driver counted
+    /// different operations.
     pub rest_mean_ns: Option<f64>,
-    /// Requests that held parts of these operations.
+    /// Number of requests that contained parts of these operations.
     pub requests: u64,
-    /// Requests that held parts of more than one operation: they were merged.
+    /// Number of requests that contained parts of more than one operation, because they were
+    /// merged.
     pub merged_requests: u64,
-    /// Sizes of these requests, ascending.
+    /// Sizes of these requests, in ascending order.
     pub request_sizes: Vec<RequestSize>,
-    /// Requests of others on the same devices meanwhile.
+    /// Number of requests of other processes on the same devices during the repetition.
     pub other_requests: u64,
-    /// Events that the kernel had to drop.
+    /// Number of events that the kernel dropped.
     pub lost_events: u64,
 }
 
 impl KernelSplit {
-    /// Requests for each operation.
+    /// Returns the number of requests per operation.
     pub fn requests_per_operation(&self) -> Option<f64> {
         (self.operations > 0).then(|| self.requests as f64 / self.operations as f64)
     }

@@ -1,30 +1,30 @@
-//! Whether a device has come to a steady state: the test of the SNIA Solid State Storage Performance Test
+//! Detection of the steady state: the test of the SNIA Solid State Storage Performance Test
 //! Specification, with both of its criteria.
 //!
-//! Source: SNIA SSS PTS 2.0.2 (2020): "max data excursion" 20 % and "max slope excursion" 10 % of the average over a
-//! window of five rounds.
+//! Source: SNIA SSS PTS 2.0.2 (2020): "max data excursion" 20 % and "max slope excursion" 10 % of
+//! the average over a window of five rounds.
 
 use crate::profile::{Rounds, Tracked};
 use crate::record::{LatencyRecord, Repetition};
 use crate::workload::Direction;
 
-/// The last rounds of a tracked figure, against the criteria.
+/// The last rounds of a tracked figure, compared with the criteria.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SteadyWindow {
     /// Arithmetic mean over the window.
     pub average: f64,
     /// Maximum minus minimum, in percent of the average.
     pub excursion_percent: f64,
-    /// Rise or fall of the straight line of least squares from the first to the last round of the window, in percent
-    /// of the average.
+    /// Rise or fall of the least-squares line from the first to the last round of the window, in
+    /// percent of the average.
     pub slope_percent: f64,
     /// Whether both are within their limits.
     pub steady: bool,
 }
 
 impl Rounds {
-    /// The test over the last `window` of these values, oldest first; `None` if there are too few, or their average
-    /// is zero.
+    /// Tests the last `window` values, oldest first. Returns `None` if there are too few values or
+    /// their average is zero.
     pub fn over(&self, values: &[f64]) -> Option<SteadyWindow> {
         let window = values.len().checked_sub(self.window as usize).map(|first| &values[first..])?;
         let count = window.len() as f64;
@@ -48,7 +48,7 @@ impl Rounds {
         Some(SteadyWindow { average, excursion_percent, slope_percent, steady })
     }
 
-    /// The tracked figure of a repetition, if it has one.
+    /// Returns the tracked figure of a repetition, if it has one.
     pub fn tracked_value(&self, repetition: &Repetition, direction: Direction) -> Option<f64> {
         match self.tracked {
             Tracked::Iops => Some(repetition.rate_iops(direction)),
@@ -82,10 +82,10 @@ mod tests {
 
     #[test]
     fn both_criteria_must_hold() {
-        // Falls by 12 % over the window: the excursion of 12 % alone would pass.
+        // Falls by 12 % over the window. The excursion of 12 % alone would pass.
         let falling = rounds().over(&[106.0, 103.0, 100.0, 97.0, 94.0]).unwrap();
         assert!((falling.slope_percent - 12.0).abs() < 1e-9 && !falling.steady, "{falling:?}");
-        // Jumps, but has no trend: the slope alone would pass.
+        // Jumps, but has no trend. The slope alone would pass.
         let jumping = rounds().over(&[88.0, 112.0, 100.0, 112.0, 88.0]).unwrap();
         assert!(jumping.slope_percent < 1e-9 && jumping.excursion_percent > 20.0 && !jumping.steady);
         assert!(rounds().over(&[105.0, 95.0, 100.0, 105.0, 95.0]).unwrap().steady);

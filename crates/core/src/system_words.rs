@@ -1,9 +1,10 @@
-//! What the operating system says of an error, in Japanese.
+//! Japanese translations of operating-system error messages.
 //!
-//! The model: Rust writes the system's English words with the number behind them (`Is a directory (os error 21)`), so
-//! they are known again wherever a sentence has taken them in. Of a number that is not in the table the words stay.
+//! Rust prints the system's English message followed by its number (`Is a directory (os error
+//! 21)`), so the message can be recognised anywhere in a sentence. Messages whose number is not in
+//! the table stay English.
 
-/// The usual errors of Linux by their numbers.
+/// The most common errors of Linux, by number.
 const WORDS: [(i32, &str); 49] = [
     (1, "許可されていない操作です"),
     (2, "そのようなファイルやディレクトリはありません"),
@@ -56,10 +57,10 @@ const WORDS: [(i32, &str); 49] = [
     (123, "媒体が入っていません"),
 ];
 
-/// What stands between the system's words and their number.
+/// The text between the system's message and its number.
 const NUMBER: &str = " (os error ";
 
-/// A sentence with Japanese words in the place of the system's.
+/// Replaces the system's messages in a sentence by Japanese ones.
 pub(crate) fn in_japanese(sentence: String) -> String {
     if !sentence.contains(NUMBER) {
         return sentence;
@@ -95,7 +96,7 @@ mod tests {
             "kurabe: 失敗しました: そのようなファイルやディレクトリはありません(エラー 2)"
         );
         assert!(failed.what_and_why().ja.contains("ディレクトリはありません"), "{failed:?}");
-        // The table is of the usual errors; whatever else the system says stays.
+        // The table lists only common errors. All other messages stay unchanged.
         let rare = std::io::Error::from_raw_os_error(57);
         assert!(text!("{rare}", "{rare}").ja.ends_with("(os error 57)"));
     }

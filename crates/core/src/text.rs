@@ -1,13 +1,14 @@
-//! Sentences that people read, in both languages side by side.
+//! User-visible sentences in both languages.
 //!
-//! The model: a `Text` is written in English and Japanese at the place where it arises (`text!`), so a missing
-//! translation is a compile error and no catalogue of keys can drift. The edge picks the language. What a text mentions of
-//! the command line ([`Mention`](crate::mention::Mention)) stays with it, so that the edge can word that, too.
+//! A `Text` is written in English and Japanese where it is created (`text!`), so a missing
+//! translation is a compile error, and there is no catalogue of keys that could become outdated.
+//! The front end selects the language. A text keeps its references to the command line
+//! ([`Mention`](crate::mention::Mention)), so the front end can reword them as well.
 
 use crate::{mention, shown, system_words};
 use serde::{Deserialize, Serialize};
 
-/// A language that kurabe speaks.
+/// A supported language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lang {
     /// English.
@@ -18,7 +19,7 @@ pub enum Lang {
 }
 
 impl Lang {
-    /// The language that a locale name asks for (`ja_JP.UTF-8` is Japanese; everything else English).
+    /// Returns the language of a locale name. `ja_JP.UTF-8` is Japanese; all others are English.
     pub fn from_locale(locale: &str) -> Self {
         if locale == "ja" || locale.starts_with("ja_") || locale.starts_with("ja-") {
             Self::Ja
@@ -27,7 +28,7 @@ impl Lang {
         }
     }
 
-    /// One of two literals.
+    /// Returns the literal for this language.
     pub fn pick<'a>(self, en: &'a str, ja: &'a str) -> &'a str {
         match self {
             Self::En => en,
@@ -36,7 +37,7 @@ impl Lang {
     }
 }
 
-/// One sentence in both languages.
+/// A sentence in both languages.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -45,7 +46,7 @@ pub struct Text {
     pub en: String,
     /// Japanese.
     pub ja: String,
-    /// Both with marks around what they mention, if they mention anything.
+    /// Both languages with marks around their mentions, if there are any.
     #[serde(skip)]
     marked: Option<Box<[String; 2]>>,
 }
@@ -59,7 +60,7 @@ impl PartialEq for Text {
 impl Eq for Text {}
 
 impl Text {
-    /// A sentence of its English and its Japanese words.
+    /// Creates a sentence from its English and Japanese text.
     pub fn of(en: impl Into<String>, ja: impl Into<String>) -> Self {
         let [en, ja] = [en.into(), system_words::in_japanese(ja.into())];
         if !mention::is_marked(&en) && !mention::is_marked(&ja) {
@@ -68,13 +69,14 @@ impl Text {
         Self { en: mention::typed(&en), ja: mention::typed(&ja), marked: Some(Box::new([en, ja])) }
     }
 
-    /// The same words in both languages: a name, a figure, a message of the operating system.
+    /// Creates a text that is the same in both languages: a name, a figure, a message of the
+    /// operating system.
     pub fn same(words: impl Into<String>) -> Self {
         let en = words.into();
         Self::of(en.clone(), en)
     }
 
-    /// The words of a language with marks around what they mention: to become a part of another text.
+    /// Returns the text in one language with marks around its mentions, for use in another text.
     pub fn marked(&self, lang: Lang) -> &str {
         match &self.marked {
             Some(marked) => lang.pick(&marked[0], &marked[1]),
@@ -82,28 +84,28 @@ impl Text {
         }
     }
 
-    /// Whether it mentions anything of the command line.
+    /// Returns whether the text mentions anything of the command line.
     pub fn mentions_any(&self) -> bool {
         self.marked.is_some()
     }
 
-    /// Whether neither language has a word.
+    /// Returns whether the text is empty in both languages.
     pub fn is_empty(&self) -> bool {
         self.en.is_empty() && self.ja.is_empty()
     }
 
-    /// The words of both languages changed in the same way.
+    /// Applies the same change to both languages.
     pub fn map(&self, change: impl Fn(&str) -> String) -> Self {
         Self::of(change(self.marked(Lang::En)), change(self.marked(Lang::Ja)))
     }
 
-    /// Adds words of each language behind those that are there.
+    /// Appends a text.
     pub fn push(&mut self, more: &Self) {
         let joined = |lang| [self.marked(lang), more.marked(lang)].concat();
         *self = Self::of(joined(Lang::En), joined(Lang::Ja));
     }
 
-    /// Texts behind each other, with an English and a Japanese separator between them.
+    /// Joins texts with an English and a Japanese separator.
     pub fn join(texts: impl IntoIterator<Item = Self>, between: [&str; 2]) -> Self {
         let texts: Vec<Self> = texts.into_iter().collect();
         let join =
@@ -111,22 +113,22 @@ impl Text {
         Self::of(join(Lang::En, between[0]), join(Lang::Ja, between[1]))
     }
 
-    /// Clauses of a sentence: `a; b`, `a。b`.
+    /// Joins clauses of a sentence: `a; b`, `a。b`.
     pub fn clauses(texts: impl IntoIterator<Item = Self>) -> Self {
         Self::join(texts, ["; ", "。"])
     }
 
-    /// Texts as a list: `a, b`, `a、b`.
+    /// Joins texts as a list: `a, b`, `a、b`.
     pub fn list(texts: impl IntoIterator<Item = Self>) -> Self {
         Self::join(texts, [", ", "、"])
     }
 
-    /// Sentences behind each other; Japanese has no space between them.
+    /// Joins sentences. Japanese has no space between them.
     pub fn sentences(texts: impl IntoIterator<Item = Self>) -> Self {
         Self::join(texts, [" ", ""])
     }
 
-    /// The sentence in one language, taken out.
+    /// Converts the text into an owned string in one language.
     pub fn take(self, lang: Lang) -> String {
         match lang {
             Lang::En => self.en,
@@ -134,26 +136,28 @@ impl Text {
         }
     }
 
-    /// The sentence in one language as part of a line, whatever stands in it.
+    /// Returns the sentence in one language, escaped as part of a line.
     pub fn line(&self, lang: Lang) -> String {
         shown::line(self.get(lang))
     }
 
-    /// The sentence in one language.
+    /// Returns the sentence in one language.
     pub fn get(&self, lang: Lang) -> &str {
         lang.pick(&self.en, &self.ja)
     }
 }
 
-/// A name, a figure, a message of the operating system: the same words in both languages.
+/// Converts a name, a figure or a message of the operating system into a text that is the same in
+/// both languages.
 impl From<String> for Text {
     fn from(words: String) -> Self {
         Self::same(words)
     }
 }
 
-/// Builds a [`Text`](crate::Text) from an English and a Japanese format string and their common arguments. Variables named
-/// behind a semicolon are texts themselves: each format string gets their words in its own language.
+/// Builds a [`Text`](crate::Text) from an English and a Japanese format string and their common
+/// arguments. Variables listed after a semicolon are texts themselves, and each format string
+/// receives them in its own language.
 #[macro_export]
 macro_rules! text {
     ($en:literal, $ja:literal; $($part:ident),+ $(,)?) => {

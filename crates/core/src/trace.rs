@@ -1,69 +1,70 @@
-//! A trace: what somebody once did to a device, to be done again.
+//! A trace: recorded operations on a device that can be replayed.
 //!
-//! The model: operations in the order of their issue, each with a time from the first of them, a place and a
-//! length. What a format or a recorder knows beyond that (discards, forced unit access) is counted, not kept. The
-//! kernel's letters for the kind of a block operation are read here, because the recorder and the reader of
-//! `blkparse` texts both need them.
+//! Operations are in issue order, each with a time relative to the first operation, an offset and a
+//! length. Other information of a format or recorder (discards, forced unit access) is counted but
+//! not stored. This module also parses the kernel's letters for block operations, because both the
+//! recorder and the reader of `blkparse` text need them.
 
 use crate::{text::Text, workload::OpKind};
 
 /// One operation of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceOp {
-    /// When it was issued, in ns from the first operation of the trace.
+    /// Issue time in ns, relative to the first operation of the trace.
     pub at_ns: u64,
-    /// What it does.
+    /// The operation's kind.
     pub kind: OpKind,
-    /// Offset, in bytes; 0 for a sync.
+    /// Offset in bytes. 0 for a sync.
     pub offset_bytes: u64,
-    /// Length in bytes; 0 for a sync, and for a sync only.
+    /// Length in bytes. 0 for a sync, and only for a sync.
     pub length_bytes: u32,
-    /// The file, disk or application storage unit of the trace that it went to: an index of [`Trace::units`].
+    /// Index in [`Trace::units`] of the file, disk or application storage unit that was accessed.
     pub unit: u32,
-    /// How long it took then, in ns, up to 4.29 s; 0 where the trace does not tell.
+    /// Original duration in ns, up to 4.29 s. 0 if the trace does not record it.
     pub took_ns: u32,
 }
 
 /// A trace, in the order in which operations were issued.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Trace {
-    /// The format that it was read from, such as `fio-iolog-3`.
+    /// The format of its source, such as `fio-iolog-3`.
     pub format: String,
-    /// Names of the files or disks in it; at least one.
+    /// Names of the files or disks in it, at least one.
     pub units: Vec<String>,
-    /// Operations; `at_ns` never falls.
+    /// Operations with ascending `at_ns`.
     pub operations: Vec<TraceOp>,
-    /// Whether the format tells times; without them all `at_ns` are 0.
+    /// Whether the format records times. If not, all `at_ns` are 0.
     pub timed: bool,
-    /// Operations that stood behind a later one and were put in the order of time.
+    /// Number of operations that followed a later one in the source and were reordered.
     pub reordered: u64,
-    /// What was left out of it, and why: lines that are no operations that kurabe knows, such as discards.
+    /// Number and reason of omitted entries: lines that are not operations that kurabe supports,
+    /// such as discards.
     pub left_out: Vec<(u64, Text)>,
 }
 
-/// What a trace amounts to.
+/// The totals of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct TraceSummary {
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
     /// Bytes read.
     pub read_bytes: u64,
-    /// Writes.
+    /// Number of writes.
     pub writes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// Syncs.
+    /// Number of syncs.
     pub syncs: u64,
     /// Length of the longest operation, in bytes.
     pub longest_bytes: u32,
-    /// The end of the operation that reaches farthest, in bytes from the start of its unit.
+    /// Largest end offset of an operation, in bytes from the start of its unit.
     pub end_bytes: u64,
     /// Time from the first to the last issue, in ns.
     pub duration_ns: u64,
 }
 
 impl Trace {
-    /// Counts `count` things of one kind as left out.
+    /// Counts `count` entries as omitted for one reason.
     pub fn leave_out(&mut self, count: u64, why: Text) {
         if count == 0 {
             return;
@@ -74,7 +75,8 @@ impl Trace {
         }
     }
 
-    /// Puts operations into the order of time, those of one moment as they stand, and lets time begin with the first.
+    /// Sorts the operations by time, with a stable order for equal times, and shifts times to start
+    /// at zero.
     pub fn settle(&mut self) {
         let mut latest_ns = 0;
         for operation in &self.operations {
@@ -88,7 +90,7 @@ impl Trace {
         }
     }
 
-    /// What it amounts to.
+    /// Returns the totals.
     pub fn summary(&self) -> TraceSummary {
         let mut sum = TraceSummary::default();
         for operation in &self.operations {
@@ -97,7 +99,7 @@ impl Trace {
                 OpKind::Read => (&mut sum.reads, Some(&mut sum.read_bytes)),
                 OpKind::Write => (&mut sum.writes, Some(&mut sum.write_bytes)),
                 OpKind::Sync => (&mut sum.syncs, None),
-                // Traces hold none: they are left out when one is read.
+                // A trace contains no discards. They are omitted when it is read.
                 OpKind::Trim => continue,
             };
             *count += 1;
@@ -111,7 +113,8 @@ impl Trace {
         sum
     }
 
-    /// The first rule of this type that it breaks, in words for a developer; `None` if it is sound.
+    /// Returns the first invariant that the trace violates, as a message for developers. `None` if
+    /// it is valid.
     pub fn flaw(&self) -> Option<&'static str> {
         if self.units.is_empty() {
             return Some("no unit");
@@ -140,7 +143,7 @@ impl Trace {
     }
 }
 
-/// What a block operation does, by the kernel's letters.
+/// The kind of a block operation, from the kernel's letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockVerb {
     /// Reads.
@@ -149,29 +152,30 @@ pub enum BlockVerb {
     Write,
     /// Discards or erases.
     Discard,
-    /// Writes out the device's cache.
+    /// Flushes the device's cache.
     Flush,
-    /// Something else: zeroing, zones, commands of a driver.
+    /// Any other operation: zeroing, zones, driver commands.
     Other,
 }
 
 /// The kernel's letters for the kind of a block operation ("rwbs"), such as `WS`, `RA` or `FWFS`.
 ///
-/// Sources: Linux `blk_fill_rwbs` (kernel/trace/blktrace.c) and `fill_rwbs` of blkparse. The first `F` asks for a
-/// flush before the operation; then comes the verb (`R`, `W`, `D` or `DE`, `F`, `N`); a later `F` is forced unit
-/// access; `A`, `S`, `M` and others (read-ahead, synchronous, metadata) change nothing here.
+/// Sources: Linux `blk_fill_rwbs` (kernel/trace/blktrace.c) and `fill_rwbs` of blkparse. A leading
+/// `F` requests a flush before the operation, and is followed by the verb (`R`, `W`, `D` or `DE`,
+/// `F`, `N`). A later `F` means forced unit access. `A`, `S`, `M` and others (read-ahead,
+/// synchronous, metadata) are ignored here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockLetters {
-    /// What it does.
+    /// The kind of the operation.
     pub verb: BlockVerb,
-    /// Whether the device's cache is flushed before.
+    /// Whether the device's cache is flushed before it.
     pub flush_before: bool,
     /// Whether a write must reach the medium before it completes (FUA).
     pub forced: bool,
 }
 
 impl BlockLetters {
-    /// Reads the letters; `None` if one of them is no capital letter, or there is none.
+    /// Parses the letters. Returns `None` if there are none, or one is not a capital letter.
     pub fn parse(letters: &str) -> Option<Self> {
         if letters.is_empty() || !letters.bytes().all(|letter| letter.is_ascii_uppercase()) {
             return None;
@@ -184,7 +188,7 @@ impl BlockLetters {
             Some(b'R') => BlockVerb::Read,
             Some(b'W') => BlockVerb::Write,
             Some(b'D') => BlockVerb::Discard,
-            // `FF` is a flush; so is a lone `F`, whatever follows it.
+            // `FF` is a flush, and so is a single `F`, whatever follows it.
             Some(b'F') => BlockVerb::Flush,
             Some(b'N') => BlockVerb::Other,
             _ if flush_before => BlockVerb::Flush,

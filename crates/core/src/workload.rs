@@ -1,10 +1,10 @@
-//! A workload: one I/O pattern, complete. The driver needs nothing else to run it, and a record that holds it can
-//! be run again.
+//! A workload: a complete description of one I/O pattern. The driver needs nothing else to run it,
+//! so a workload in a record can be run again.
 
 use crate::words::Keyword;
 use serde::{Deserialize, Serialize};
 
-/// What one operation does.
+/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -15,24 +15,24 @@ pub enum OpKind {
     Write,
     /// Make written bytes durable (fsync).
     Sync,
-    /// Tell that bytes are needed no more (discard).
+    /// Discard bytes that are no longer needed.
     Trim,
 }
 
 impl OpKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Sync, Self::Trim];
 
-    /// The word used in files and scripts.
+    /// Returns the keyword used in files and scripts.
     pub fn word(self) -> &'static str {
         ["read", "write", "sync", "trim"][self as usize]
     }
 }
 
-/// One operation: kind, where, how long. A sync has length 0.
+/// One operation: kind, offset and length. A sync has length 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Op {
-    /// What it does.
+    /// The operation's kind.
     pub kind: OpKind,
     /// Offset on the target, in bytes.
     pub offset_bytes: u64,
@@ -54,10 +54,10 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// All of them, in the order in which CrystalDiskMark runs them.
+    /// All directions, in the order in which CrystalDiskMark runs them.
     pub const ALL: [Self; 3] = [Self::Read, Self::Write, Self::Mix];
 
-    /// The word used in files and scripts.
+    /// Returns the keyword used in files and scripts.
     pub fn word(self) -> &'static str {
         match self {
             Self::Read => "read",
@@ -72,54 +72,56 @@ impl Direction {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
-    /// Ascending; each thread its own equal share of the span.
+    /// Ascending, with an equal share of the span for each thread.
     #[default]
     Sequential,
-    /// Ascending; all threads take the next block of one common stream.
+    /// Ascending, with all threads taking the next block from one shared stream.
     Interleaved,
-    /// Each thread its own share of the span, with a gap behind each run of blocks; a negative gap longer than a block goes
-    /// backwards.
+    /// A share of the span for each thread, with a gap after each run of blocks. A negative gap
+    /// longer than a block moves backwards.
     Strided {
-        /// Bytes of a run; a block if absent.
+        /// Length of a run in bytes. One block if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run_bytes: Option<u64>,
-        /// Bytes from the end of a run to the beginning of the next.
+        /// Bytes from the end of a run to the start of the next.
         gap_bytes: i64,
     },
-    /// Every block equally likely each time; blocks repeat.
+    /// Every block is equally likely each time, so blocks can repeat.
     Random,
     /// A random order that visits every block of the span once per pass.
     Permutation,
-    /// Some blocks far more often than others: the k-th most popular with weight `1/k^exponent`; the popular
-    /// blocks are scattered over the span.
+    /// Zipf distribution: the k-th most popular block has the weight `1/k^exponent`. Popular blocks
+    /// are scattered over the span.
     Zipf {
         /// The exponent, above 0; 0.99 to 1.2 are usual for caches.
         exponent: f64,
     },
-    /// Pareto's law: a share `skew` of the blocks gets a share `1 - skew` of the operations; the popular blocks are scattered.
+    /// Pareto distribution: a share `skew` of the blocks gets a share `1 - skew` of the operations.
+    /// Popular blocks are scattered over the span.
     Pareto {
-        /// The share, above 0 and below 1; 0.2 is 80 % of the operations on a fifth of the blocks.
+        /// The share, above 0 and below 1. With 0.2, a fifth of the blocks gets 80 % of the
+        /// operations.
         skew: f64,
     },
-    /// Blocks about the middle of the span, by a normal distribution.
+    /// Normal distribution around the middle of the span.
     Normal {
-        /// The standard deviation, in percent of the span, above 0.
+        /// Standard deviation in percent of the span, above 0.
         deviation_percent: f64,
     },
 }
 
 impl Pattern {
-    /// Whether some blocks are gone to far more often than others.
+    /// Returns whether some blocks are accessed far more often than others.
     pub fn is_skewed(self) -> bool {
         matches!(self, Self::Zipf { .. } | Self::Pareto { .. } | Self::Normal { .. })
     }
 
-    /// Whether each offset follows from the one before it.
+    /// Returns whether each offset is determined by the previous one.
     pub fn is_sequential(self) -> bool {
         matches!(self, Self::Sequential | Self::Interleaved | Self::Strided { .. })
     }
 
-    /// The word used in profiles.
+    /// Returns the keyword used in profiles.
     pub fn word(self) -> &'static str {
         match self {
             Self::Sequential => "sequential",
@@ -134,7 +136,7 @@ impl Pattern {
     }
 }
 
-/// A direction and an order of offsets, in fio's words.
+/// A direction and an order of offsets, in fio's keywords.
 impl Keyword for (Direction, Pattern) {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("read", (Direction::Read, Pattern::Sequential)),
@@ -147,17 +149,17 @@ impl Keyword for (Direction, Pattern) {
     ];
 }
 
-/// What part of the span each thread covers.
+/// The part of the span that each thread covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ThreadShare {
-    /// As the order of offsets has it: sequential threads a part each, others the whole together.
+    /// The pattern's default: sequential threads cover one part each, others share the whole span.
     #[default]
     Usual,
-    /// An equal part of its own.
+    /// An equal part for each thread.
     Parts,
-    /// The whole span, each thread for itself (fio's jobs on one file).
+    /// The whole span for each thread independently, as fio's jobs on one file do.
     Whole,
 }
 
@@ -177,33 +179,34 @@ pub struct BlockSize {
     pub weight: u32,
 }
 
-/// What is written, and what the test file holds.
+/// The data written, and the content of the test file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Data {
-    /// Random bytes, different in every block ever written: neither compression nor deduplication gains.
+    /// Random bytes, different in every block written. They can be neither compressed nor
+    /// deduplicated.
     Random,
     /// Zero bytes.
     #[default]
     Zero,
-    /// One random block, written again and again (CrystalDiskMark); deduplication gains everything.
+    /// One random block, written repeatedly (CrystalDiskMark). Deduplication removes all copies.
     Repeat,
-    /// Random, but this share of every 4 KiB is zero.
+    /// Random bytes, with this share of every 4 KiB set to zero.
     Compressible {
         /// Share of zero bytes, in percent, 0 to 100.
         percent: u8,
     },
 }
 
-/// What of a workload that writes is told to be needed no more.
+/// Which blocks of a workload that writes are discarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Trims {
-    /// Each block, and nothing is written.
+    /// Every block is discarded, and nothing is written.
     Only,
-    /// Each block right before it is written.
+    /// Every block is discarded immediately before it is written.
     BeforeWrites,
 }
 
@@ -212,12 +215,12 @@ impl Keyword for Trims {
         &[("only", Self::Only), ("before_writes", Self::BeforeWrites)];
 }
 
-/// When a fsync at the end of a repetition of writes happens.
+/// Whether an fsync follows at the end of a repetition that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndSync {
-    /// Not at all.
+    /// No fsync.
     #[default]
     None,
     /// Inside the measured time.
@@ -236,17 +239,19 @@ impl Keyword for EndSync {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SyncRule {
-    /// Open the target with `O_SYNC`.
+    /// Whether the target is opened with `O_SYNC`.
     pub o_sync: bool,
-    /// Only data, and what is needed to find it again: `O_DSYNC` and fdatasync in the place of `O_SYNC` and fsync.
+    /// Whether only the data and the metadata needed to read it are made durable: `O_DSYNC` and
+    /// fdatasync instead of `O_SYNC` and fsync.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub data_only: bool,
-    /// A fsync after every n writes of a thread.
+    /// An fsync after every n writes of a thread.
     pub every_writes: Option<u32>,
-    /// Flags of sync_file_range, which then stands in the place of that fsync: pages go to the device, which is not flushed.
+    /// Flags of sync_file_range, which then replaces that fsync. Pages are sent to the device, but
+    /// its cache is not flushed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub page_range_flags: Option<u32>,
-    /// A fsync at the end of a repetition.
+    /// Whether an fsync follows at the end of a repetition.
     pub at_end: EndSync,
 }
 
@@ -257,14 +262,14 @@ impl SyncRule {
     }
 }
 
-/// How arrivals are spaced in an open loop.
+/// The spacing of arrivals in an open loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Arrival {
-    /// Evenly.
+    /// Evenly spaced.
     Even,
-    /// As a Poisson process.
+    /// A Poisson process.
     Poisson,
 }
 
@@ -272,24 +277,24 @@ impl Keyword for Arrival {
     const WORDS: &'static [(&'static str, Self)] = &[("even", Self::Even), ("poisson", Self::Poisson)];
 }
 
-/// An open loop: operations are due at given times, whether or not earlier ones are done; latency counts from
-/// the time an operation was due, so a stall shows in every operation that it held up.
+/// An open loop: operations are due at given times, whether or not earlier ones are complete.
+/// Latency is measured from the due time, so a stall shows in every operation that it delays.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
-    /// Operations per second, all threads together.
+    /// Operations per second, summed over all threads.
     pub rate_iops: f64,
-    /// Their spacing.
+    /// The spacing of arrivals.
     pub arrival: Arrival,
 }
 
-/// A pause that a thread makes by itself, as a program that thinks about what it has read.
+/// Pauses of a thread, like those of a program that processes the data it has read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Thinking {
-    /// Length of the pause.
+    /// Length of a pause in ns.
     pub time_ns: u64,
     /// Operations between two pauses, above 0.
     pub every_operations: u32,
@@ -300,94 +305,96 @@ pub struct Thinking {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Processors {
-    /// Their numbers, at least one.
+    /// Processor numbers, at least one.
     pub numbers: Vec<u32>,
-    /// Whether each thread has one of them, in turn, and not all.
+    /// Whether each thread is pinned to one of them, round-robin, instead of to all.
     pub one_each: bool,
 }
 
-/// How many blocks of a random order follow the one before them.
+/// The number of consecutive blocks in a random order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BlocksInOrder {
-    /// So many lie one behind the other, then comes a new place.
+    /// This many blocks are consecutive, then a new random offset follows.
     Blocks(u32),
-    /// Each does so with this chance, in percent.
+    /// Each block follows its predecessor with this probability, in percent.
     Percent(u8),
 }
 
-/// Random places that are those of jobs of fio.
+/// Random offsets that equal those of fio jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FioPlaces {
-    /// fio's `randseed`; if absent its own, with which each pass goes to the same places (`randrepeat`).
+    /// fio's `randseed`. If absent, fio's default seed, with which each pass visits the same
+    /// offsets (`randrepeat`).
     pub seed: Option<u64>,
-    /// The number of the first of its threads among all jobs, from 1.
+    /// One-based number of the first of its threads among all jobs.
     pub first_job: u32,
-    /// Whether fio is older than 3.35, which had another seed of its own.
+    /// Whether the fio version is older than 3.35, which used a different default seed.
     pub is_old: bool,
-    /// Whether its generator has 64 bits, as it always has for more than 2^32 blocks.
+    /// Whether the generator has 64 bits. fio always uses 64 bits for more than 2^32 blocks.
     pub is_wide: bool,
 }
 
-/// A share of the operations that workloads at the same time do together.
+/// A workload's share of the operations that concurrent workloads issue together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// The share, relative to those of the others, above 0.
+    /// Weight relative to the other workloads of the group, above 0.
     pub weight: u32,
-    /// Those who share have the same number.
+    /// Group number. Workloads with the same number share operations.
     pub group: u32,
 }
 
-/// A latency within which the greatest queue depth is looked for.
+/// A latency target, for which the greatest queue depth that meets it is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {
-    /// The latency.
+    /// The latency limit in ns.
     pub latency_ns: u64,
-    /// How many of the operations stay within it, in percent, above 0 to 100.
+    /// Percentage of operations that must stay within the limit, above 0, at most 100.
     pub percentile: f64,
-    /// How long each depth is tried.
+    /// How long each depth is tried, in ns.
     pub window_ns: u64,
 }
 
 impl LatencyTarget {
-    /// As fio has it where nothing is said: all of them.
+    /// Default percentile, as in fio: all operations.
     pub const PERCENTILE: f64 = 100.0;
-    /// Enough operations for a percentile of a fast device, and some of a slow one.
+    /// Default window in ns. Long enough for a percentile on a fast device and for some operations
+    /// on a slow one.
     pub const WINDOW_NS: u64 = 1_000_000_000;
 }
 
-/// A part of the span that is gone to more or less often than its length would have it.
+/// A zone of the span that is accessed more or less often than its length implies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessZone {
-    /// Share of the operations, in percent.
+    /// Percentage of the operations.
     pub access_percent: u8,
-    /// Share of the span, in percent.
+    /// Percentage of the span.
     pub span_percent: u8,
 }
 
 impl AccessZone {
-    /// Whether zones are all of the accesses and all of the span.
+    /// Returns whether the zones add up to 100 % of both the accesses and the span.
     pub fn are_whole(zones: &[Self]) -> bool {
         let sum = |share: fn(&Self) -> u8| zones.iter().map(|zone| u32::from(share(zone))).sum::<u32>();
         sum(|zone| zone.access_percent) == 100 && sum(|zone| zone.span_percent) == 100
     }
 }
 
-/// How often a thread looks whether the time is over.
+/// How often a thread checks whether its time is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TimeCheck {
-    /// Always.
+    /// After every operation.
     #[default]
     Always,
     /// Only after a whole pass over the span (CrystalDiskMark 3, sequential).
@@ -396,24 +403,24 @@ pub enum TimeCheck {
     Operations(u32),
 }
 
-/// When a repetition ends: at the first of the limits given; at least one is given.
+/// The limits of a repetition. It ends at the first limit reached; at least one is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct End {
-    /// After this time.
+    /// Time limit in ns.
     pub time_ns: Option<u64>,
-    /// After this many bytes, all threads together.
+    /// Byte limit, summed over all threads.
     pub bytes: Option<u64>,
-    /// After the span was covered this many times.
+    /// Number of passes over the span.
     pub passes: Option<u32>,
-    /// How often the time is looked at.
+    /// How often the time is checked.
     #[serde(default)]
     pub time_check: TimeCheck,
 }
 
 impl End {
-    /// Whether any limit is given.
+    /// Returns whether any limit is given.
     pub fn is_given(&self) -> bool {
         self.time_ns.is_some() || self.bytes.is_some() || self.passes.is_some()
     }
@@ -424,86 +431,91 @@ pub(crate) fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
 }
 
 /// One I/O pattern.
-// Its default does nothing: `Workload::plain` is what others are made of.
+// The default value performs no I/O. It is the base for `Workload::plain`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
     /// The order of offsets.
     pub pattern: Pattern,
-    /// What part of the span each thread covers.
+    /// The part of the span that each thread covers.
     #[serde(default)]
     pub thread_share: ThreadShare,
-    /// Block sizes, at least one. Offsets are multiples of the largest (mixed sizes: of the smallest).
+    /// Block sizes, at least one. Offsets are multiples of the smallest, unless `alignment_bytes`
+    /// is given.
     pub block_sizes: Vec<BlockSize>,
-    /// Share of reads, in percent: 100 is reads only, 0 writes only.
+    /// Percentage of reads. 100 means reads only, 0 writes only.
     pub read_percent: u8,
-    /// After every n-th read, the block just read is written back; other writes do not happen.
+    /// After every n-th read, the block just read is written back. There are no other writes.
     pub rewrite_every_reads: Option<u32>,
-    /// What is discarded in the place of writes, or before them.
+    /// Discards issued instead of writes, or before them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Trims>,
     /// Operations in flight per thread.
     pub iodepth: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
     /// First byte of the span.
     pub offset_bytes: u64,
-    /// Length of the span; offsets stay inside it.
+    /// Length of the span in bytes. Offsets stay inside it.
     pub span_bytes: u64,
-    /// Rate and arrivals of an open loop; a closed loop without it.
+    /// Rate and arrivals of an open loop. A closed loop if absent.
     pub open_loop: Option<OpenLoop>,
-    /// Time before recording starts.
+    /// Time before recording starts, in ns.
     pub warm_up_ns: u64,
-    /// Time from the start of what runs at once until this begins.
+    /// Delay between the start of the concurrent workloads and the start of this one, in ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start_delay_ns: u64,
-    /// Pauses of each thread.
+    /// Pauses that each thread makes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// Sizes of the writes of a mix, where they are others than those of its reads.
+    /// Block sizes of the writes in a mix, if they differ from those of the reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write_block_sizes: Vec<BlockSize>,
-    /// What offsets are multiples of, in bytes, if that is not the smallest block size.
+    /// Alignment of offsets in bytes, if it is not the smallest block size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alignment_bytes: Option<u32>,
-    /// Parts of the span in their order, from which random blocks are drawn; the whole span alike if none.
+    /// Zones of the span in order, for random patterns. If empty, all of the span is equally
+    /// likely.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<AccessZone>,
-    /// Blocks of a random order that follow the one before them; none if absent.
+    /// Runs of consecutive blocks in a random pattern. None if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_order: Option<BlocksInOrder>,
-    /// Its share of what workloads at the same time do; it takes what it can get if absent.
+    /// Share of the operations of the concurrent workloads. If absent, the workload runs at full
+    /// speed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// The latency within which the greatest queue depth is looked for before each repetition, up to `iodepth`.
+    /// Latency target. The greatest queue depth that meets it is determined before each repetition,
+    /// up to `iodepth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_target: Option<LatencyTarget>,
-    /// Processors that its threads run on; any if absent.
+    /// Processors to which the threads are pinned. Any processor if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
-    /// Whether all that runs at the same time ends with it.
+    /// Whether all concurrent workloads end when this one ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
-    /// Random places of blocks of one size as fio has them; kurabe's own if absent.
+    /// Random offsets generated as in fio, for a single block size. kurabe's own generator if
+    /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio_places: Option<FioPlaces>,
-    /// When it ends.
+    /// The limits of a repetition.
     pub end: End,
-    /// fsync and `O_SYNC`.
+    /// Use of fsync and `O_SYNC`.
     pub sync: SyncRule,
-    /// What is written.
+    /// The data written.
     pub data: Data,
     /// Whether offsets that ascend begin at a place drawn by the seed, and not at the first byte.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,
-    /// Seed of offsets and data.
+    /// Seed of the offsets and data.
     pub seed: u64,
 }
 
 impl Workload {
-    /// Reads of one size from the first bytes of a target, one after the other and without an end: what a workload is where
-    /// nothing else is said of it. Where it writes, it writes zeros.
+    /// Returns the default workload for this pattern: reads of one size from the start of the
+    /// target, one at a time, without a limit. If it is changed to write, it writes zeros.
     pub fn plain(pattern: Pattern, block_bytes: u32, span_bytes: u64) -> Self {
         Self {
             pattern,
@@ -517,10 +529,12 @@ impl Workload {
         }
     }
 
-    /// Whether offsets ascend, and the bytes of a block, of what tools tell by these two; `None` of any other work.
+    /// Returns whether offsets ascend, and the block size in bytes, if the workload can be
+    /// described by these two figures as other tools do. Returns `None` for any other workload.
     pub fn plain_order(&self) -> Option<(bool, u64)> {
         let [block] = self.block_sizes.as_slice() else { return None };
-        // Some blocks far more often than others are a workload of their own. Whether a block may come twice is told by no tool.
+        // A skewed distribution is a different kind of workload. No tool reports whether a random
+        // block can repeat.
         let is_plain = !self.pattern.is_skewed()
             && !matches!(self.pattern, Pattern::Strided { .. })
             && self.zones.is_empty()
@@ -535,32 +549,33 @@ impl Workload {
         is_plain.then_some((self.pattern.is_sequential(), u64::from(block.size_bytes)))
     }
 
-    /// The sizes of all its blocks, in bytes.
+    /// Returns the sizes of all its blocks, in bytes.
     pub fn all_block_bytes(&self) -> impl Iterator<Item = u32> {
         self.block_sizes.iter().chain(&self.write_block_sizes).map(|block| block.size_bytes)
     }
 
-    /// What offsets are multiples of, in bytes.
+    /// Returns the alignment of offsets, in bytes.
     pub fn grain_bytes(&self) -> u32 {
         self.alignment_bytes.unwrap_or_else(|| self.smallest_block_bytes())
     }
 
-    /// The largest block size in bytes.
+    /// Returns the largest block size, in bytes.
     pub fn largest_block_bytes(&self) -> u32 {
         self.all_block_bytes().max().unwrap_or(0)
     }
 
-    /// The smallest block size in bytes.
+    /// Returns the smallest block size, in bytes.
     pub fn smallest_block_bytes(&self) -> u32 {
         self.all_block_bytes().min().unwrap_or(0)
     }
 
-    /// Whether its threads wait by themselves, for their own thoughts or for others.
+    /// Returns whether its threads wait for something other than I/O: think time, or other
+    /// workloads.
     pub fn waits(&self) -> bool {
         self.thinking.is_some() || self.flow.is_some() || self.ends_all
     }
 
-    /// Whether it writes at all, or discards, which changes a target as well.
+    /// Returns whether the workload writes or discards. Both change the target.
     pub fn writes(&self) -> bool {
         self.read_percent < 100 || self.rewrite_every_reads.is_some()
     }

@@ -1,4 +1,4 @@
-//! The real clock, and what it costs.
+//! The real clock, its resolution and its cost.
 
 use kurabe_core::record::Instrument;
 use kurabe_core::{Error, Result};
@@ -7,24 +7,27 @@ use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::Builder;
 
-/// Monotonic time in ns. `CLOCK_MONOTONIC` is read in user space on every common Linux, without a system call.
+/// Returns monotonic time in ns. `CLOCK_MONOTONIC` is read in user space on every common Linux,
+/// without a system call.
 #[inline]
 pub fn monotonic_ns() -> u64 {
     let now = clock_gettime(ClockId::Monotonic);
     (now.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(now.tv_nsec as u64)
 }
 
-/// Sleeps until the clock reaches `until_ns`, told as a time: whatever holds this thread up before it sleeps is not added.
+/// Sleeps until the clock reaches `until_ns`. The end is an absolute time, so a delay before this
+/// thread sleeps does not prolong the sleep.
 pub fn sleep_until(until_ns: u64) {
     let until =
         Timespec { tv_sec: (until_ns / 1_000_000_000) as i64, tv_nsec: (until_ns % 1_000_000_000) as i64 };
     while monotonic_ns() < until_ns {
-        // A signal wakes it before.
+        // A signal ends the sleep early.
         let _ = clock_nanosleep_absolute(ClockId::Monotonic, &until);
     }
 }
 
-/// Measures the clock: the smallest step seen, and the mean cost of a reading. Takes under a millisecond.
+/// Measures the clock: the smallest observed step, and the mean cost of a reading. Takes less than
+/// a millisecond.
 pub fn measure_clock() -> Instrument {
     const READINGS: u32 = 10_000;
     let start = monotonic_ns();
@@ -39,10 +42,11 @@ pub fn measure_clock() -> Instrument {
     Instrument { clock_resolution_ns: resolution, clock_cost_ns: (last - start) as f64 / f64::from(READINGS) }
 }
 
-/// Time in ns from one thread's waking another one to that one's running, both asleep before: the mean over some thousand times.
+/// Measures the time in ns from one sleeping thread waking another until the other runs. Returns
+/// the mean over several thousand wake-ups.
 ///
 /// # Errors
-/// When a thread cannot be started.
+/// Fails if a thread can't be started.
 pub fn wake_time_ns() -> Result<f64> {
     const ROUNDS: u32 = 2000;
     let is_second = &AtomicBool::new(false);

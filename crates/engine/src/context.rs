@@ -1,4 +1,5 @@
-//! What a run gives to whatever works for it: the profile, the user's interrupt, and who hears of events.
+//! The context of a run that its ground and steps share: the profile, the user's interrupt, and the
+//! receiver of events.
 
 use crate::drive::content::Content;
 use kurabe_core::company::Company;
@@ -9,28 +10,29 @@ use kurabe_core::{
 use kurabe_program::Stop;
 use std::sync::Arc;
 
-/// Takes the events of a session, in their order.
+/// Receives the events of a session, in order.
 pub type Emitter<'a> = &'a mut dyn FnMut(Event) -> Result<()>;
 
-/// Hears of intervals while they are measured: when one ended, what was done in it, and how long it is.
+/// Receives intervals during a measurement: the end time of the interval, its operations, and its
+/// length.
 pub(crate) type IntervalListener<'a> = &'a mut dyn FnMut(u64, Interval, u64);
 
-/// Makes an event of an interval.
+/// Converts an interval into an event.
 pub type IntervalTeller<'a> = &'a mut dyn FnMut(u64, Interval, u64) -> Event;
 
-/// A run, as its ground and its steps see it.
+/// The context of a run.
 pub struct Context<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) interrupt: &'a Stop,
     pub(crate) emit: Emitter<'a>,
-    /// When the run began, by the ground's clock.
+    /// Start of the run, on the ground's clock.
     pub(crate) started_ns: u64,
     noticed: Vec<NoticeKind>,
-    /// The traces of the profile's replay steps, by the step's place.
+    /// The traces of the profile's replay steps, indexed by step.
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
-    /// Hears of every operation of workloads and replays.
+    /// Receives every operation of workloads and replays.
     pub(crate) operations: Option<OperationList<'a>>,
-    /// Others that do the same run at the same time.
+    /// The other processes that perform the same run concurrently.
     pub(crate) company: Option<&'a dyn Company>,
 }
 
@@ -40,7 +42,7 @@ impl<'a> Context<'a> {
         Self { profile, interrupt, emit, started_ns, noticed, traces, operations: None, company: None }
     }
 
-    /// The profile's data, from a seed, for a thread.
+    /// Returns the profile's data for a seed and a thread.
     pub(crate) fn content(&self, seed: u64, thread: u32) -> Content {
         Content::new(self.profile.rules.data, seed, u64::from(thread))
     }
@@ -61,18 +63,19 @@ impl<'a> Context<'a> {
         self.notice(kind, text)
     }
 
-    /// Asks when a repetition begins that is ready; a run by itself begins at once.
+    /// Returns a function that waits for the common start time of a repetition. Without other
+    /// processes, a repetition starts immediately.
     pub(crate) fn meet(&self) -> impl Fn() -> Result<u64> + use<'a> {
         let (company, started_ns) = (self.company, self.started_ns);
         move || company.map_or(Ok(0), |company| company.meet(started_ns))
     }
 
-    /// The others, if there are any.
+    /// Returns the other processes, if there are any.
     pub(crate) fn company(&self) -> Option<&'a dyn Company> {
         self.company.filter(|company| company.place().1 > 1)
     }
 
-    /// The part of a workload that this run does.
+    /// Returns the part of a workload that this process performs.
     pub(crate) fn part(&self, workload: Workload, is_cell: bool) -> Workload {
         match self.company {
             Some(company) => company.part(workload, is_cell),
@@ -80,8 +83,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Measures something in real time and emits what `tell` makes of its progress. A listener's error, and the user's
-    /// interrupt, are its error.
+    /// Measures in real time and emits the events that `tell` creates from its progress. An error
+    /// of the receiver, or the user's interrupt, is returned as an error.
     pub(crate) fn watched<T>(
         &mut self,
         mut tell: impl FnMut(u64, Interval, u64) -> Event,
@@ -100,7 +103,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// How a measurement that shows as a repetition goes on.
+/// Creates the progress event of a measurement that is shown as a repetition.
 pub(crate) fn progress(elapsed_ns: u64, interval: Interval, interval_ns: u64) -> Event {
     Event::Progress { elapsed_ns, interval, interval_ns }
 }

@@ -1,8 +1,8 @@
-//! What disturbed several repetitions, taken together, so that one remark tells it once.
+//! The combined noise of several repetitions, so that one notice covers all of them.
 
 use kurabe_core::record::Noise;
 
-/// The sum of several repetitions' noise.
+/// The combined noise of several repetitions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoiseSum {
     sum: Noise,
@@ -11,7 +11,7 @@ pub struct NoiseSum {
 }
 
 impl NoiseSum {
-    /// Adds a repetition. Bytes are added; shares are weighted by time.
+    /// Adds a repetition. Bytes are added, and shares are weighted by time.
     pub fn add(&mut self, noise: &Noise, own_bytes: u64, elapsed_ns: u64) {
         let (before, after) = (self.elapsed_ns as f64, elapsed_ns as f64);
         let total = |sum: Option<u64>, part: Option<u64>| match (sum, part) {
@@ -39,13 +39,14 @@ impl NoiseSum {
         self.elapsed_ns = self.elapsed_ns.saturating_add(elapsed_ns);
     }
 
-    /// What others did to the device, and a suspend: they belong to the cell during which they happened.
+    /// Returns remarks about other activity on the device and about suspends. They belong to the
+    /// cell during which they happened.
     pub fn on_the_device(&self) -> Vec<kurabe_core::Text> {
         let Noise { other_read_bytes, other_write_bytes, suspended_ns, .. } = self.sum;
         self.remarks(&Noise { other_read_bytes, other_write_bytes, suspended_ns, ..Noise::default() })
     }
 
-    /// What others did to the machine: it is told once for the run.
+    /// Returns remarks about other activity on the machine. They are emitted once for the run.
     pub fn on_the_machine(&self) -> Vec<kurabe_core::Text> {
         let others = Noise { other_read_bytes: None, other_write_bytes: None, ..self.sum };
         self.remarks(&Noise { suspended_ns: None, ..others })

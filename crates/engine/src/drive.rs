@@ -1,8 +1,9 @@
-//! How operations are issued and recorded: sources of operations, devices that take them, and the loop between the two.
+//! Issues and records operations: sources of operations, devices that perform them, and the loop
+//! between both.
 //!
-//! The model: a source says which operation comes next, a device performs it, the driver keeps the device busy, and a
-//! recorder hears of each operation. `measure` makes a repetition of them with threads. Nothing here knows of targets,
-//! profiles or steps.
+//! A source decides which operation comes next, a device performs it, the driver keeps the device
+//! busy, and a recorder receives each operation. `measure` runs a repetition with several threads.
+//! This module knows nothing about targets, profiles or steps.
 
 pub(crate) mod buffer;
 mod bus_error;

@@ -1,4 +1,4 @@
-//! Whether a profile fits a target: which tasks are left, and whether each can be run there.
+//! Checks whether a profile fits a target: which tasks remain, and whether each can run there.
 
 use kurabe_core::mention::{
     ATTACH, BS, BUFFERED, DESTROY_DATA_ON, OFFSET, OUTPUT, RECORD, REPLAY, SIZE, WRITE_EXISTING,
@@ -8,11 +8,12 @@ use kurabe_core::record::{TargetKind, TargetRecord};
 use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_core::{ErrorKind, Result, Text, quantity::format_bytes, text};
 
-/// The tasks of a profile that a target takes. Of samples that are written back, a target that may not be written
-/// keeps the reads. A task that cannot be run there is left out as long as another can; `unfit` tells why.
+/// Returns the tasks of a profile that can run on a target. If the target is read-only, sampling
+/// steps that write back keep only their reads. A task that can't run is omitted as long as another
+/// one can; `unfit` returns the reasons.
 ///
 /// # Errors
-/// When no task is left, or the preconditioning cannot be done there.
+/// Fails if no task remains, or if the preconditioning can't run on the target.
 pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>> {
     check_preconditions(profile, target)?;
     let (mut fitting, mut refusal) = (Vec::new(), None);
@@ -36,7 +37,7 @@ pub fn plan_tasks(profile: &Profile, target: &TargetRecord) -> Result<Vec<Task>>
     }
 }
 
-/// Why tasks of a profile are left out on a target, if others remain.
+/// Returns why tasks of a profile are omitted on a target, if others remain.
 pub(crate) fn unfit(profile: &Profile, target: &TargetRecord) -> Vec<Text> {
     allowed_tasks(profile, target)
         .iter()
@@ -50,7 +51,8 @@ fn allowed_tasks(profile: &Profile, target: &TargetRecord) -> Vec<Task> {
     tasks.filter_map(|task| if target.writable { Some(task) } else { reads_only(task) }).collect()
 }
 
-/// What is left of a task without its writes. A command stays, because it is refused for another reason.
+/// Returns a task without its writes. Command tasks are kept, because they are rejected for another
+/// reason.
 fn reads_only(mut task: Task) -> Option<Task> {
     if matches!(task.work, Work::Command(_) | Work::Metadata(_)) {
         return Some(task);
@@ -62,7 +64,7 @@ fn reads_only(mut task: Task) -> Option<Task> {
     (!task.writes()).then_some(task)
 }
 
-/// Preconditioning is no task that could be left out: the figures are of what it leaves.
+/// Checks the preconditioning, which can't be omitted because the figures depend on it.
 fn check_preconditions(profile: &Profile, target: &TargetRecord) -> Result<()> {
     if !target.writable {
         return Ok(());
@@ -73,7 +75,8 @@ fn check_preconditions(profile: &Profile, target: &TargetRecord) -> Result<()> {
     Ok(())
 }
 
-/// The span of a task, and the sizes and offsets that it needs there.
+/// The requirements of a task: its span, its largest size, and the sizes and offsets that must be
+/// aligned.
 struct Needs {
     span_bytes: u64,
     largest_bytes: u64,
@@ -117,7 +120,7 @@ impl Needs {
         })
     }
 
-    /// Whether a target holds it.
+    /// Checks whether a target meets the requirements.
     fn check(&self, label: &str, target: &TargetRecord) -> Result<()> {
         let (largest, span_bytes) = (self.largest_bytes, self.span_bytes);
         if span_bytes < largest {
@@ -208,7 +211,8 @@ fn how_to_write(kind: TargetKind) -> Text {
     }
 }
 
-/// How long a run of these tasks takes at least, if all are bounded by time; with rounds, at most.
+/// Returns the minimum duration of these tasks in ns, if all are limited by time. With rounds, the
+/// maximum duration.
 pub fn planned_time_ns(profile: &Profile, tasks: &[Task]) -> Option<u64> {
     let mut one_pass_ns = 0u64;
     for task in tasks {

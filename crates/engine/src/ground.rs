@@ -1,44 +1,46 @@
-//! What a run is measured on: real files and devices, or a model of them.
+//! The ground of a run: real files and devices, or a model.
 //!
-//! The model: a session goes through a profile's tasks, repetitions and pauses and tells what happens, the same on every
-//! ground. What differs is behind this trait: the clock, the work before the first cell, and how a repetition is made. A
-//! ground that needs nothing around its repetitions, such as a model, has the defaults.
+//! A session performs a profile's tasks, repetitions and pauses and emits events, in the same way
+//! on every ground. This trait contains what differs: the clock, the work before the first cell,
+//! and how a repetition is performed. A ground that needs no work around its repetitions, such as a
+//! model, uses the defaults.
 
 use crate::context::{Context, IntervalTeller};
 use crate::drive::measure::Engine;
 use crate::task::{Attempt, Repeated};
 use kurabe_core::{Result, event::Event, profile::Task, record::TargetRecord, workload::Workload};
 
-/// The user's interrupt is looked at as often as this during a pause.
+/// How often the user's interrupt is checked during a pause, in ns.
 const LONGEST_SLEEP_NS: u64 = 100_000_000;
 
-/// What a run is measured on.
+/// The ground of a run.
 pub trait Ground: Sized {
-    /// What a task holds from its first repetition to its last.
+    /// State that a task holds from its first repetition to its last.
     type Prepared: Default;
 
-    /// What the record keeps of it, and what tasks must fit.
+    /// Returns the facts for the record. Tasks must fit them.
     fn facts(&self) -> TargetRecord;
 
-    /// Makes do with fewer bytes of it, so that several targets are measured over as many.
+    /// Reduces the span, so that several targets are measured over the same number of bytes.
     fn narrow(&mut self, span_bytes: u64);
 
-    /// Its clock.
+    /// Returns the ground's clock in ns.
     fn now_ns(&self) -> u64;
 
     /// Lets time pass.
     fn sleep(&mut self, length_ns: u64);
 
-    /// Does what is needed before the first task.
+    /// Prepares the ground before the first task.
     ///
     /// # Errors
-    /// When that fails; nothing is measured then.
+    /// Fails if the preparation fails. Nothing is measured then.
     fn begin(&mut self, context: &mut Context<'_>, tasks: &[Task]) -> Result<()>;
 
-    /// Runs a workload that is no cell; bytes written, and the time in ns. `tell` makes events of its progress.
+    /// Runs a workload that is not a cell. Returns the bytes written and the duration in ns. `tell`
+    /// converts its progress into events.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn run_once(
         &mut self,
         context: &mut Context<'_>,
@@ -46,40 +48,40 @@ pub trait Ground: Sized {
         tell: IntervalTeller<'_>,
     ) -> Result<(u64, u64)>;
 
-    /// Does what a task needs before its first repetition.
+    /// Prepares a task before its first repetition.
     ///
     /// # Errors
-    /// When that fails.
+    /// Fails if the preparation fails.
     fn prepare(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<Self::Prepared> {
         Ok(Self::Prepared::default())
     }
 
-    /// How a prepared task's operations reach the kernel, where there is a choice.
+    /// Returns the engine of a prepared task, if there is a choice.
     fn engine(_prepared: &Self::Prepared) -> Option<Engine> {
         None
     }
 
-    /// Has a prepared task issued by threads, because another target that takes turns needs it.
+    /// Switches a prepared task to the threads engine, because another interleaved target needs it.
     fn use_threads(_prepared: &mut Self::Prepared) {}
 
-    /// Does what every repetition of a task needs before it.
+    /// Prepares the ground before every repetition of a task.
     ///
     /// # Errors
-    /// When that fails.
+    /// Fails if the preparation fails.
     fn settle(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
         Ok(())
     }
 
-    /// Has the device write what its volatile caches hold.
+    /// Flushes the device's volatile write caches.
     ///
     /// # Errors
-    /// When it cannot.
+    /// Fails if the flush fails.
     fn flush(&mut self, context: &mut Context<'_>) -> Result<()>;
 
-    /// Makes one repetition.
+    /// Performs one repetition.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn repeat(
         &mut self,
         context: &mut Context<'_>,
@@ -88,19 +90,20 @@ pub trait Ground: Sized {
         attempt: &Attempt,
     ) -> Result<Repeated>;
 
-    /// Has the target store what a repetition left in the page cache, outside of its time. Only then the repetition counts.
+    /// Writes the data that a repetition left in the page cache to the target, outside the measured
+    /// time. The repetition counts only if this succeeds.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn store_written(&mut self, _context: &mut Context<'_>, _task: &Task) -> Result<()> {
         Ok(())
     }
 
-    /// Makes one repetition more, in which the kernel's tracepoints tell of each operation; none where that is not
-    /// wanted, or does not work, which is told once.
+    /// Performs one additional repetition in which the kernel's tracepoints record each operation.
+    /// Returns `None` if tracing is disabled or does not work, which is reported once.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn trace(
         &mut self,
         _context: &mut Context<'_>,
@@ -111,7 +114,7 @@ pub trait Ground: Sized {
         Ok(None)
     }
 
-    /// Whether a task gets such a repetition, as far as that can be told before it is tried.
+    /// Returns whether a task gets such a repetition, as far as that is known before it is tried.
     fn traces(&self, _task: &Task) -> bool {
         false
     }
@@ -119,15 +122,15 @@ pub trait Ground: Sized {
     /// Ends a task.
     ///
     /// # Errors
-    /// When what it left cannot be removed.
+    /// Fails if its remaining files can't be removed.
     fn close(&mut self, _context: &mut Context<'_>, _prepared: Self::Prepared) -> Result<()> {
         Ok(())
     }
 
-    /// Waits, as between cells, and looks at the user's interrupt meanwhile.
+    /// Pauses, as between cells, and checks the user's interrupt during the pause.
     ///
     /// # Errors
-    /// When the user stops it.
+    /// Fails if the user stops the run.
     fn pause(&mut self, context: &mut Context<'_>, length_ns: u64) -> Result<()> {
         if length_ns == 0 {
             return context.interrupt.check();

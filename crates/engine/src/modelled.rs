@@ -1,9 +1,10 @@
 //! A model as the ground of a run, in virtual time.
 //!
-//! The model: one thread, because time is the device's. The threads of a workload become one queue as deep as all of
-//! theirs together, which takes from their generators in turn. Where real storage gets a test file, the model does, too:
-//! what is read then lies where a drive puts what was just written. No cache is dropped: the state of a modelled device
-//! is a parameter of it.
+//! There is only one thread, because the device determines the time. The threads of a workload
+//! become a single queue with their combined depth, which takes operations from their generators in
+//! turn. If real storage would get a test file, so does the model, so that reads access the
+//! locations of recently written data. No cache is dropped, because the state of a modelled device
+//! is one of its parameters.
 
 use crate::context::{Context, Emitter, IntervalTeller, progress};
 use crate::drive::driver::{Plan, drive, filled_buffers};
@@ -24,18 +25,19 @@ use kurabe_core::{Error, Result, device::Device, event::Event, text};
 use kurabe_program::Stop;
 use std::sync::mpsc::{Receiver, channel};
 
-/// Smallest unit that modelled devices are asked for.
+/// Smallest request size of modelled devices, in bytes.
 const UNIT_BYTES: u32 = 512;
 
-/// A modelled target under way.
+/// A modelled target in use.
 pub struct Modelled<'a, M> {
     pub(crate) model: &'a mut M,
     facts: TargetRecord,
-    /// Whether a test file is written before, if the profile has one.
+    /// Whether a test file is written first, if the profile has one.
     fills: bool,
 }
 
-/// What the record keeps of a modelled target: as many bytes of it as the profile wants, from the first on.
+/// Returns the record of a modelled target. Its span is the size that the profile requires,
+/// starting at the first byte.
 pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> TargetRecord {
     let there_bytes = model.span_bytes();
     let rules = &profile.rules;
@@ -52,7 +54,8 @@ pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> Target
 }
 
 impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
-    /// A run of a profile on a model. `emit` hears of every event; an error of its own ends the run.
+    /// Creates a run of a profile on a model. `emit` receives every event, and an error from it
+    /// ends the run.
     pub fn on_model(
         model: &'a mut M,
         name: &str,
@@ -64,7 +67,8 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
         Self::on(Modelled { model, facts, fills: true }, profile, interrupt, emit)
     }
 
-    /// Leaves the test file out, if `fills` is not set: what is read was written long ago.
+    /// Sets whether the test file is written. Without it, reads access data that was written long
+    /// before.
     #[must_use]
     pub fn with_fill(mut self, fills: bool) -> Self {
         self.ground.fills = fills;
@@ -72,7 +76,7 @@ impl<'a, M: Model> Session<'a, Modelled<'a, M>> {
     }
 }
 
-/// Nothing is traced: a model tells where the time went in every repetition.
+/// There is no tracing, because a model provides the time breakdown of every repetition.
 impl<M: Model> Ground for Modelled<'_, M> {
     type Prepared = ();
 
@@ -174,7 +178,7 @@ impl<M: Model> Ground for Modelled<'_, M> {
     }
 }
 
-/// A workload where no page waits to be written: sync_file_range finds nothing to do.
+/// Returns a workload for a target without a page cache, in which sync_file_range has no effect.
 fn without_page_cache(workload: &Workload) -> Workload {
     let sync = SyncRule {
         every_writes: workload.sync.every_writes.filter(|_| workload.sync.page_range_flags.is_none()),
@@ -184,7 +188,8 @@ fn without_page_cache(workload: &Workload) -> Workload {
 }
 
 impl<M: Model> Modelled<'_, M> {
-    /// Runs a workload once, as this repetition if it is of a cell; `tell` makes events of its intervals.
+    /// Runs a workload once. `attempt` is given if it belongs to a cell. `tell` converts its
+    /// intervals into events.
     fn run_workload(
         &mut self,
         context: &mut Context<'_>,
@@ -249,12 +254,13 @@ impl<M: Model> Modelled<'_, M> {
         context.interrupt.check()?;
         let mut recorded = Recorder::merge(&[recorder]);
         recorded.merge(&outcome.part(timed_sync));
-        // One loop drives all threads of the workload: which of them was done first, it does not see.
+        // One loop drives all threads of the workload, so it does not know which one finished
+        // first.
         let account = sums.map(|sums| self.model.account(&sums));
         Ok(Repetition { first_done_ns: None, account, ..recorded })
     }
 
-    /// Runs workloads at once; what each of them did.
+    /// Runs workloads concurrently and returns the result of each.
     fn run_together(
         &mut self,
         context: &mut Context<'_>,
@@ -322,7 +328,7 @@ impl<M: Model> Modelled<'_, M> {
     }
 }
 
-/// Says that a model got no test file, because it was left out.
+/// Returns the notice that a model has no test file because it was omitted.
 pub fn unfilled_notice() -> Notice {
     let text = text!(
         "no test file was written before ({NO_FILL}): what is read lies where data of long ago do",
@@ -347,9 +353,10 @@ fn engine() -> EngineRecord {
     }
 }
 
-/// Operations that a repetition of a time has at least: virtual time costs nothing, and a slow device would do so few in it that
-/// filling and draining the queue would be most of what is seen. After ten turns of the queue they are a tenth; the times of tools,
-/// a second and more, are kept but for the few operations that make a mean.
+/// Returns the minimum number of operations for a time limit. Virtual time costs nothing, and
+/// within a short time a slow device would complete so few operations that filling and draining the
+/// queue would dominate. After ten turnovers of the queue, this share is a tenth. Time limits of a
+/// second and more, as used by tools, are kept except for the few operations needed for a mean.
 fn least_operations(time_ns: Option<u64>, slots: usize) -> u64 {
     const TURNS: u64 = 10;
     const FEW: u64 = 32;
@@ -360,22 +367,22 @@ fn least_operations(time_ns: Option<u64>, slots: usize) -> u64 {
     }
 }
 
-/// Several sources as one: each is asked in turn. At the user's interrupt there is nothing any more. It is asked all the
-/// time, so it also tells how the repetition goes on.
+/// Combines several sources, which are asked in turn. After the user's interrupt it returns no more
+/// operations. It is called continuously, so it also reports progress.
 struct InTurn<'a, S> {
     sources: Vec<S>,
     turn: usize,
-    /// Operations without which the time is not over.
+    /// Operations that must complete before the time limit may end the repetition.
     missing: u64,
     interrupt: &'a Stop,
-    /// The intervals of the recorder that are over.
+    /// Completed intervals of the recorder.
     intervals: Receiver<(usize, Interval)>,
-    /// When to look for the next of them.
+    /// When to check for the next of them, in ns.
     look_ns: u64,
-    /// What an interval is told as.
+    /// Converts an interval into an event.
     tell: IntervalTeller<'a>,
     emit: Emitter<'a>,
-    /// A listener's error, which ends the repetition.
+    /// The error of an event receiver, which ends the repetition.
     failed: Option<Error>,
 }
 

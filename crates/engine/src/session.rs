@@ -1,7 +1,7 @@
-//! A run: a profile on a target, from the writing of the test file to the last cell.
+//! A run: a profile on a target, from writing the test file to the last cell.
 //!
-//! The model: everything that happens is an event, in order; whoever listens stores, prints or sends it. An error
-//! or an interrupt ends the run after the event of the last whole cell.
+//! Everything that happens is emitted as an event, in order. The receiver stores, prints or sends
+//! it. An error or an interrupt ends the run after the event of the last complete cell.
 
 mod repetitions;
 mod settling;
@@ -21,25 +21,26 @@ use kurabe_core::{Result, Text, event::Event, listed::OperationList, text, trace
 use kurabe_program::Stop;
 use std::sync::Arc;
 
-/// A run under way.
+/// A run in progress.
 pub struct Session<'a, G> {
     pub(crate) ground: G,
     pub(crate) context: Context<'a>,
     disturbance: NoiseSum,
-    /// Asked for further steps when all are measured.
+    /// Returns further steps when all steps have been measured.
     follow_up: Option<FollowUp<'a>>,
-    /// The cells so far, if somebody is going to look at them.
+    /// The cells so far, if a follow-up needs them.
     kept: Option<Vec<Cell>>,
-    /// The one step that is measured, if not all are.
+    /// The only step to measure, if the run is limited to one.
     only_step: Option<usize>,
 }
 
-/// Looks at the cells of a run and tells which steps should be measured as well; none ends the run. It is given the
-/// profile with all steps so far.
+/// Inspects the cells of a run and returns further steps to measure. An empty answer ends the run.
+/// The profile contains all steps so far.
 pub type FollowUp<'a> = Box<dyn FnMut(&Profile, &[Cell]) -> FurtherSteps + 'a>;
 
 impl<'a, G: Ground> Session<'a, G> {
-    /// A run of a profile on a ground. `emit` hears of every event; an error of its own ends the run.
+    /// Creates a run of a profile on a ground. `emit` receives every event, and an error from it
+    /// ends the run.
     pub(crate) fn on(ground: G, profile: &'a Profile, interrupt: &'a Stop, emit: Emitter<'a>) -> Self {
         let context = Context::new(profile, interrupt, emit, ground.now_ns());
         Self {
@@ -52,8 +53,8 @@ impl<'a, G: Ground> Session<'a, G> {
         }
     }
 
-    /// Has further steps measured after those of the profile, as the cells call for it, if anybody is to be asked.
-    /// Profiles with rounds end when the device is steady, and are not asked.
+    /// Sets the function that returns further steps, based on the cells so far. Profiles with
+    /// rounds end when the device is steady and ignore it.
     #[must_use]
     pub fn with_follow_up(mut self, follow_up: Option<FollowUp<'a>>) -> Self {
         self.kept = follow_up.is_some().then(Vec::new);
@@ -61,29 +62,31 @@ impl<'a, G: Ground> Session<'a, G> {
         self
     }
 
-    /// Measures one step of the profile alone; its cells have the places and the seeds that they have among all.
+    /// Limits the run to one step of the profile. Its cells keep the indexes and seeds that they
+    /// have in the whole profile.
     #[must_use]
     pub fn of_step(mut self, step_index: usize) -> Self {
         self.only_step = Some(step_index);
         self
     }
 
-    /// Has somebody hear of every operation of workloads and replays, if anybody wants to: of a model as they come back, of real
-    /// storage when their repetition is over.
+    /// Sets the receiver of every operation of workloads and replays. It is called as operations
+    /// complete on a model, and after each repetition on real storage.
     #[must_use]
     pub fn with_operation_list(mut self, operations: Option<OperationList<'a>>) -> Self {
         self.context.operations = operations;
         self
     }
 
-    /// Has each repetition begin together with others that do the same run, if there are any.
+    /// Sets the other processes with which each repetition starts together.
     #[must_use]
     pub fn with_company(mut self, company: Option<&'a dyn Company>) -> Self {
         self.context.company = company;
         self
     }
 
-    /// Gives the traces of the profile's replay steps: one entry for each step, `None` for the others.
+    /// Sets the traces of the profile's replay steps: one entry for each step, `None` for other
+    /// steps.
     #[must_use]
     pub fn with_traces(mut self, traces: Vec<Option<Arc<Trace>>>) -> Self {
         self.context.traces = traces;
@@ -93,10 +96,11 @@ impl<'a, G: Ground> Session<'a, G> {
     /// Checks the plan, writes the test file and measures every cell.
     ///
     /// # Errors
-    /// `Interrupted` when the user stopped it; otherwise whatever went wrong. The cells that were emitted hold.
+    /// Fails with `Interrupted` if the user stopped the run, and otherwise with the error that
+    /// ended it. Cells that were emitted remain valid.
     pub fn run(mut self) -> Result<()> {
         self.begin()?;
-        // The ground may have become smaller, so the spans are taken again.
+        // The ground may have become smaller, so the spans are computed again.
         let mut ongoing = self.take_up(self.plan()?)?;
         if let Some(step_index) = self.only_step {
             ongoing.retain(|one| one.task.step_index == step_index);
@@ -113,25 +117,25 @@ impl<'a, G: Ground> Session<'a, G> {
         self.end()
     }
 
-    /// What of the profile the target takes as it is now.
+    /// Returns the tasks of the profile that fit the current target.
     pub(crate) fn plan(&self) -> Result<Vec<Task>> {
         plan_tasks(self.context.profile, &self.ground.facts())
     }
 
-    /// Checks the plan, says how it will be done, and writes the test file.
+    /// Checks the plan, reports how it will be performed, and writes the test file.
     pub(crate) fn begin(&mut self) -> Result<()> {
         let tasks = self.plan()?;
         self.say_how()?;
         self.ground.begin(&mut self.context, &tasks)
     }
 
-    /// Brings the target into the state that the profile wants before these tasks, which begin with it.
+    /// Preconditions the target as the profile requires before these tasks.
     pub(crate) fn take_up(&mut self, tasks: Vec<Task>) -> Result<Vec<Ongoing<G::Prepared>>> {
         precondition(&mut self.ground, &mut self.context)?;
         Ok(numbered(tasks))
     }
 
-    /// Says what holds for the whole run.
+    /// Emits notices that concern the whole run.
     pub(crate) fn end(&mut self) -> Result<()> {
         for remark in self.disturbance.on_the_machine() {
             let text = text!("{remark} over the whole run", "測定全体を通して、{remark}"; remark);
@@ -140,7 +144,7 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(())
     }
 
-    /// Measures further steps as long as the cells call for any.
+    /// Measures further steps as long as the follow-up returns any.
     fn follow(&mut self, mut follow_up: FollowUp<'a>) -> Result<()> {
         let mut profile = self.context.profile.clone();
         loop {
@@ -155,7 +159,7 @@ impl<'a, G: Ground> Session<'a, G> {
         }
     }
 
-    /// All repetitions of a task, then the next task.
+    /// Performs all repetitions of a task before the next task.
     fn one_by_one(&mut self, tasks: Vec<Ongoing<G::Prepared>>) -> Result<()> {
         let profile = self.context.profile;
         let count = profile.repetitions();
@@ -175,14 +179,14 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(())
     }
 
-    /// One repetition of every task, again and again, until the device is steady.
+    /// Performs one repetition of every task per round, until the device is steady.
     fn in_rounds(&mut self, rounds: &Rounds, mut tasks: Vec<Ongoing<G::Prepared>>) -> Result<()> {
         let mut ending = Ok(());
         for ongoing in &mut tasks {
             ending = ending.and_then(|()| self.prepare(ongoing));
         }
         let tell = rounds.tracked_cells.iter().all(|tracked| tasks.iter().any(|task| task.has(tracked)));
-        // Without the cells that tell when to end, more rounds than are counted would be for nothing.
+        // Without the tracked cells, there is no reason for more rounds than the window.
         let most = if tell { rounds.most } else { rounds.window };
         let mut steady = false;
         for round in 0..most {
@@ -212,7 +216,7 @@ impl<'a, G: Ground> Session<'a, G> {
         ending
     }
 
-    /// Tells how a round ended, and whether the device is steady.
+    /// Reports the end of a round, and returns whether the device is steady.
     fn round_done(
         &mut self,
         rounds: &Rounds,
@@ -241,7 +245,7 @@ impl<'a, G: Ground> Session<'a, G> {
         Ok(steady)
     }
 
-    /// Says aloud what the target made different from the plan.
+    /// Reports how the target required changes to the plan.
     fn say_how(&mut self) -> Result<()> {
         let facts = self.ground.facts();
         let writes = self.context.profile.tasks(facts.span_bytes).iter().any(Task::writes);
@@ -251,7 +255,8 @@ impl<'a, G: Ground> Session<'a, G> {
         let mut reasons: Vec<Text> = Vec::new();
         for reason in unfit(self.context.profile, &facts) {
             let text = text!("left out: {reason}", "測らない項目: {reason}"; reason);
-            // The reads and the writes of a step that does not fit have the same reason, which is told once.
+            // The reads and the writes of a step that does not fit have the same reason, which is
+            // reported once.
             if !reasons.contains(&text) {
                 reasons.push(text.clone());
                 self.context.notice(NoticeKind::Other, text)?;
@@ -274,10 +279,11 @@ impl<'a, G: Ground> Session<'a, G> {
     }
 }
 
-/// Adds further steps to a profile that is measured on a target, and says so; nothing if there are none.
+/// Adds further steps to a profile that is measured on a target, and returns the event for it.
+/// Returns `None` if there are no steps.
 ///
 /// # Errors
-/// When the target takes none of the steps.
+/// Fails if none of the steps fits the target.
 pub fn add_steps(
     profile: &mut Profile,
     further: FurtherSteps,
@@ -296,7 +302,7 @@ pub fn add_steps(
     Ok(Some(Event::StepsAdded { steps, why, cell_count, planned_ns }))
 }
 
-/// Tasks with the places of their cells, counted from the first.
+/// Assigns consecutive cell indexes to tasks, starting with 0.
 fn numbered<P: Default>(tasks: Vec<Task>) -> Vec<Ongoing<P>> {
     let (mut ongoing, mut first_cell) = (Vec::new(), 0);
     for task in tasks {
@@ -307,7 +313,7 @@ fn numbered<P: Default>(tasks: Vec<Task>) -> Vec<Ongoing<P>> {
     ongoing
 }
 
-/// Why the figures may not be those of a steady device.
+/// Returns why the figures may not be those of a steady device.
 fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
     if cells_tell {
         text!(

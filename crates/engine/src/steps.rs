@@ -1,4 +1,5 @@
-//! What each kind of step does with a ground, and what is done before the first: the test file, the preconditioning.
+//! The implementation of each kind of step on a ground, and the work before the first step: the
+//! test file and the preconditioning.
 
 pub(crate) mod choose;
 pub(crate) mod cold;

@@ -1,9 +1,11 @@
-//! Where I/O goes: what the user named, checked and opened so that nobody's data is at risk.
+//! The target of a run: checks and opens what the user named, without putting anyone's data at
+//! risk.
 //!
-//! The model: `Target::open` decides once what the target is, whether it may be written, whether direct I/O works
-//! there and at which alignment, and holds it from then on: what was checked is what is read and written, whatever
-//! becomes of its name. A block device is written only with the user's consent for that very device, when nothing holds
-//! it, and while it is held exclusively here.
+//! `Target::open` determines once what the target is, whether it may be written, and whether direct
+//! I/O works there and with which alignment. It holds the target open from then on, so that I/O
+//! goes to exactly the object that was checked, whatever happens to its name. A block device is
+//! written only with the user's consent for that device, only if it is not in use, and only while
+//! kurabe has it open exclusively.
 
 pub(crate) mod common;
 pub(crate) mod held;
@@ -35,76 +37,80 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What the user allows and wants.
+/// The options and permissions for a target.
 #[derive(Clone, Debug, Default)]
 pub struct TargetOptions {
-    /// Go around the page cache.
+    /// Bypass the page cache.
     pub direct: bool,
-    /// An existing file may be written.
+    /// An existing file may be overwritten.
     pub write_existing: bool,
     /// The block device whose data may be destroyed.
     pub destroy_data_on: Option<PathBuf>,
     /// Bytes to cover.
     pub size_bytes: u64,
-    /// Whether the user asked for this size, so that less is an error.
+    /// Whether the user requested this size, so that a smaller target is an error.
     pub size_is_asked: bool,
-    /// All of a block device or an existing file is covered, unless the user asked for a size.
+    /// Cover all of a block device or an existing file, unless the user requested a size.
     pub whole_device: bool,
     /// Name of the test file, if the target is a directory.
     pub test_file_name: String,
-    /// Make no test file: the profile's steps make their own.
+    /// Create no test file, because the profile's steps create their own files.
     pub no_test_file: bool,
-    /// Make a folder of that name for the steps that make files of their own; the test file, if there is one, is in it.
+    /// Create a folder with that name for the steps that create their own files. It also contains
+    /// the test file, if there is one.
     pub work_folder: bool,
-    /// Who hears of what is made in a directory, before it is made.
+    /// Registers what is created in a directory before it is created.
     pub scratches: Scratches,
-    /// What it bears.
+    /// The mark for everything that is created.
     pub mark: RunMark,
-    /// Processes with a part of the test file, of `size_bytes` each; 0 of a file for this one alone.
+    /// Number of processes that share the test file, with a part of `size_bytes` each. 0 if the
+    /// file belongs to this process alone.
     pub parts: u32,
-    /// The test file that another process made for all, instead of an own one.
+    /// The test file that another process created for all, instead of an own one.
     pub others: Option<OthersFile>,
 }
 
-/// A target, ready.
+/// A target that has been checked and opened.
 #[derive(Debug)]
 pub struct Target {
-    /// What a record says of it.
+    /// The facts for the record.
     facts: TargetRecord,
     path: PathBuf,
-    /// What is read and written, held open from its checks on; a block device that may be written is held exclusively.
+    /// The file or device, held open since it was checked. A writable block device is held
+    /// exclusively.
     held: Option<Arc<HeldFile>>,
-    /// Whether it is a test file that another process made, of which a part is written here.
+    /// Whether it is a test file of another process, of which this process writes a part.
     takes_part: bool,
-    /// What is read instead of it, where each process reads what another one wrote.
+    /// The file to read instead, if each process reads data that another one wrote.
     read_instead: Option<Arc<HeldFile>>,
-    /// What was made in a directory.
+    /// Everything created in a directory.
     scratch: Option<Arc<Scratch>>,
     test_file: Option<TestFile>,
-    /// Where steps make files of their own, if the target is a directory. It holds the test file, and goes after it.
+    /// The folder for files of steps, if the target is a directory. It contains the test file and
+    /// is removed after it.
     container: Option<Container>,
-    /// What is written, if that is verified.
+    /// The ledger of writes, if writes are verified.
     ledger: Option<Arc<Ledger>>,
-    /// Whether that is read back before the target goes.
+    /// Whether the data is read back before the target is removed.
     reads_back: bool,
 }
 
-/// The target, open for one thread of a repetition.
+/// A target opened for one thread of a repetition.
 #[derive(Debug)]
 pub struct Opened {
     pub(crate) file: File,
-    /// Who stamps what is written, in a run whose writes are verified.
+    /// Stamps the data written, in a run whose writes are verified.
     pub(crate) stamping: Option<Stamping>,
-    /// What a flush is.
+    /// The kind of flush.
     pub(crate) sync: SyncRule,
 }
 
 impl Target {
-    /// Resolves, checks and opens what the user named. For a directory the test file is made and its room reserved,
-    /// but nothing is written yet.
+    /// Resolves, checks and opens what the user named. In a directory, the test file is created and
+    /// its space reserved, but nothing is written yet.
     ///
     /// # Errors
-    /// When it cannot be measured, or must not be.
+    /// Fails if the target can't or must not be measured.
     pub fn open(given: &Path, options: &TargetOptions) -> Result<Self> {
         let path = given.canonicalize().map_err(|error| cannot_use(given, &error))?;
         let metadata = path.metadata().map_err(|error| cannot_use(given, &error))?;
@@ -156,7 +162,7 @@ impl Target {
         Ok(target)
     }
 
-    /// What nothing is open of yet.
+    /// Creates a target that holds nothing open yet.
     fn of(facts: TargetRecord, path: PathBuf) -> Self {
         Self {
             facts,
@@ -172,12 +178,12 @@ impl Target {
         }
     }
 
-    /// The same once more, to be measured against itself: on the same test file, which this one goes on owning. Not for
-    /// programs and copies, which make files of their own. `direct` and `span_bytes` may differ; what is covered is never more
-    /// than is there.
+    /// Returns the same target again, to be compared with itself, on the same test file. This one
+    /// remains the owner of the file. Not suitable for programs and copies, which create their own
+    /// files. `direct` and `span_bytes` may differ, but the span never exceeds the existing data.
     ///
     /// # Errors
-    /// When direct I/O is refused.
+    /// Fails if direct I/O is refused.
     pub fn again(&self, direct: bool, span_bytes: u64) -> Result<Self> {
         let takes_direct =
             matches!(self.facts.kind, TargetKind::Directory | TargetKind::File | TargetKind::BlockDevice);
@@ -193,10 +199,10 @@ impl Target {
         Ok(again)
     }
 
-    /// What it is known again by, if something was made on it.
+    /// Returns the facts that identify what was created on the target, if anything was.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn made(&self) -> Result<Option<MadeFacts>> {
         let status = match (&self.container, &self.test_file) {
             (Some(container), _) => rustix::fs::fstat(&container.folder),
@@ -207,7 +213,7 @@ impl Target {
         Ok(Some(MadeFacts { inode: Some(status.st_ino), user: status.st_uid }))
     }
 
-    /// Takes away what was made on it, and tells what could not be.
+    /// Removes everything that was created on the target, and returns what could not be removed.
     #[must_use]
     pub fn close(self) -> Vec<Remains> {
         self.scratch.as_ref().map(|scratch| scratch.remove_all()).unwrap_or_default()
@@ -243,7 +249,7 @@ impl Target {
         Ok(())
     }
 
-    /// A file of the user's, or a device that gives bytes without end.
+    /// Takes the user's file, or a character device that returns bytes endlessly.
     fn take_file(&mut self, looked: Looked, options: &TargetOptions) -> Result<()> {
         let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
         let is_file = self.facts.kind == TargetKind::File;
@@ -265,7 +271,7 @@ impl Target {
         self.fit_span(size, options)
     }
 
-    /// A block device: read-only, unless the user gave up its data.
+    /// Takes a block device: read-only, unless the user consented to the loss of its data.
     fn take_device(&mut self, looked: Looked, options: &TargetOptions) -> Result<()> {
         let number = looked.facts.st_rdev;
         let cannot = |error: &std::io::Error| cannot_open(&self.path, error);
@@ -318,7 +324,7 @@ impl Target {
         Ok(())
     }
 
-    /// Finds the smallest unit that direct I/O takes here, by trying.
+    /// Determines the smallest unit that direct I/O supports here, by trying.
     fn find_alignment(&mut self) -> Result<()> {
         if !self.facts.direct {
             return Ok(());
@@ -343,10 +349,10 @@ impl Target {
         Ok(())
     }
 
-    /// Opens the target once more, as a thread of a repetition needs it.
+    /// Opens the target again for a thread of a repetition.
     ///
     /// # Errors
-    /// The operating system's; `Unsupported` where direct I/O is refused at opening.
+    /// Returns the operating system's error, or `Unsupported` if direct I/O is refused at opening.
     pub(crate) fn open_lane(&self, write: bool, sync: SyncRule) -> Result<Opened> {
         let stamping = self.ledger.clone().map(|ledger| Stamping { ledger, o_sync: sync.o_sync });
         let file = match self.read_instead.as_ref().filter(|_| !write) {
@@ -356,21 +362,23 @@ impl Target {
         Ok(Opened { file, stamping, sync })
     }
 
-    /// From now on every write is stamped and listed, for as long as workloads alone write. What is read back by [`Self::read_back`]
-    /// need not be there afterwards.
+    /// Enables verification: from now on every write is stamped and listed, as long as only
+    /// workloads write. If the data is read back by [`Self::read_back`], it need not exist
+    /// afterwards.
     pub fn verify(&mut self, ledger: Arc<Ledger>, reads_back: bool) {
         (self.ledger, self.reads_back) = (Some(ledger), reads_back);
     }
 
-    /// Whether the target may go with the run that is verified.
+    /// Returns whether the target may be removed with a verified run, because its data is read back
+    /// first.
     pub(crate) fn reads_back(&self) -> bool {
         self.reads_back
     }
 
-    /// Flushes what was written, and holds what is there against it.
+    /// Flushes the written data and compares the target's content with the ledger.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn read_back(&self, ledger: &Arc<Ledger>) -> Result<ImageCheck> {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("what was written cannot be read back", "書いた内容を読み戻せません"), error)
@@ -381,33 +389,34 @@ impl Target {
         check_image(&file, &ledger.list(), &mut |_| {}).map_err(|error| cannot(&error))
     }
 
-    /// Whether writes are stamped and listed.
+    /// Returns whether writes are stamped and listed.
     pub(crate) fn is_verified(&self) -> bool {
         self.ledger.is_some()
     }
 
-    /// Opens the target once more.
+    /// Opens the target again.
     ///
     /// # Errors
-    /// The operating system's; `Unsupported` where direct I/O is refused at opening.
+    /// Returns the operating system's error, or `Unsupported` if direct I/O is refused at opening.
     pub fn open_file(&self, write: bool, sync: SyncRule) -> Result<File> {
         let SyncRule { o_sync, data_only, .. } = sync;
         let how = OpenHow { write, o_sync, data_only, direct: self.facts.direct, ..OpenHow::default() };
         self.held()?.reopen(how)
     }
 
-    /// Opens the target once more through the page cache, as a copy does.
+    /// Opens the target again through the page cache, as a copy does.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn open_buffered(&self) -> Result<File> {
         self.held()?.reopen(OpenHow { write: true, ..OpenHow::default() })
     }
 
-    /// The open file description that the target has had since its checks, and so since before anything was written.
+    /// Returns the open file description that has existed since the target was checked, and thus
+    /// since before anything was written.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn held_description(&self) -> Result<File> {
         self.held()?.file().try_clone().map_err(|error| cannot_open(&self.path, &error))
     }
@@ -416,10 +425,10 @@ impl Target {
         self.held.as_deref().ok_or_else(no_test_file)
     }
 
-    /// Cuts the test file to what was written.
+    /// Truncates the test file to the size that was written.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn cut(&mut self, size_bytes: u64) -> Result<()> {
         let what = || text!("cannot shorten the test file", "テストファイルを縮められません");
         self.open_buffered()?.set_len(size_bytes).map_err(|error| Error::os(what(), &error))?;
@@ -427,37 +436,39 @@ impl Target {
         Ok(())
     }
 
-    /// Makes do with fewer bytes; what is there stays as it is.
+    /// Reduces the span. The existing data stays unchanged.
     pub fn narrow(&mut self, span_bytes: u64) {
         self.facts.span_bytes = self.facts.span_bytes.min(span_bytes);
     }
 
-    /// Where it is; for a directory, the test file.
+    /// Returns the target's path, which for a directory is that of the test file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where programs may work: a folder of kurabe's, which a later run removes if this one dies.
+    /// Returns the folder in which programs may work. It belongs to kurabe, and a later run removes
+    /// it if this one is killed.
     pub fn container(&self) -> Option<&Folder> {
         self.container.as_ref().map(|container| &container.folder)
     }
 
-    /// The test file that was made in a directory.
+    /// Returns the test file that was created in a directory.
     pub fn test_file(&self) -> Option<&TestFile> {
         self.test_file.as_ref()
     }
 
-    /// Whether there is a test file, or a part of one, that is written before anything is read.
+    /// Returns whether there is a test file, or a part of one, that is written before anything is
+    /// read.
     pub(crate) fn is_written_first(&self) -> bool {
         self.test_file.is_some() || self.takes_part
     }
 
-    /// What was made in a directory, for who ends the process early.
+    /// Returns what was created in a directory, for code that ends the process early.
     pub fn scratch(&self) -> Option<&Arc<Scratch>> {
         self.scratch.as_ref()
     }
 
-    /// What the record keeps.
+    /// Returns the facts for the record.
     pub fn facts(&self) -> &TargetRecord {
         &self.facts
     }
@@ -488,7 +499,8 @@ fn no_test_file() -> Error {
 }
 
 fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
-    /// Major number of the memory devices, and those among them that give bytes without end.
+    /// Major number of the memory devices, and the minor numbers of those that return bytes
+    /// endlessly.
     const MEMORY_MAJOR: u32 = 1;
     const ENDLESS_MINORS: [u32; 3] = [5, 8, 9];
     let number = facts.st_rdev;
@@ -513,10 +525,11 @@ fn kind_of(given: &Path, facts: &Stat) -> Result<TargetKind> {
 }
 
 impl TargetOptions {
-    /// Refuses a consent to the loss of a device's data where the target is none: whoever gave it meant another target.
+    /// Rejects consent to the loss of a device's data if the target is not a block device, because
+    /// the user must have meant another target.
     ///
     /// # Errors
-    /// When that is so.
+    /// Fails if the consent does not apply to the target.
     pub fn refuse_idle_consent(&self, given: &Path, target: &Metadata) -> Result<()> {
         if self.destroy_data_on.is_none() || target.file_type().is_block_device() {
             return Ok(());
@@ -533,7 +546,7 @@ impl TargetOptions {
     }
 }
 
-/// The user has consented to the loss of one device's data, and of no other's.
+/// Checks that the target is the device for which the user consented to the loss of data.
 fn refuse_other_device(device: &Path, number: u64, consent: &Path) -> Result<()> {
     let is_same =
         consent.metadata().is_ok_and(|named| named.file_type().is_block_device() && named.rdev() == number);
@@ -582,7 +595,7 @@ fn no_space(directory: &Path, need_bytes: u64, free_bytes: Option<u64>) -> Error
     no_room_for(what, free_bytes.unwrap_or(0))
 }
 
-/// What was asked for does not fit; a test file of so many bytes would.
+/// Returns the error for a request that does not fit, with the size of a test file that would.
 pub(crate) fn no_room_for(what: Text, free_bytes: u64) -> Error {
     ErrorKind::NoSpace.error(what).remedy(match free_bytes / MIB * 9 / 10 {
         0 => text!(
@@ -596,10 +609,10 @@ pub(crate) fn no_room_for(what: Text, free_bytes: u64) -> Error {
     })
 }
 
-/// The smallest power of two that direct reads take; `None` if they take none.
+/// Returns the smallest power of two that direct reads support. `None` if none works.
 fn smallest_direct_unit(file: &File) -> Result<Option<u32>> {
     const LARGEST: u32 = 64 << 10;
-    /// So many signals come by no chance: the target itself says so.
+    /// More interruptions than signals could cause. The target itself returns the error.
     const MOST_INTERRUPTIONS: u32 = 1000;
     let (_arena, mut leases, _) = Arena::lease(1, LARGEST as usize, Pages::Small)?;
     let (mut unit, mut interruptions) = (512, 0);

@@ -1,49 +1,51 @@
-//! One task of a run: its repetitions, and the cells that they come to.
+//! One task of a run with its repetitions and cells.
 //!
-//! The model: every kind of work gives, for one repetition, one result for each of the task's cells.
+//! Every kind of work returns one result per cell of the task for each repetition.
 
 use crate::disturbance::NoiseSum;
 use kurabe_core::profile::{Rounds, Task, TaskCell, TrackedCell};
 use kurabe_core::record::{Cell, EngineRecord, Repetition};
 use kurabe_core::{Error, ErrorKind, text, workload::Workload};
 
-/// A task under way.
+/// A task in progress.
 pub(crate) struct Ongoing<P> {
     pub(crate) task: Task,
     pub(crate) prepared: P,
-    /// Place of its first cell in the run.
+    /// Index of its first cell in the run.
     pub(crate) first_cell: u32,
     pub(crate) cells: Vec<Cell>,
     pub(crate) disturbance: NoiseSum,
 }
 
-/// One repetition to be done.
+/// One repetition to perform.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Attempt {
-    /// Place of its first cell in the run.
+    /// Index of its first cell in the run.
     pub(crate) cell_index: u32,
-    /// Its number, from 0.
+    /// Zero-based number of the repetition.
     pub(crate) number: u32,
-    /// Whether it will be left out of the figure.
+    /// Whether it is excluded from the figure.
     pub(crate) discarded: bool,
-    /// Its seed.
+    /// Seed of the repetition.
     pub(crate) seed: u64,
-    /// Its start, from the start of the run.
+    /// Start in ns, from the start of the run.
     pub(crate) started_ns: u64,
-    /// Its place in the order that several targets share.
+    /// Position in the common order of several targets.
     pub(crate) turn: Option<u32>,
 }
 
-/// One repetition done.
+/// A completed repetition.
 pub struct Repeated {
-    /// How operations reached the kernel, if kurabe issued them: once for all cells, or for each.
+    /// How operations reached the kernel, if kurabe issued them. One entry for all cells, or one
+    /// per cell.
     pub(crate) engines: Vec<EngineRecord>,
-    /// One for each cell of the task.
+    /// One result per cell of the task.
     pub(crate) repetitions: Vec<Repetition>,
 }
 
 impl Attempt {
-    /// The workloads with the seeds of this repetition: what runs at once goes to places of its own.
+    /// Returns the workloads with the seeds of this repetition. Concurrent workloads get different
+    /// offsets.
     pub(crate) fn seeded(&self, workloads: &[Workload]) -> Vec<Workload> {
         let seeded = |(workload, place): (&Workload, u64)| Workload {
             seed: self.seed.wrapping_add(place),
@@ -52,7 +54,7 @@ impl Attempt {
         workloads.iter().zip(0..).map(seeded).collect()
     }
 
-    /// What was recorded, as this repetition.
+    /// Returns the recorded data as this repetition.
     pub(crate) fn of(&self, recorded: Repetition) -> Repetition {
         Repetition {
             index: self.number,
@@ -66,12 +68,12 @@ impl Attempt {
 }
 
 impl<P: Default> Ongoing<P> {
-    /// A task whose first cell has this place in the run.
+    /// Creates a task whose first cell has this index in the run.
     pub(crate) fn new(task: Task, first_cell: u32) -> Self {
         Self { task, prepared: P::default(), first_cell, cells: Vec::new(), disturbance: NoiseSum::default() }
     }
 
-    /// Leaves only the last `window` repetitions in the figures.
+    /// Counts only the last `window` repetitions in the figures.
     pub(crate) fn count_last(&mut self, window: u32) {
         for cell in &mut self.cells {
             let before = cell.repetitions.len().saturating_sub(window as usize);
@@ -81,13 +83,13 @@ impl<P: Default> Ongoing<P> {
         }
     }
 
-    /// Whether a tracked cell is one of this task's.
+    /// Returns whether a tracked cell belongs to this task.
     pub(crate) fn has(&self, tracked: &TrackedCell) -> bool {
         let direction = Some(tracked.direction);
         self.task.cells.iter().any(|cell| cell.label == tracked.label && cell.direction == direction)
     }
 
-    /// The figures of all rounds of a tracked cell, if it is one of this task's.
+    /// Returns the figures of all rounds of a tracked cell, if it belongs to this task.
     pub(crate) fn tracked(&self, tracked: &TrackedCell, rounds: &Rounds) -> Option<Vec<f64>> {
         let direction = tracked.direction;
         let cell = self
@@ -97,7 +99,7 @@ impl<P: Default> Ongoing<P> {
         cell.repetitions.iter().map(|repetition| rounds.tracked_value(repetition, direction)).collect()
     }
 
-    /// Repetitions so far.
+    /// Returns the number of repetitions so far.
     pub(crate) fn repetitions(&self) -> u32 {
         self.cells.first().map_or(0, |cell| cell.repetitions.len() as u32)
     }
@@ -109,7 +111,7 @@ impl<P: Default> Ongoing<P> {
             let cells = self.task.cells.iter().cloned().enumerate();
             let begun = cells.map(|(place, TaskCell { part, label, direction, measure })| Cell {
                 index: self.first_cell + place as u32,
-                // Steps that run at once stand one behind the other, and each is one cell.
+                // Concurrent steps follow each other in the profile, and each is one cell.
                 step_index: (self.task.step_index + if workloads.is_empty() { 0 } else { place }) as u32,
                 part,
                 label,

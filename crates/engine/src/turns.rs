@@ -1,13 +1,14 @@
-//! Several targets measured in turns, so that whatever goes on meanwhile meets all of them.
+//! Interleaved measurement of several targets, so that any disturbance affects all of them.
 //!
-//! The model: every target has a session of its own, which is a run like any other; only who is next is decided here. A
-//! block measures each task once on each target, one right after the other. Blocks come in pairs: the order of the first is
-//! tossed, the second goes back the same way (A B, B A), so what changes steadily cancels out, and so does what a
-//! repetition leaves behind for the next. After each pair somebody else says which targets still need which task. What only
-//! reads comes before all that writes, as in most tools: what is written in between, and where the device puts it, would be read
-//! otherwise than what lies there undisturbed.
+//! Every target has its own session, which is a run like any other. This module only decides which
+//! one is next. A block measures each task once on each target, one right after the other. Blocks
+//! come in pairs: the order of the first is random, and the second is its reverse (A B, B A), so
+//! that linear drift and the effect of a repetition on the next one cancel out. After each pair,
+//! the caller decides which targets still need which task. Tasks that only read come before all
+//! tasks that write, as in most tools, because writes in between would change the data and its
+//! location on the device.
 //!
-//! Not here: statistics. When there is enough is for `decide` to say.
+//! Statistics are not part of this module. `decide` determines when there are enough blocks.
 
 use crate::session::{self, Session, Settling, SettlingTime};
 use crate::{drive::measure::Engine, ground::Ground, task::Ongoing};
@@ -15,72 +16,74 @@ use kurabe_core::mention::{DESTROY_DATA_ON, WRITE_EXISTING};
 use kurabe_core::{ErrorKind, Result, Text, number, profile::Task, random::Random, record::NoticeKind, text};
 use kurabe_program::Stop;
 
-/// Purpose of the generator of the order.
+/// Stream number of the random generator for the order.
 const ORDER_STREAM: u64 = 0x7475_726e;
 
-/// A task that writes needs so many times the time of one that reads: it is watched until it settles, and begins each repetition with a
-/// sync and a warm-up as long as itself.
+/// Weight of the time for a task that writes, relative to one that reads. A writing task is
+/// observed until it settles, and starts each repetition with a sync and a warm-up as long as
+/// itself.
 const WRITING_WEIGHT: f64 = 2.0;
 
-/// A target that takes turns with others: a session whose steps are taken from outside.
+/// A target in an interleaved measurement: a session that is controlled from outside.
 pub trait Contender {
-    /// Checks the plan, says how, and writes the test file.
+    /// Checks the plan, reports how it will be performed, and writes the test file.
     ///
     /// # Errors
-    /// As [`Session::run`].
+    /// Fails like [`Session::run`].
     fn begin(&mut self) -> Result<()>;
 
-    /// Bytes that offsets may cover, and the smallest unit of them.
+    /// Returns the number of bytes that offsets may cover, and their smallest unit.
     fn span(&self) -> (u64, u32);
 
-    /// Makes do with so many bytes, and tells what can be measured there.
+    /// Reduces the span, and returns the tasks that can be measured on it.
     ///
     /// # Errors
-    /// When nothing can.
+    /// Fails if none can.
     fn narrow(&mut self, span_bytes: u64) -> Result<Vec<Task>>;
 
     /// Prepares these tasks.
     ///
     /// # Errors
-    /// When that fails.
+    /// Fails if the preparation fails.
     fn prepare(&mut self, tasks: Vec<Task>) -> Result<()>;
 
-    /// How operations of a prepared task reach the kernel, where there is a choice.
+    /// Returns the engine of a prepared task, if there is a choice.
     fn engine(&self, task: usize) -> Option<Engine>;
 
-    /// Has a prepared task issued by threads.
+    /// Switches a prepared task to the threads engine.
     fn use_threads(&mut self, task: usize);
 
-    /// Runs a prepared task until it settles; none for work that does not.
+    /// Runs a prepared task until it settles. Returns `None` for work that does not.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn settling(&mut self, task: usize, time: SettlingTime) -> Result<Option<Settling>>;
 
-    /// Has each repetition of a task begin when it has settled, which takes so long, and go on for some turnovers of its queue, of which
-    /// an operation ends every `each_ns`; and tells why.
+    /// Makes each repetition of a task start once it has settled, after a warm-up of `warm_up_ns`,
+    /// and last for several turnovers of its queue, in which an operation completes every
+    /// `each_ns`. Emits the reason.
     ///
     /// # Errors
-    /// When it cannot be told.
+    /// Fails if the reason can't be emitted.
     fn warm_up(&mut self, task: usize, warm_up_ns: u64, each_ns: f64, own: Option<Settling>) -> Result<()>;
 
-    /// Makes one repetition of a task: its number, and its place in the common order.
+    /// Performs one repetition of a task with this number and position in the common order.
     ///
     /// # Errors
-    /// When the target fails, or the user stops it.
+    /// Fails if the target fails or the user stops the run.
     fn repeat(&mut self, task: usize, number: u32, turn: u32) -> Result<()>;
 
-    /// Ends all tasks; cells of which a repetition is whole are kept.
+    /// Ends all tasks. Cells with a complete repetition are kept.
     ///
     /// # Errors
-    /// When they cannot be kept, or what they left cannot be removed.
+    /// Fails if the cells can't be stored, or if remaining files can't be removed.
     fn close(&mut self) -> Result<()>;
 
-    /// Time that this target had so far, by its own clock.
+    /// Returns the time that this target has used so far, in ns on its own clock.
     fn spent_ns(&self) -> u64;
 }
 
-/// A session that waits for its turns.
+/// A session in an interleaved measurement.
 pub struct InTurns<'a, G: Ground> {
     session: Session<'a, G>,
     tasks: Vec<Ongoing<G::Prepared>>,
@@ -94,7 +97,7 @@ impl<'a, G: Ground> From<Session<'a, G>> for InTurns<'a, G> {
 }
 
 impl<G: Ground> InTurns<'_, G> {
-    /// Counts the time of what is done.
+    /// Adds the time of `work` to the time used.
     fn timed<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         let before_ns = self.session.ground.now_ns();
         let done = work(self);
@@ -185,43 +188,46 @@ impl<G: Ground> Contender for InTurns<'_, G> {
     }
 }
 
-/// Why the turns ended by themselves.
+/// Why the measurement ended without an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhyEnded {
-    /// Nobody needs another repetition.
+    /// No target needs another repetition.
     Settled,
     /// The time is up.
     TimeUp,
 }
 
-/// What holds for all turns.
+/// Rules of an interleaved measurement.
 #[derive(Clone, Copy, Debug)]
 pub struct TurnRules {
     /// Seed of the order.
     pub order_seed: u64,
-    /// Whether each target is measured over all of its own bytes, instead of as many as the smallest has.
+    /// Whether each target is measured over its whole span, instead of the span of the smallest
+    /// one.
     pub own_spans: bool,
-    /// How long tasks are watched until they settle; none where repetitions begin at once.
+    /// How long tasks are observed until they settle. `None` if repetitions start immediately.
     pub settling: Option<SettlingTime>,
 }
 
-/// How the turns ended.
+/// The outcome of an interleaved measurement.
 #[derive(Debug)]
 pub struct Ended {
-    /// Why, or the error that ended them.
+    /// The reason, or the error that ended it.
     pub why: Result<WhyEnded>,
-    /// The target whose error it is.
+    /// Index of the target that caused the error.
     pub failed: Option<usize>,
-    /// Whole blocks.
+    /// Number of complete blocks.
     pub blocks: u32,
 }
 
-/// Measures targets in turns until nobody needs more or their time together is up.
+/// Measures targets alternately until none needs another repetition or their time is up.
 ///
-/// `decide` is asked after every pair of blocks, with the number of blocks that these tasks had and that of all cells, of which some come
-/// later; it gives for each cell the targets that need it again. `time_used` is asked then, too, with the time that each target had by
-/// its own clock; it gives the share of the time that is gone. Only what fits all targets is measured.
+/// `decide` is called after every pair of blocks with the number of blocks of these tasks and the
+/// number of all cells, including those that come later. It returns, for each cell, the targets
+/// that need it again. `time_used` is then called with the time that each target has used on its
+/// own clock. It returns the used share of the available time. Only tasks that fit all targets are
+/// measured.
 pub fn measure_in_turns(
     contenders: &mut [Box<dyn Contender + '_>],
     rules: TurnRules,
@@ -238,7 +244,7 @@ pub fn measure_in_turns(
         rules,
     };
     let mut why = turns.run(time_used, interrupt, decide);
-    // Every run is closed, whatever ended this one.
+    // Every run is closed, regardless of how the measurement ended.
     for contender in turns.contenders.iter_mut() {
         let closed = contender.close();
         why = why.and_then(|why| closed.map(|()| why));
@@ -246,7 +252,7 @@ pub fn measure_in_turns(
     Ended { why, failed: turns.failed, blocks: turns.blocks }
 }
 
-/// A task that all targets have.
+/// A task that all targets have in common.
 struct SharedTask {
     cells: usize,
     /// Whether it writes on any of them.
@@ -272,7 +278,8 @@ impl Turns<'_, '_> {
         let tasks = self.prepare()?;
         let writing = tasks.iter().filter(|task| task.writes).count();
         let reading = (tasks.len() - writing) as f64;
-        // What only reads has its share of what the test files left of the time.
+        // Tasks that only read get their share of the time that remains after the test files were
+        // written.
         let begun = time_used(&self.spent_ns());
         let reading_ends = begun + (1.0 - begun) * reading / (reading + WRITING_WEIGHT * writing as f64);
         let cells = tasks.iter().map(|task| task.cells).sum();
@@ -299,7 +306,7 @@ impl Turns<'_, '_> {
         Ok(why)
     }
 
-    /// Makes a pair of blocks, the first of this number.
+    /// Performs a pair of blocks, the first of which has this number.
     fn pair(&mut self, number: u32, places_of_tasks: &[Vec<usize>], interrupt: &Stop) -> Result<()> {
         for (block, order) in (number..).zip(pair_of_blocks(&mut self.random, places_of_tasks)) {
             for (task, place) in order {
@@ -312,7 +319,7 @@ impl Turns<'_, '_> {
         Ok(())
     }
 
-    /// Brings all targets to where the first repetition can begin; the tasks that they share.
+    /// Prepares all targets for the first repetition, and returns their common tasks.
     fn prepare(&mut self) -> Result<Vec<SharedTask>> {
         for place in 0..self.contenders.len() {
             self.each(place, |contender| contender.begin())?;
@@ -348,7 +355,8 @@ impl Turns<'_, '_> {
         Ok(tasks)
     }
 
-    /// Bytes that each target is measured over, in whole units: the same on all, unless their number is what differs.
+    /// Returns the span of each target in whole units: the same for all, unless the spans are meant
+    /// to differ.
     fn spans(&self) -> Vec<u64> {
         let spans: Vec<(u64, u32)> = self.contenders.iter().map(|contender| contender.span()).collect();
         let unit = spans.iter().map(|(_, unit)| u64::from(*unit)).max().unwrap_or(1).max(1);
@@ -357,8 +365,9 @@ impl Turns<'_, '_> {
         spans.iter().map(own).map(|span| span - span % unit).collect()
     }
 
-    /// Trials of the ways to the kernel end differently by chance, too, and the way is no difference of the storage. Where
-    /// one target needs threads, all have them: those work everywhere.
+    /// The trial that selects an engine can end differently by chance, and the engine is not a
+    /// difference of the storage. If one target needs threads, all use them, because they work
+    /// everywhere.
     fn align_engines(&mut self, tasks: usize) {
         for task in 0..tasks {
             if self.contenders.iter().any(|contender| contender.engine(task) == Some(Engine::Threads)) {
@@ -367,8 +376,8 @@ impl Turns<'_, '_> {
         }
     }
 
-    /// Has those of the tasks that write, or those that do not, begin when they are in the state in which their work keeps the device,
-    /// the same on all targets.
+    /// Determines when the tasks that write, or those that don't, reach the state in which their
+    /// own work keeps the device. The warm-up is the same on all targets.
     fn settle(&mut self, tasks: &[SharedTask], writes: bool) -> Result<()> {
         let trials = tasks.len() * self.contenders.len();
         let Some(time) = self.rules.settling.map(|time| time.of_each(trials)) else { return Ok(()) };
@@ -387,12 +396,12 @@ impl Turns<'_, '_> {
         Ok(())
     }
 
-    /// Time that each target had.
+    /// Returns the time that each target has used, in ns.
     fn spent_ns(&self) -> Vec<u64> {
         self.contenders.iter().map(|contender| contender.spent_ns()).collect()
     }
 
-    /// Has a target do something, and notes it as the culprit if it fails.
+    /// Lets a target perform work, and records it as the failed one on an error.
     fn each<T>(
         &mut self,
         place: usize,
@@ -406,7 +415,8 @@ impl Turns<'_, '_> {
     }
 }
 
-/// A task is wanted where any of its cells is; of those that write, or those that do not, only.
+/// Converts the targets per cell into targets per task, because a task is needed if any of its
+/// cells is. Covers only the tasks that write, or only those that don't.
 fn of_tasks(tasks: &[SharedTask], writes: bool, of_cells: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     let mut of_cells = of_cells.into_iter();
     tasks
@@ -420,7 +430,8 @@ fn of_tasks(tasks: &[SharedTask], writes: bool, of_cells: Vec<Vec<usize>>) -> Ve
         .collect()
 }
 
-/// The order of a pair of blocks, as task and target: the second is the first from its end.
+/// Returns the order of a pair of blocks as (task, target). The second block is the reverse of the
+/// first.
 fn pair_of_blocks(random: &mut Random, places_of_tasks: &[Vec<usize>]) -> [Vec<(usize, usize)>; 2] {
     let mut tasks: Vec<usize> = (0..places_of_tasks.len()).collect();
     shuffle(random, &mut tasks);
@@ -434,15 +445,15 @@ fn pair_of_blocks(random: &mut Random, places_of_tasks: &[Vec<usize>]) -> [Vec<(
     [forth, back]
 }
 
-/// Fisher and Yates's shuffle.
+/// Fisher-Yates shuffle.
 fn shuffle(random: &mut Random, list: &mut [usize]) {
     for last in (1..list.len()).rev() {
         list.swap(last, random.below(last as u64 + 1) as usize);
     }
 }
 
-/// Whether another plan has the counterpart of a task: the same of the step's, or the step's only one, which configurations
-/// of one target may have differ in direction.
+/// Returns whether another plan contains the counterpart of a task: the same task of the step, or
+/// the step's only task. Configurations of one target may differ in direction.
 fn has_like(plan: &[Task], task: &Task, other: &[Task]) -> bool {
     let of_step = |plan: &[Task]| plan.iter().filter(|one| one.step_index == task.step_index).count();
     let mut counterparts = other.iter().filter(|one| one.step_index == task.step_index);
@@ -454,7 +465,7 @@ fn has_like(plan: &[Task], task: &Task, other: &[Task]) -> bool {
     counterparts.any(|one| parts(one) == parts(task))
 }
 
-/// Whether two plans of one target mean the same task.
+/// Returns whether two plans of one target mean the same task.
 fn same(one: &Task, other: &Task) -> bool {
     one.step_index == other.step_index && one.cells == other.cells
 }
@@ -464,7 +475,7 @@ fn name(task: &Task) -> String {
     [direction, &task.label].join(" ").trim().to_owned()
 }
 
-/// Why a task warms up, or that it does not settle; nothing where it is steady from the first.
+/// Returns why a task warms up, or that it does not settle. `None` if it is steady from the start.
 fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
     let [first, last] = [settling.first_bytes_per_s, settling.last_bytes_per_s].map(number::rate);
     match settling.after_ns {
@@ -515,7 +526,7 @@ mod tests {
                 .collect();
             all.sort_unstable();
             prop_assert_eq!(measured, all);
-            // The targets of a task come one right after the other.
+            // The targets of a task follow each other directly.
             prop_assert_eq!(forth.chunk_by(|one, two| one.0 == two.0).count(), places_of_tasks.iter().filter(|places| !places.is_empty()).count());
         }
     }

@@ -1,12 +1,13 @@
-//! Whether storage keeps what it was given: writes that say what they are, a ledger of what was promised, and the
-//! comparison of an image with both.
+//! Verification that storage keeps the data written to it: stamped writes, a ledger of the promised
+//! writes, and the comparison of an image with both.
 //!
-//! The model: each sector of 512 bytes that a verified run writes bears a stamp (whose run, which place, which write of
-//! the run). The ledger knows, for each sector, the last write that was issued and the oldest that may still be read
-//! there: what was acknowledged before a flush began must be there when that flush is done, or something newer. So an
-//! image that is found later, after a power cut say, is judged without any memory of the bytes.
+//! Each sector of 512 bytes that a verified run writes carries a stamp (run, sector, number of the
+//! write). For each sector, the ledger stores the last write that was issued and the oldest one
+//! that may still be read. Writes that were acknowledged before a flush started must be readable
+//! once the flush is complete, unless a newer write replaced them. An image found later, for
+//! example after a power cut, can thus be judged without a copy of the data.
 //!
-//! Not here: reads are not checked while they are measured.
+//! Reads are not verified during the measurement.
 
 mod image;
 mod ledger;

@@ -1,4 +1,5 @@
-//! The `command` step with real programs: the order in which they run, what is shown and recorded, and what is left.
+//! The `command` step with real programs: the order in which they run, what is shown and recorded,
+//! and that nothing is left behind.
 
 use crate::copy_common::{Ran, run};
 use kurabe_core::ErrorKind;
@@ -94,7 +95,7 @@ cleanup = [["echo cleanup >> {note}"]]
     assert_eq!(place.noted(), "prepare command restore command restore cleanup ");
     assert!(place.is_empty(), "the folder is left");
     let mut shown = ran.shown();
-    // Only where writing back takes long is that said.
+    // Writing back is shown only if it takes long.
     shown.retain(|line| line.starts_with("running "));
     assert_eq!(shown.len(), 6, "{shown:?}");
     let at = |holds: &dyn Fn(&Event) -> bool| ran.events.iter().position(holds).unwrap();
@@ -203,7 +204,7 @@ cleanup = [["sh", "-c", "echo cleanup >> {note}"]]
     assert!(place.is_empty() && ran.cells().is_empty());
 }
 
-/// The profile of the repository, made small, with notes on what each pull brought.
+/// The profile of the repository, reduced in size, with a record of what each pull transferred.
 #[test]
 fn every_git_pull_transfers_the_same_objects() {
     if !needs("git") || !needs("sh") {
@@ -221,7 +222,7 @@ fn every_git_pull_transfers_the_same_objects() {
             "files = 400, changed_files = 60, commits = 5",
         )
         .replace("restore = [", &look)
-        // What is newer than the mark came with the pull.
+        // Files newer than the marker came with the pull.
         .replace("]\ncommand =", "    [\"touch\", \"{work}/.git/mark\"],\n]\ncommand =")
         .replace("]\ncold =", "    [\"touch\", \"{work}/.git/mark\"],\n]\ncold =");
     assert_eq!(text.matches("touch").count(), 2, "the profile has another form");

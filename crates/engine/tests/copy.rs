@@ -1,4 +1,4 @@
-//! The `copy` step on real files: what is copied, what is recorded, and what is left.
+//! The `copy` step on real files: what is copied and recorded, and that nothing is left behind.
 
 use crate::copy_common::run;
 use kurabe_core::ErrorKind;
@@ -56,7 +56,7 @@ fn each_part_of_a_copy_in_a_directory_moves_every_byte_and_nothing_is_left() {
             assert_eq!((repetition.read.bytes, repetition.write.bytes), (read, written), "{part}");
             assert_eq!(repetition.end_sync_ns.is_some(), synced, "{part}");
             assert!(repetition.elapsed_ns >= repetition.end_sync_ns.unwrap_or(1));
-            // 64 KiB each, and a last one of 4 KiB.
+            // Pieces of 64 KiB, and a final one of 4 KiB.
             let pieces = repetition.read.completed.max(repetition.write.completed);
             assert_eq!(pieces, 49, "{part}");
         }

@@ -1,4 +1,4 @@
-//! Workloads at the same time: each is a cell, with its own queue, start and end.
+//! Concurrent workloads: each is a cell with its own queue, start and end.
 
 use crate::copy_common::{Ran, run};
 use kurabe_core::profile::Profile;
@@ -8,7 +8,7 @@ use kurabe_engine::{Stop, TargetOptions, test_file_name};
 use kurabe_sim::{ModelTarget, device_named};
 use std::path::Path;
 
-/// Time of an operation of 4 KiB on a medium of 1 µs and 5.2 GB/s.
+/// Duration of a 4 KiB operation on a medium with 1 µs and 5.2 GB/s.
 const OPERATION_NS: f64 = 1788.0;
 
 fn profile(steps: &str) -> String {
@@ -31,7 +31,7 @@ direct = false
     )
 }
 
-/// An `io` step of 4 KiB with more keys.
+/// Returns an `io` step of 4 KiB with further keys.
 fn step(keys: &str) -> String {
     format!("\n[[step]]\nkind = \"io\"\nblock_size = \"4 KiB\"\npattern = \"random\"\n{keys}\n")
 }
@@ -62,12 +62,12 @@ fn two_at_once_share_what_one_has_alone() {
     let places: Vec<(u32, u32)> = both.iter().map(|cell| (cell.index, cell.step_index)).collect();
     assert_eq!(places, [(0, 0), (1, 1)]);
     both.iter().for_each(|cell| close(reads(cell), alone / 2.0));
-    // Each knows where its own time went, the wait for the other among it.
+    // Each has its own time breakdown, including the wait for the other.
     for cell in &both {
         let account = cell.repetitions[0].account.as_ref().unwrap();
         close(account.latency_ns as f64 / account.operations as f64, 2.0 * OPERATION_NS);
     }
-    // A queue four times as deep gets four times as much of it.
+    // A queue that is four times as deep gets four times the share.
     let deep = on_model(&format!("{reader}{}", step("directions = [\"read\"]\nbeside = true\niodepth = 4")));
     close(reads(&deep[1]), 4.0 * reads(&deep[0]));
 }
@@ -87,7 +87,7 @@ fn each_begins_and_ends_by_itself() {
 fn a_thread_that_thinks_leaves_the_device_alone_meanwhile() {
     let cells = on_model(&step("directions = [\"read\"]\nthink_time = \"100 us\"\nthink_operations = 10"));
     close(reads(&cells[0]), 10.0 * 10e6 / (100_000.0 + 10.0 * OPERATION_NS));
-    // All of a queue are done before the pause.
+    // All operations of a queue complete before the pause.
     let deep = on_model(&step(
         "directions = [\"read\"]\nthink_time = \"1 ms\"\nthink_operations = 8\niodepth = 8\nthreads = 2",
     ));
@@ -100,7 +100,8 @@ fn those_who_share_keep_their_shares() {
     let other = step("directions = [\"read\"]\nbeside = true\nflow = 1\niodepth = 8");
     let cells = on_model(&format!("{one}{other}"));
     close(reads(&cells[0]), 3.0 * reads(&cells[1]));
-    // A third that is of another group takes what it can get; who goes on alone waits for nobody.
+    // A third workload in another group runs at full speed, and a workload that continues alone
+    // waits for no other.
     let short = step("directions = [\"read\"]\nbeside = true\nflow = 1\ntime = \"2 ms\"");
     let cells = on_model(&format!("{}{short}", step("directions = [\"read\"]\nflow = 1")));
     close(reads(&cells[1]), 1e6 / OPERATION_NS);
@@ -115,7 +116,7 @@ fn one_may_end_for_all() {
     close(reads(&cells[0]), 1000.0);
 }
 
-/// Steps on a test file in a folder of its own.
+/// Runs steps on a test file in its own folder.
 fn on_folder(folder: &Path, steps: &str) -> Ran {
     let options = TargetOptions {
         size_bytes: 1 << 20,
@@ -166,6 +167,6 @@ fn real_jobs_share_and_end_together() {
     let ran = on_folder(dir.path(), &steps);
     let done: Vec<f64> = ran.cells().into_iter().map(reads).collect();
     assert_eq!(done[0], 512.0);
-    // At the end one more may have been given out, and those in flight.
+    // At the end, one more may have been issued, in addition to those in flight.
     assert!((128.0..=137.0).contains(&done[1]), "{done:?}");
 }

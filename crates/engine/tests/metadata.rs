@@ -1,4 +1,5 @@
-//! The `metadata` step on real files: what is done to each, what is recorded, and what is left.
+//! The `metadata` step on real files: what is done to each and recorded, and that nothing is left
+//! behind.
 
 use crate::copy_common::{Ran, run_among};
 use kurabe_core::company::Company;
@@ -39,7 +40,7 @@ fn is_empty(dir: &Path) -> bool {
 
 #[test]
 fn every_part_does_every_file_once_and_nothing_is_left() {
-    // A part, and the reads and writes that it counts with their bytes.
+    // A part, and the number of reads and writes that it counts, with their bytes.
     let done = [
         ("create", 0, 0, 60, 60 * 3901),
         ("find", 60, 0, 0, 0),
@@ -94,7 +95,7 @@ fn a_stop_in_the_middle_leaves_nothing() {
     assert!(is_empty(dir.path()), "something is left");
 }
 
-/// One of two that work together.
+/// One of two cooperating processes.
 struct OneOfTwo<'t> {
     place: u32,
     both: &'t Barrier,

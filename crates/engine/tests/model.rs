@@ -11,7 +11,7 @@ use kurabe_core::{Error, ErrorKind, text};
 use kurabe_engine::{Session, Stop};
 use kurabe_sim::{ModelTarget, device_named};
 
-/// A profile, each workload for a hundredth of a second.
+/// Returns a profile with a time limit of 10 ms for each workload.
 fn quick(name: &str) -> Profile {
     let mut profile = profile_named(name).unwrap();
     profile.rules.time_ns = 10_000_000;
@@ -24,7 +24,7 @@ fn quick(name: &str) -> Profile {
     profile
 }
 
-/// A medium of 1 µs and 5.2 GB/s behind a host that costs nothing.
+/// Runs a profile on a medium with 1 µs and 5.2 GB/s behind a host without overhead.
 fn measured(profile: &Profile) -> Vec<Cell> {
     let mut model = ModelTarget::new(&device_named("ideal-ram-disk").unwrap(), 1).unwrap();
     kurabe_virtual::measure(&mut model, profile, &vec![None; profile.steps.len()], &Stop::default())
@@ -46,7 +46,8 @@ fn close(value: f64, expected: f64) {
 #[test]
 fn a_profile_of_workloads_runs_in_virtual_time() {
     let cells = measured(&quick("cdm-9"));
-    // One server: depth changes nothing. 1 MiB takes 1 µs and 201.65 µs, 4 KiB 1 µs and 0.788 µs.
+    // There is one server, so depth has no effect. 1 MiB takes 1 µs and 201.65 µs, 4 KiB takes 1 µs
+    // and 0.788 µs.
     let rate = only(&cells, "SEQ 1 MiB Q8 T1", Direction::Read).rate_bytes_per_s(Direction::Read);
     close(rate, (1u64 << 20) as f64 / 202.65e-6);
     let rate = only(&cells, "RND 4 KiB Q32 T1", Direction::Write).rate_iops(Direction::Write);
@@ -55,7 +56,7 @@ fn a_profile_of_workloads_runs_in_virtual_time() {
 
 #[test]
 fn a_short_repetition_on_a_slow_device_has_enough_operations() {
-    // A hundredth of a second on a disk of some 190 accesses a second, 770 of many at once.
+    // 10 ms on a disk with about 190 accesses per second, or 770 with a deep queue.
     let mut profile = quick("cdm-9");
     let mut model = ModelTarget::new(&device_named("hitachi-hua722020ala330").unwrap(), 1).unwrap();
     let traces = vec![None; profile.steps.len()];
@@ -66,7 +67,7 @@ fn a_short_repetition_on_a_slow_device_has_enough_operations() {
     };
     let (alone, queued) = reads(&profile);
     assert!((32..64).contains(&alone) && (320..400).contains(&queued), "{alone}, {queued}");
-    // What a tool measures for a second is kept.
+    // Time limits of a second are kept.
     for step in &mut profile.steps {
         if let Step::Io(step) = step {
             let end = &mut step.end;
@@ -77,7 +78,8 @@ fn a_short_repetition_on_a_slow_device_has_enough_operations() {
     assert!((150..250).contains(&alone) && (600..900).contains(&queued), "{alone}, {queued}");
 }
 
-/// The fill of a run, the pauses before its first repetition, and its reads per second.
+/// Returns the fill of a run, the length of the pauses before its first repetition, and its reads
+/// per second.
 fn filled(profile: &Profile, fills: bool) -> (Option<FillRecord>, u64, f64) {
     let mut model = ModelTarget::new(&device_named("crucial-p1").unwrap(), 1).unwrap();
     let (mut fill, mut paused_ns, mut iops) = (None, 0, None);
@@ -108,7 +110,7 @@ fn a_test_file_is_written_to_a_model_before_it_is_read() {
     let (fill, paused_ns, fresh_iops) = filled(&profile, true);
     let fill = fill.expect("a fill");
     assert_eq!((fill.asked_bytes, fill.written_bytes), ((1 << 30) + 4096, (1 << 30) + 4096));
-    // At the rate of the cells used with one bit.
+    // At the rate of cells used with one bit.
     assert!((0.6e9..0.8e9).contains(&(fill.elapsed_ns as f64)), "{fill:?}");
     assert_eq!(paused_ns, profile.rules.interval_ns, "the pause comes after the fill, too");
     let (none, _, old_iops) = filled(&profile, false);
@@ -159,7 +161,7 @@ fn a_copy_takes_the_time_of_its_pieces_and_of_the_memory() {
     close(seconds("from_memory"), pieces + 0.82);
     close(seconds("to_memory"), pieces + 1.36);
     close(seconds("within"), 2.0 * pieces);
-    // At no disturbance the ratio is 1.
+    // Without any disturbance the ratio is 1.
     let ratio = kurabe_stats::derived_values(&profile, &profile.derived[0].formula, &cells);
     close(ratio[0].1, 1.0);
 }
@@ -195,7 +197,8 @@ fn the_same_seed_gives_the_same_cells() {
 
 #[test]
 fn a_list_of_operations_says_what_the_recorder_counts_and_their_times_sum_to_it() {
-    // Two servers of 1 µs and 0.788 µs are asked 1.5 times as often as they can: operations are late more and more.
+    // Two servers of 1 µs and 0.788 µs receive 1.5 times their capacity, so operations are
+    // increasingly late.
     let source = "schema = 1\nname = \"late\"\ntitle = { en = \"t\", ja = \"t\" }\nstatistic = \"mean\"\n\
          [rules]\nsize = \"4 MiB\"\nruns = 2\ntime = \"1 ms\"\norder = \"by-step\"\n\
          [[step]]\nkind = \"io\"\npattern = \"random\"\nblock_size = \"4 KiB\"\ndirections = [\"read\", \"write\"]\n\

@@ -1,4 +1,5 @@
-//! Names that are taken by something else while a run goes on: not a byte of anybody else's is written or removed.
+//! Files whose names are taken over during a run: no byte of another file may be written or
+//! removed.
 
 use crate::copy_common::{Ran, run};
 use kurabe_core::ErrorKind;
@@ -47,7 +48,7 @@ samples = 20
 direction = "write"
 "#;
 
-/// A target that is measured, and a victim that must stay as it is.
+/// A target that is measured, and a victim that must not change.
 struct Workplace {
     _dir: tempfile::TempDir,
     target: PathBuf,
@@ -65,7 +66,7 @@ impl Workplace {
         Self { _dir: dir, target, moved, victim }
     }
 
-    /// A file among the victim's, of a content that no run writes.
+    /// Creates a file of the victim with content that no run writes.
     fn precious(&self, name: &str) -> PathBuf {
         let path = self.victim.join(name);
         std::fs::write(&path, content()).unwrap();
@@ -80,7 +81,7 @@ impl Workplace {
         self.test_file().with_extension("copy.test")
     }
 
-    /// All of the victim's files are there, and as they were.
+    /// Checks that all of the victim's files exist and are unchanged.
     fn is_unharmed(&self, names: &[&str]) {
         for name in names {
             let path = self.victim.join(name);
@@ -107,7 +108,7 @@ fn options() -> TargetOptions {
     }
 }
 
-/// Runs steps, and does something once after the first repetition.
+/// Runs steps, and calls `act` once after the first repetition.
 fn run_and(given: &Path, options: &TargetOptions, steps: &str, act: impl Fn()) -> Ran {
     let done = Cell::new(false);
     run(given, options, &format!("{RULES}{steps}"), &|event: &Event, _: &Stop| {
@@ -117,7 +118,7 @@ fn run_and(given: &Path, options: &TargetOptions, steps: &str, act: impl Fn()) -
     })
 }
 
-/// The run has ended, because what was measured is gone.
+/// Checks that the run ended because its target no longer exists.
 fn ended_as_gone(ran: &Ran) {
     let error = ran.result.as_ref().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Target);
@@ -126,7 +127,7 @@ fn ended_as_gone(ran: &Ran) {
 
 type Replace = fn(&Path, &Path);
 
-/// Ways to put something else in the place of a file.
+/// Ways to replace a file by something else.
 const WAYS: [(&str, Replace); 3] = [
     ("symlink", |file, victim| {
         std::fs::remove_file(file).unwrap();
@@ -249,7 +250,8 @@ restore = [["rm {work}/new; rm -rf {work}/thesis"]]
 cleanup = [["rm -rf {work}/thesis"]]
 "#;
 
-/// Programs that remove and write below a work folder, a part of whose path is swapped for a link after the first run.
+/// Runs programs that remove and write below a work folder, a component of whose path is replaced
+/// by a symbolic link after the first run.
 fn programs_with(part: &str) -> (Workplace, Ran) {
     let place = Workplace::new();
     let options = TargetOptions { no_test_file: true, work_folder: true, ..options() };
@@ -274,7 +276,7 @@ fn programs_work_in_their_folder_whatever_takes_the_names_above_it() {
     }
     let (place, ran) = programs_with("");
     ran.result.unwrap();
-    // It was moved, so nobody can say whose it is now; it is told, and left.
+    // The folder was moved, so its owner is unknown. It is reported and not removed.
     assert_eq!(std::fs::read_dir(place.target.join("away")).unwrap().count(), 0);
 }
 

@@ -1,10 +1,11 @@
-//! Every parser of this room, given the same bytes: what the property tests and the fuzzer drive.
+//! Runs every parser of this crate on the same bytes. Used by the property tests and the fuzzer.
 
 use crate::signature::{Extract, signatures};
 use crate::{claims, device, health, identity, link, machine, mount, noise, processes, roots};
 use std::path::Path;
 
-/// Reads bytes as each of the kernel's files and of the other programs' answers that are read here; none may panic.
+/// Parses bytes as each of the kernel's files and of the other programs' outputs that this crate
+/// reads. No parser may panic.
 pub fn parse_all(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let mounts = mount::parse(bytes);

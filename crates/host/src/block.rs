@@ -1,8 +1,9 @@
-//! A block device in sysfs: its directory, its number, its partitions, what lies above and below it.
+//! A block device in sysfs: its directory, number and partitions, and the devices above and below
+//! it.
 //!
-//! The model is sysfs's own: /sys/dev/block/M:m and /sys/class/block/NAME are links to the device's directory; a
-//! partition's directory lies in its disk's and has a file `partition`; `holders/` names what is built on it,
-//! `slaves/` what it is built on.
+//! /sys/dev/block/M:m and /sys/class/block/NAME are links to the device's directory. A partition's
+//! directory lies in that of its disk and contains a file `partition`. `holders/` lists the devices
+//! built on this one, and `slaves/` lists those that it is built on.
 
 use crate::roots::{self, Roots};
 use crate::{mount::parse_number, platform::Number};
@@ -10,7 +11,7 @@ use kurabe_core::shown;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Bytes of a sector in sysfs, whatever the device's own sector is.
+/// Bytes per sector in sysfs, independent of the device's own sector size.
 pub const SECTOR_BYTES: u64 = 512;
 
 /// A disk, a partition or a virtual block device.
@@ -18,7 +19,7 @@ pub const SECTOR_BYTES: u64 = 512;
 pub struct BlockNode {
     /// Kernel name, such as `sda1`.
     pub name: String,
-    /// Directory in sysfs, links resolved.
+    /// Directory in sysfs, with links resolved.
     pub directory: PathBuf,
 }
 
@@ -27,61 +28,62 @@ impl BlockNode {
         Self { name: roots::base(&directory), directory }
     }
 
-    /// The device with a number.
+    /// Finds the device with a number.
     ///
     /// # Errors
-    /// sysfs does not have it or does not let it be read.
+    /// Fails if the device is not in sysfs or can't be read.
     pub fn by_number(roots: &Roots, number: Number) -> io::Result<Self> {
         let link = roots.sys.join(format!("dev/block/{}:{}", number.0, number.1));
         std::fs::canonicalize(link).map(Self::at)
     }
 
-    /// The device with a kernel name.
+    /// Finds the device with a kernel name.
     pub(crate) fn by_name(roots: &Roots, name: &str) -> Option<Self> {
         roots.block_directory(name).map(Self::at)
     }
 
-    /// The device that a path such as `/dev/disk/by-id/…` of the kernel's own files names.
+    /// Finds the device that a path such as `/dev/disk/by-id/…` in the kernel's own files refers
+    /// to.
     pub(crate) fn by_path(roots: &Roots, path: &Path) -> Option<Self> {
         let path = std::fs::canonicalize(roots.relocate(path)).ok()?;
         if let Ok(Some(number)) = crate::platform::block_number(&path) {
             return Self::by_number(roots, number).ok();
         }
-        // Without a node of the right type (a tree in a test), the name below /dev is the kernel's.
+        // Without a device node (in a test's tree), the name below /dev is the kernel name.
         let dev = std::fs::canonicalize(&roots.dev).ok()?;
         let name = path.strip_prefix(dev).ok()?.to_string_lossy().replace('/', "!");
         if name.is_empty() { None } else { Self::by_name(roots, &name) }
     }
 
-    /// Its number.
+    /// Returns the device number.
     pub fn number(&self) -> Option<Number> {
         parse_number(&roots::text(&self.directory.join("dev"))?)
     }
 
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     pub fn size_bytes(&self) -> Option<u64> {
         roots::number::<u64>(&self.directory.join("size"))?.checked_mul(SECTOR_BYTES)
     }
 
-    /// Where a partition starts on its disk, in bytes.
+    /// Returns the start of a partition on its disk, in bytes.
     pub fn start_bytes(&self) -> Option<u64> {
         roots::number::<u64>(&self.directory.join("start"))?.checked_mul(SECTOR_BYTES)
     }
 
-    /// Whether it is a partition.
+    /// Returns whether the device is a partition.
     pub(crate) fn is_partition(&self) -> bool {
         self.directory.join("partition").exists()
     }
 
-    /// The disk of a partition.
+    /// Returns the disk of a partition.
     pub fn disk(&self) -> Option<Self> {
         self.is_partition().then(|| self.directory.parent().map(|parent| Self::at(parent.to_owned())))?
     }
 
-    /// The partitions of a disk.
+    /// Returns the partitions of a disk.
     ///
     /// # Errors
-    /// sysfs does not let the directory be read.
+    /// Fails if the directory in sysfs can't be read.
     pub fn partitions(&self) -> io::Result<Vec<Self>> {
         Ok(roots::names_checked(&self.directory)?
             .into_iter()
@@ -90,12 +92,12 @@ impl BlockNode {
             .collect())
     }
 
-    /// Names of the devices that this one is built on.
+    /// Returns the names of the devices on which this one is built.
     pub(crate) fn slaves(&self) -> Vec<String> {
         roots::names(&self.directory.join("slaves"))
     }
 
-    /// The file or device behind a loop device.
+    /// Returns the file or device behind a loop device.
     pub(crate) fn loop_backing(&self) -> Option<PathBuf> {
         let mut bytes = roots::read_bytes(&self.directory.join("loop/backing_file")).ok()?;
         if bytes.last() == Some(&b'\n') {
@@ -104,8 +106,8 @@ impl BlockNode {
         (!bytes.is_empty()).then(|| crate::platform::path_of_bytes(bytes))
     }
 
-    /// What kind of virtual device it is, for people: `crypt, luks-home`, `raid1, 2 devices`, `loop, /x.img`.
-    /// `None` for a plain disk or partition.
+    /// Returns a readable description of a virtual device: `crypt, luks-home`, `raid1, 2 devices`,
+    /// `loop, /x.img`. `None` for a plain disk or partition.
     pub(crate) fn layer(&self) -> Option<String> {
         let dir = &self.directory;
         if dir.join("dm").is_dir() {
@@ -134,7 +136,7 @@ impl BlockNode {
         None
     }
 
-    /// The device with its kind: `dm-0 (crypt, luks-home)`.
+    /// Returns the device name with its description: `dm-0 (crypt, luks-home)`.
     pub(crate) fn described(&self) -> String {
         match self.layer() {
             Some(layer) => format!("{} ({layer})", self.name),
@@ -143,7 +145,8 @@ impl BlockNode {
     }
 }
 
-/// The kind that the prefix of a device-mapper UUID tells (`CRYPT-LUKS2-…`, `LVM-…`, `part1-mpath-…`).
+/// Returns the kind of device from the prefix of a device-mapper UUID (`CRYPT-LUKS2-…`, `LVM-…`,
+/// `part1-mpath-…`).
 fn device_mapper_kind(uuid: &str) -> String {
     let prefix = uuid.split('-').next().unwrap_or_default();
     match prefix {

@@ -1,9 +1,10 @@
-//! The chain from a path down to the devices at the bottom.
+//! The chain from a path down to the bottom devices.
 //!
-//! The model: a path lies in a mount, the mount on one block device (or on several, or on memory, or on another
-//! directory), a partition on its disk, and a virtual device (device mapper, md, bcache) on those in its `slaves`.
-//! A loop device is a bottom device with a link of its own kind; what lies under its file is told as a layer, not
-//! as further devices, because several devices in the list mean RAID and the like.
+//! A path lies in a mount, and the mount on one block device (or on several, on memory, or on
+//! another directory). A partition lies on its disk, and a virtual device (device mapper, md,
+//! bcache) on the devices in its `slaves`. A loop device is a bottom device with its own kind of
+//! link. The storage under its file is reported as a layer instead of as further devices, because
+//! several devices in the list indicate RAID or similar.
 
 use crate::mount::{self, Mount};
 use crate::platform::Number;
@@ -14,13 +15,13 @@ use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::shown;
 use std::path::{Path, PathBuf};
 
-/// Deepest stack that is followed; the kernel itself forbids long before.
+/// Maximum depth of the stack. The kernel's own limit is far lower.
 const DEEPEST: usize = 24;
 
-/// File systems that live in memory.
+/// File systems in memory.
 const IN_MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "rootfs"];
 
-/// File systems whose data is on another machine, or on the host of a virtual one.
+/// File systems whose data is on another machine, or on the host of a virtual machine.
 const ELSEWHERE: [&str; 12] = [
     "nfs",
     "nfs4",
@@ -36,19 +37,19 @@ const ELSEWHERE: [&str; 12] = [
     "fuse.sshfs",
 ];
 
-/// Asks the operating system what a path is.
+/// Asks the operating system for the kind of a path.
 pub(crate) type Look<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
 
-/// One walk down.
+/// A traversal of the chain.
 pub(crate) struct Walk<'a> {
     roots: &'a Roots,
     mounts: Vec<Mount>,
     look: Look<'a>,
-    /// How the devices at the bottom are described; without it they have their names alone.
+    /// How the bottom devices are described. Without it, they only have their names.
     options: Option<&'a ObserveOptions<'a>>,
-    /// Whether what lies beneath the first devices is followed.
+    /// Whether the devices below the first ones are visited.
     pub to_the_bottom: bool,
-    /// The devices met, from the top down, each once.
+    /// The devices visited, from the top down, without duplicates.
     pub numbers: Vec<Number>,
 }
 
@@ -58,7 +59,7 @@ impl<'a> Walk<'a> {
         Self { roots, mounts, look, options, to_the_bottom: true, numbers: Vec::new() }
     }
 
-    /// Fills the environment's file system, layers and devices from what the path is.
+    /// Adds the file system, layers and devices of a path to the environment.
     pub(crate) fn walk_subject(&mut self, subject: &Subject, depth: usize, into: &mut Environment) {
         match subject.kind {
             SubjectKind::Block(number) => match BlockNode::by_number(self.roots, number) {
@@ -99,7 +100,7 @@ impl<'a> Walk<'a> {
 
     fn walk_mount(&mut self, mount: &Mount, subject: &Subject, depth: usize, into: &mut Environment) {
         let kind = mount.kind.as_str();
-        // An anonymous number (major 0) is no device.
+        // An anonymous number (major 0) is not a device.
         let named = [subject.dev, mount.number].into_iter().find(|number| number.0 != 0);
         let block = named.and_then(|number| BlockNode::by_number(self.roots, number).ok());
         if kind == "overlay" {
@@ -124,10 +125,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// btrfs and bcachefs: an anonymous number over one or several devices.
+    /// Handles btrfs and bcachefs, which have an anonymous number on one or several devices.
     fn walk_sources(&mut self, mount: &Mount, depth: usize, into: &mut Environment) {
         let sources = sources(self.roots, &mount.source);
-        // The device that is mounted is the first of its members.
+        // The mounted device is the first of the members.
         sources.iter().for_each(|source| self.note(source));
         let members =
             sources.first().map(|source| btrfs_members(self.roots, &source.name)).unwrap_or_default();
@@ -148,8 +149,9 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An overlay writes to its upper directory, which is told in its options as the mounting process saw it. Some
-    /// kernels give a file of the upper directory the number of the device below.
+    /// Handles an overlay, which writes to its upper directory. The mount options contain that
+    /// directory as seen by the process that mounted it. Some kernels report the number of the
+    /// device below for a file in the upper directory.
     fn walk_overlay(
         &mut self,
         mount: &Mount,
@@ -180,7 +182,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// From a block device down.
+    /// Descends from a block device.
     fn descend(
         &mut self,
         block: &BlockNode,
@@ -229,7 +231,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Tells what a loop device's file lies on, as a layer.
+    /// Reports the storage under a loop device's file as a layer.
     fn under_loop(&mut self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
         let Some(below) = (self.look)(backing) else {
             into.missing.push(format!("what lies under {}: its file cannot be seen from here", block.name));
@@ -253,9 +255,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The block devices that a mount's source names; bcachefs joins several with colons.
+/// Returns the block devices in a mount's source. bcachefs joins several with colons.
 pub(crate) fn sources(roots: &Roots, source: &str) -> Vec<BlockNode> {
-    // Only below /dev: looking at a path on a dead network mount would hang.
+    // Only paths below /dev are examined: accessing a path on an unresponsive network mount would
+    // hang.
     if !source.starts_with("/dev/") {
         return Vec::new();
     }
@@ -265,12 +268,14 @@ pub(crate) fn sources(roots: &Roots, source: &str) -> Vec<BlockNode> {
     }
 }
 
-/// The devices of the mounted btrfs file system that has this device, itself included; none if there is none.
+/// Returns the devices of the mounted btrfs file system that contains this device, including
+/// itself. Empty if there is none.
 pub(crate) fn btrfs_members(roots: &Roots, name: &str) -> Vec<String> {
     btrfs_of(roots, name).map(|(_, members)| members).unwrap_or_default()
 }
 
-/// The UUID and devices of the mounted btrfs file system that has this device. sysfs lists mounted ones only.
+/// Returns the UUID and devices of the mounted btrfs file system that contains this device. sysfs
+/// lists only mounted file systems.
 pub(crate) fn btrfs_of(roots: &Roots, name: &str) -> Option<(String, Vec<String>)> {
     let file_systems = roots.sys.join("fs/btrfs");
     roots::names(&file_systems).into_iter().find_map(|uuid| {

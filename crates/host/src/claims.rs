@@ -1,16 +1,18 @@
-//! Who holds a block device or a file, for the rule that kurabe never writes to one in use.
+//! Determines what holds a block device or a file, so that kurabe never writes to one in use.
 //!
-//! The model: one look covers whatever shares bytes with the target ([`crate::family`]). Evidence is asked from everyone
-//! who could know: the tables of mounts of every process, swap, what is built on a device, loop devices, mounted btrfs,
-//! what processes have open for writing, mapped or locked ([`crate::processes`]), the kernel's own exclusive lock, and
-//! the magic numbers on the medium, from an own list and from libblkid (a member of a pool or an array may be in use
-//! although nothing shows it). Objects are compared, and never names. One piece of evidence is enough. Ignorance is an
-//! error, never "free".
+//! A check covers everything that shares bytes with the target ([`crate::family`]). It queries
+//! every possible source of evidence: the mount tables of all processes, swap, devices built on
+//! this one, loop devices, mounted btrfs, files that processes have open for writing, mapped or
+//! locked ([`crate::processes`]), the kernel's exclusive lock, and the magic numbers on the medium,
+//! from kurabe's own list and from libblkid (a member of a pool or array may be in use without any
+//! other evidence). Objects are compared, never names. One piece of evidence is sufficient. If the
+//! answer can't be determined, the result is an error, never "free".
 //!
-//! Two limits, said here because they cannot be closed: descriptors of other users' processes are hidden from an
-//! ordinary user (the exclusive lock of a device and the count of a file's writers are not), and the answer is a
-//! moment's. The caller opens a device with `O_EXCL` to keep it; `claims` must be asked before the target is opened for
-//! writing, or it finds the caller.
+//! Two limitations can't be avoided. Descriptors of other users' processes are hidden from an
+//! ordinary user (the exclusive lock of a device and the number of a file's writers are not). The
+//! answer is valid only at the moment of the check. The caller opens a device with `O_EXCL` to keep
+//! it. `claims` must be called before the target is opened for writing, because otherwise it finds
+//! the caller.
 
 pub(crate) mod inquiry;
 mod media;
@@ -29,16 +31,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// One holder of a device or a file.
+/// Evidence that a device or a file is in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// The kernel name of what is held: the device, its disk or one of its partitions. `None`: the file.
+    /// Kernel name of the device that is in use: the device itself, its disk or one of its
+    /// partitions. `None` for the file.
     pub device: Option<String>,
-    /// How, as a clause: `mounted on /home`.
+    /// The kind of use, as a clause: `mounted on /home`.
     pub by: Text,
-    /// Whether only a signature on the medium tells it: it can be left over from what is used no more.
+    /// Whether the only evidence is a signature on the medium, which may be left over from earlier
+    /// use.
     pub is_signature: bool,
-    /// Whether a descriptor of another process is all that tells it: the process may be about to close it.
+    /// Whether the only evidence is a descriptor of another process, which may be about to close
+    /// it.
     pub is_descriptor: bool,
 }
 
@@ -50,9 +55,9 @@ impl Claim {
     }
 }
 
-/// How something is held.
+/// The kind of use.
 enum By {
-    /// Where it is mounted, and who sees that if this process does not.
+    /// The mount point, and a process that sees the mount if this one does not.
     Mount(PathBuf, Option<Process>),
     Holder(String),
     Btrfs(String),
@@ -118,23 +123,25 @@ impl By {
     }
 }
 
-/// Who holds a file or a block device, its disk, its partitions, and what else shares its bytes; empty if nobody does. It
-/// is open for reading only, and `shown` is what the user calls it. Takes up to a fifth of a second while somebody has it
-/// open for writing.
+/// Returns what holds a file or a block device, its disk, its partitions, and anything else that
+/// shares its bytes. Empty if it is not in use. `file` is open only for reading, and `shown` is the
+/// user's name for it. Takes up to a fifth of a second while another process has it open for
+/// writing.
 ///
 /// # Errors
-/// It is neither a block device nor a file, or something that could show a holder cannot be read.
+/// Fails if the target is neither a block device nor a file, or if a source of evidence can't be
+/// read.
 pub fn claims(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     settled(|| claims_now(file, shown), || std::thread::sleep(PAUSE))
 }
 
-/// How often a descriptor that is open for writing is looked at before it counts, and the pause between two looks. A
-/// process that was just started has copies of the descriptors of the one that started it until it executes its program:
-/// milliseconds, more on a loaded machine.
+/// How often a descriptor that is open for writing is checked before it counts, and the pause
+/// between two checks. A process that was just forked has copies of its parent's descriptors until
+/// it executes its program. That takes milliseconds, or longer on a loaded machine.
 const LOOKS: usize = 5;
 const PAUSE: Duration = Duration::from_millis(40);
 
-/// The claims of the first look that finds none or one that does not pass, else of the last.
+/// Returns the first result that is empty or contains lasting evidence, otherwise the last one.
 fn settled(look: impl Fn() -> Result<Vec<Claim>>, pause: impl Fn()) -> Result<Vec<Claim>> {
     let mut claims = look()?;
     for _ in 1..LOOKS {
@@ -147,7 +154,7 @@ fn settled(look: impl Fn() -> Result<Vec<Claim>>, pause: impl Fn()) -> Result<Ve
     Ok(claims)
 }
 
-/// One look at everything that may hold the device.
+/// Performs one check of everything that may hold the device.
 fn claims_now(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     let roots = Roots::default();
     let path = platform::path_of(file);
@@ -169,18 +176,18 @@ fn claims_now(file: &File, shown: &Path) -> Result<Vec<Claim>> {
     Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.claims_on_file(&asked)
 }
 
-/// What a block device holds that writing would destroy, in words that are the same in every language, such as
-/// `ext4` or `GPT (sda1: FAT, sda2: ext4)`; `None` if nothing is recognised.
+/// Describes the content of a block device that writing would destroy, in language-independent
+/// terms, such as `ext4` or `GPT (sda1: FAT, sda2: ext4)`. `None` if nothing is recognised.
 ///
 /// # Errors
-/// The path is no block device, or it cannot be read.
+/// Fails if the path is not a block device or can't be read.
 pub fn contents(device: &Path) -> Result<Option<String>> {
     let roots = Roots::default();
     let (block, media) = open(&roots, device, device)?;
     Inquiry { roots: &roots, media: &media, own_pid: processes::own_pid(&roots) }.contents(&block)
 }
 
-/// Finds the device that a path leads to.
+/// Opens the device at a path.
 fn open(roots: &Roots, path: &Path, shown: &Path) -> Result<(BlockNode, RealMedia)> {
     let number: Number =
         platform::block_number(path).map_err(|error| cannot_look(shown, &error))?.ok_or_else(|| {
@@ -197,7 +204,7 @@ fn cannot_look(shown: &Path, error: &io::Error) -> Error {
     Error::os(text!("cannot look at {shown}", "{shown} を調べられません"), error)
 }
 
-/// The error of not being able to find out who holds a device.
+/// Returns the error for a device whose use can't be determined.
 fn unknown(device: &str, error: &io::Error) -> Error {
     ignorance(
         text!("cannot find out whether {device} is in use", "{device} が使用中かどうかを確かめられません"),
@@ -205,12 +212,13 @@ fn unknown(device: &str, error: &io::Error) -> Error {
     )
 }
 
-/// The error of not being able to see what a device holds.
+/// Returns the error for a device whose content can't be determined.
 fn unreadable(device: &str, error: &io::Error) -> Error {
     ignorance(text!("cannot read what {device} holds", "{device} の内容を読み出せません"), error)
 }
 
-/// Both are of kind `Permission` even where a file is missing, because the effect is the same: kurabe may not write.
+/// Uses the kind `Permission` also for a missing file, because the effect is the same: kurabe may
+/// not write.
 fn ignorance(message: Text, error: &io::Error) -> Error {
     let kind = match error.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => ErrorKind::Permission,

@@ -1,9 +1,11 @@
-//! Running a program of the system: never through a shell; a small helper never for long, never with much output.
+//! Runs system programs, never through a shell. Helper programs have a time limit and an output
+//! limit.
 //!
-//! The model: for root a program is found as an executable file in the system's own directories and nowhere else, because the
-//! search path may lead through folders of other users. For an ordinary user it is found in the directories of PATH and in the usual
-//! places of system programs, which that PATH lacks. It is started with its arguments. A helper is killed at its time limit, and a
-//! test puts prepared answers in its place. Who waits for what has no limit, as for a file system to be made, runs it himself.
+//! For root, a program must be an executable file in the system's own directories, because PATH may
+//! contain folders of other users. For an ordinary user, it is searched in the directories of PATH
+//! and in the usual directories of system programs that PATH may lack. A helper is killed at its
+//! time limit. Tests replace helpers by prepared answers. Callers that need no time limit, for
+//! example to create a file system, run the program themselves.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -13,32 +15,32 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Longest output that is kept, in bytes; more is cut.
+/// Maximum output in bytes. The rest is discarded.
 const OUTPUT_BYTES: u64 = 4 << 20;
 
-/// Pause between two looks at a running program.
+/// Interval between two checks of a running program.
 const POLL: Duration = Duration::from_millis(5);
 
-/// Time that a killed program gets to go away before it is left behind.
+/// How long to wait for a killed program to exit before it is abandoned.
 const AFTER_KILL: Duration = Duration::from_millis(500);
 
 /// The outcome of running a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramOutcome {
-    /// There is no such program.
+    /// The program does not exist.
     NotInstalled,
-    /// It could not be started.
+    /// The program could not be started.
     Failed(String),
-    /// It did not end in time and was killed.
+    /// The program exceeded its time limit and was killed.
     TimedOut,
-    /// It ended; the standard output, whatever its exit status.
+    /// The program exited. Contains the standard output, regardless of the exit status.
     Ended(Vec<u8>),
 }
 
-/// Prepared answers of a test: program name and arguments to outcome.
+/// Prepared answers of a test: maps the program name and arguments to an outcome.
 pub(crate) type PreparedAnswers<'a> = &'a dyn Fn(&str, &[&str]) -> ProgramOutcome;
 
-/// Who runs programs.
+/// Runs programs, or returns prepared answers.
 #[derive(Clone, Copy)]
 pub(crate) enum Runner<'a> {
     /// The operating system.
@@ -49,7 +51,7 @@ pub(crate) enum Runner<'a> {
 }
 
 impl Runner<'_> {
-    /// Runs a program to its end or its time limit.
+    /// Runs a program until it exits or reaches its time limit.
     pub(crate) fn run(&self, name: &str, arguments: &[&str], limit: Duration) -> ProgramOutcome {
         match self {
             Self::Prepared(answer) => answer(name, arguments),
@@ -61,19 +63,20 @@ impl Runner<'_> {
     }
 }
 
-/// Where root's programs are, in the order in which they are looked for.
+/// Directories of root's programs, in search order.
 const SYSTEM_DIRECTORIES: [&str; 5] =
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin", "/run/current-system/sw/bin"];
-/// Where system programs are that an ordinary user's PATH may lack.
+/// Directories of system programs that an ordinary user's PATH may lack.
 const SBIN_DIRECTORIES: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
-/// The executable file of a program that kurabe itself runs. Programs that the user or a profile names are not found by this.
+/// Finds the executable file of a program that kurabe itself runs. Not used for programs named by
+/// the user or a profile.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     find_in(&directories(rustix::process::geteuid().is_root(), &path), name)
 }
 
-/// The directories that are searched, for root or for an ordinary user with a search path.
+/// Returns the directories to search, for root or for an ordinary user with a search path.
 fn directories(is_root: bool, path: &OsStr) -> Vec<PathBuf> {
     if is_root {
         return SYSTEM_DIRECTORIES.map(PathBuf::from).to_vec();
@@ -86,10 +89,11 @@ fn find_in(directories: &[PathBuf], name: &str) -> Option<PathBuf> {
     directories.iter().map(|directory| directory.join(name)).find(|file| is_executable(file))
 }
 
-/// A program of the system that is asked nothing and answers in the language that is read here.
+/// Creates the command for a system program, without standard input and with the locale that the
+/// parsers expect.
 ///
 /// # Errors
-/// When there is no such program ([`NotFound`](std::io::ErrorKind::NotFound)).
+/// Fails if the program does not exist ([`NotFound`](std::io::ErrorKind::NotFound)).
 pub fn system_program(name: &str, arguments: &[&str]) -> std::io::Result<Command> {
     let missing = || std::io::Error::new(std::io::ErrorKind::NotFound, format!("{name}: not installed"));
     let program = find_program(name).ok_or_else(missing)?;
@@ -122,7 +126,7 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> ProgramOutcome {
     };
     let deadline = Instant::now() + limit;
     if !wait_until(&mut child, deadline) {
-        // A process that hangs in the kernel outlives even this; it is then left behind, not waited for.
+        // A process that hangs in the kernel survives even this. It is then abandoned.
         child.kill().ok();
         wait_until(&mut child, Instant::now() + AFTER_KILL);
         return ProgramOutcome::TimedOut;
@@ -134,13 +138,13 @@ fn run(program: &Path, arguments: &[&str], limit: Duration) -> ProgramOutcome {
     }
 }
 
-/// Reads the output in a thread of its own, so that a full pipe stops nobody.
+/// Reads the output in a separate thread, so that a full pipe does not block the program.
 fn collect(child: &mut Child) -> std::io::Result<Receiver<Vec<u8>>> {
     let (sender, receiver) = channel();
     if let Some(pipe) = child.stdout.take() {
         std::thread::Builder::new().spawn(move || {
             let mut bytes = Vec::new();
-            // What was read before an error is still an answer.
+            // Data read before an error is still a valid answer.
             pipe.take(OUTPUT_BYTES).read_to_end(&mut bytes).ok();
             sender.send(bytes).ok();
         })?;
@@ -148,7 +152,7 @@ fn collect(child: &mut Child) -> std::io::Result<Receiver<Vec<u8>>> {
     Ok(receiver)
 }
 
-/// Whether the program ended before the deadline.
+/// Waits for the program, and returns whether it exited before the deadline.
 fn wait_until(child: &mut Child, deadline: Instant) -> bool {
     loop {
         match child.try_wait() {

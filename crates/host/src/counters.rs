@@ -1,25 +1,27 @@
-//! What a block device has counted since it appeared, and the difference of two moments.
+//! The I/O counters of a block device since it appeared, and the difference between two readings.
 //!
-//! The model: the kernel's `stat` of a device, in sysfs. It counts completed operations of everybody, merged ones as one,
-//! and cannot tell who caused them. On a device with a cache, the kernel counts a flush as a write of nothing, too. It is what is left where the block tracepoints cannot be had, and costs nothing.
-//! Source: kernel Documentation/block/stat.rst.
+//! The counters are from the kernel's `stat` file in sysfs. They count completed operations of all
+//! processes, with merged ones counted once. They don't distinguish processes. On a device with a
+//! cache, the kernel also counts a flush as a write without data. This source needs no privileges
+//! and has no overhead, so it is used where block tracepoints are not available. Source: kernel
+//! Documentation/block/stat.rst.
 
 use crate::roots::{self, Roots};
 use crate::{block::BlockNode, mount::parse_number, noise::parse_disk_stat};
 use kurabe_core::{ErrorKind, Result, record::Traffic, text};
 
-/// Counters of one block device at one moment.
+/// A reading of the counters of one block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct DeviceCounters {
-    /// Since the device appeared.
+    /// Totals since the device appeared.
     total: Traffic,
 }
 
 impl DeviceCounters {
-    /// Reads them by the kernel's name of the device (`sda1`) or its number (`8:1`).
+    /// Reads the counters of a device, given by its kernel name (`sda1`) or its number (`8:1`).
     ///
     /// # Errors
-    /// When there is no such device, or it counts nothing.
+    /// Fails if the device does not exist or has no counters.
     pub fn read(device: &str) -> Result<Self> {
         Self::read_in(&Roots::default(), device)
     }
@@ -49,7 +51,7 @@ impl DeviceCounters {
         })
     }
 
-    /// What happened since an earlier moment.
+    /// Returns the traffic since an earlier reading.
     pub fn since(&self, earlier: &Self) -> Traffic {
         let (now, then) = (&self.total, &earlier.total);
         Traffic {
@@ -61,7 +63,7 @@ impl DeviceCounters {
     }
 }
 
-/// Operations are fields 1 and 5, from 1; the bytes are read where the noise of a run is watched, too.
+/// Operations are fields 1 and 5, counted from 1. The bytes are parsed by the noise module.
 fn parse(stat: &str) -> Option<Traffic> {
     let bytes = parse_disk_stat(stat)?;
     let mut fields = stat.split_whitespace();

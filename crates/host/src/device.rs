@@ -1,8 +1,8 @@
-//! A bottom device: who it is and how the kernel treats it, from sysfs and udev's database.
+//! A bottom device: its identity and its kernel settings, from sysfs and udev's database.
 //!
-//! The model: identity comes from the best source there is. NVMe and virtio tell in sysfs; for an ATA disk the
-//! `model` of sysfs is cut to 16 characters, so its IDENTIFY data (VPD page 89h) or udev's database goes first.
-//! Attributes: kernel Documentation/ABI/stable/sysfs-block.
+//! The identity is taken from the best source available. NVMe and virtio provide it in sysfs. For
+//! an ATA disk, the `model` in sysfs is truncated to 16 characters, so its IDENTIFY data (VPD page
+//! 89h) or udev's database has priority. Attributes: kernel Documentation/ABI/stable/sysfs-block.
 
 use crate::link::{link, nvme_controllers};
 use crate::roots::{self, Roots};
@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Hexadecimal digits of a hashed serial number: 64 bits, enough to tell the devices of one store apart.
+/// Hexadecimal digits of a hashed serial number: 64 bits, enough to distinguish the devices of one
+/// store.
 const SERIAL_DIGITS: usize = 16;
 
-/// What a device says about itself.
+/// The identity that a device reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Identity {
     pub model: Option<String>,
@@ -24,7 +25,7 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Fills what is still unknown from another source.
+    /// Fills unknown fields from another source.
     fn or(self, other: Self) -> Self {
         Self {
             model: self.model.or(other.model),
@@ -34,7 +35,8 @@ impl Identity {
     }
 }
 
-/// The serial number as the record keeps it: itself if the user asked for it, else a salted hash.
+/// Returns the serial number as stored in the record: plain if the user requested it, otherwise a
+/// salted hash.
 fn keep_serial(serial: &str, options: &ObserveOptions<'_>) -> String {
     if options.with_serial {
         return serial.to_owned();
@@ -48,15 +50,17 @@ fn keep_serial(serial: &str, options: &ObserveOptions<'_>) -> String {
     digits
 }
 
-/// Words of a fixed field: blanks and control characters around them gone; `None` if nothing is left.
+/// Returns the text of a fixed-length field without surrounding blanks and control characters.
+/// `None` if it is empty.
 fn field(bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c.is_control());
     (!text.is_empty()).then(|| text.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// Identity in VPD page 89h (ATA information): IDENTIFY DEVICE starts at byte 60; its texts have the two bytes of
-/// each word swapped. Words 10-19 serial, 23-26 firmware, 27-46 model (ACS-4, table 45; SAT-4, 12.4.2).
+/// Parses the identity in VPD page 89h (ATA information). IDENTIFY DEVICE starts at byte 60, and
+/// its texts have the two bytes of each word swapped. Words 10-19 are the serial number, 23-26 the
+/// firmware, 27-46 the model (ACS-4, table 45; SAT-4, 12.4.2).
 pub(crate) fn parse_ata_page(page: &[u8]) -> Identity {
     let text = |first: usize, last: usize| {
         let bytes = page.get(60 + first * 2..60 + last * 2 + 2)?;
@@ -69,7 +73,8 @@ pub(crate) fn parse_ata_page(page: &[u8]) -> Identity {
     Identity { model: text(27, 46), firmware: text(23, 26), serial: text(10, 19) }
 }
 
-/// Serial number in VPD page 80h: a header of four bytes, then text (SPC-5, 7.7.18).
+/// Parses the serial number in VPD page 80h: a header of four bytes, followed by text (SPC-5,
+/// 7.7.18).
 pub(crate) fn parse_serial_page(page: &[u8]) -> Option<String> {
     if page.get(1) != Some(&0x80) {
         return None;
@@ -79,7 +84,7 @@ pub(crate) fn parse_serial_page(page: &[u8]) -> Option<String> {
     field(page.get(4..end)?)
 }
 
-/// udev's escapes: `\x20` is a blank.
+/// Decodes udev's escapes: `\x20` is a blank.
 fn unescape_udev(text: &str) -> String {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
@@ -96,7 +101,7 @@ fn unescape_udev(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Identity in udev's database, a file of `E:KEY=value` lines.
+/// Parses the identity in udev's database, a file of `E:KEY=value` lines.
 pub(crate) fn parse_udev(database: &str) -> Identity {
     let pairs: BTreeMap<&str, &str> = database
         .lines()
@@ -123,7 +128,7 @@ fn identity(roots: &Roots, disk: &BlockNode) -> Identity {
         .and_then(|(major, minor)| roots::text(&roots.run.join(format!("udev/data/b{major}:{minor}"))))
         .map(|database| parse_udev(&database))
         .unwrap_or_default();
-    // SCSI splits maker and model; ATA puts its own name into the maker's field.
+    // SCSI separates vendor and model. ATA devices have "ATA" in the vendor field.
     let vendor =
         roots::words(&device.join("vendor")).filter(|vendor| vendor != "ATA" && !vendor.starts_with("0x"));
     let scsi_model = roots::words(&device.join("model")).map(|model| match vendor {
@@ -145,7 +150,7 @@ fn identity(roots: &Roots, disk: &BlockNode) -> Identity {
     }
 }
 
-/// Commands that the device takes at once.
+/// Returns the number of commands that the device accepts concurrently.
 fn queue_depth(disk: &BlockNode) -> Option<u32> {
     if let Some(depth) = roots::number(&disk.directory.join("device/queue_depth")) {
         return Some(depth);
@@ -155,7 +160,7 @@ fn queue_depth(disk: &BlockNode) -> Option<u32> {
     controllers.iter().find_map(|controller| roots::number(&controller.join("sqsize")))
 }
 
-/// Everything about a bottom device but its health.
+/// Describes a bottom device, except for its health.
 pub(crate) fn describe(
     roots: &Roots,
     disk: &BlockNode,
@@ -168,7 +173,7 @@ pub(crate) fn describe(
     let depth = queue_depth(disk);
     let link = match link(roots, disk) {
         Some(Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, .. }) => {
-            // A depth of 1 is a disk without native command queueing.
+            // A depth of 1 means that the disk has no native command queueing.
             Some(Link::Sata {
                 speed_gbit_per_s,
                 speed_max_gbit_per_s,

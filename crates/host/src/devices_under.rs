@@ -1,7 +1,8 @@
-//! The numbers of all block devices that I/O to a path passes, from the top down.
+//! The numbers of all block devices that I/O to a path passes through, from the top down.
 //!
-//! The model: the same chain as in [`crate::chain`], but as numbers, for recording: the device of the file system, its
-//! disk, the devices that this one is built on, and under a loop device what its file lies on. Each number once.
+//! This is the same chain as in [`crate::chain`], but as numbers, for tracing: the device of the
+//! file system, its disk, the devices below, and under a loop device the devices of its file. Each
+//! number occurs once.
 
 use crate::chain::{Look, Walk};
 use crate::platform::{self, Number};
@@ -9,14 +10,15 @@ use crate::roots::Roots;
 use kurabe_core::environment::Environment;
 use std::path::Path;
 
-/// The block devices under a path, by number (major, minor), from the top down; none where nothing is known (memory,
-/// the network, another operating system).
+/// Returns the block devices under a path by number (major, minor), from the top down. Empty if
+/// none is known (memory, the network, another operating system).
 pub fn devices_under(path: &Path) -> Vec<(u32, u32)> {
     devices_under_in(&Roots::default(), path, true, &|path| platform::subject(path).ok())
 }
 
-/// The block devices that a path's file system lies on, or the path itself is, without those beneath them: the members of a
-/// stack, the disk of a partition and what holds the file of a loop device see the same operations once more.
+/// Returns the block devices directly below a path's file system, or the device at the path itself,
+/// without the devices beneath them. Members of a stack, the disk of a partition, and the storage
+/// of a loop device's file would see the same operations again.
 pub fn devices_right_under(path: &Path) -> Vec<(u32, u32)> {
     devices_under_in(&Roots::default(), path, false, &|path| platform::subject(path).ok())
 }

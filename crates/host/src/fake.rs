@@ -1,10 +1,10 @@
-//! A tree of /sys, /proc and /dev for tests, in a directory that goes away.
+//! A fake tree of /sys, /proc and /dev for tests, in a temporary directory.
 
 use crate::roots::Roots;
 use std::fs;
 use std::path::PathBuf;
 
-/// The tree.
+/// A fake tree.
 pub(crate) struct Fake {
     directory: tempfile::TempDir,
     pub roots: Roots,
@@ -41,21 +41,22 @@ impl Fake {
         }
     }
 
-    /// A link to a place in the tree.
+    /// Creates a symbolic link to a path in the tree.
     pub(crate) fn link(&self, link: &str, target: &str) {
         let link = self.path(link);
         fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
         std::os::unix::fs::symlink(self.path(target), link).expect("a link");
     }
 
-    /// A link with any words as its target.
+    /// Creates a symbolic link with an arbitrary target.
     pub(crate) fn raw_link(&self, link: &str, target: &str) {
         let link = self.path(link);
         fs::create_dir_all(link.parent().expect("a parent")).expect("a directory");
         std::os::unix::fs::symlink(target, link).expect("a link");
     }
 
-    /// A block device at a place below sys/devices, with its links, a node and a size of 1 GiB.
+    /// Creates a block device at a path below sys/devices, with its links, a node and a size of 1
+    /// GiB.
     pub(crate) fn block(&self, place: &str, number: &str) {
         let name = place.rsplit('/').next().expect("a name");
         let place = format!("sys/devices/{place}");
@@ -67,21 +68,21 @@ impl Fake {
         self.file(&format!("dev/{name}"), "");
     }
 
-    /// A whole disk: also in sys/block.
+    /// Creates a whole disk, which is also listed in sys/block.
     pub(crate) fn disk(&self, place: &str, number: &str) {
         self.block(place, number);
         let name = place.rsplit('/').next().expect("a name");
         self.link(&format!("sys/block/{name}"), &format!("sys/devices/{place}"));
     }
 
-    /// A partition of a disk, with start and size in sectors.
+    /// Creates a partition of a disk. Start and size are in sectors.
     pub(crate) fn partition(&self, place: &str, number: &str, start: u64, size: u64) {
         self.block(place, number);
         let place = format!("sys/devices/{place}");
         self.files(&place, &[("partition", "1"), ("start", &start.to_string()), ("size", &size.to_string())]);
     }
 
-    /// `upper` is built on `lower`; both are places below sys/devices.
+    /// Builds `upper` on `lower`. Both are paths below sys/devices.
     pub(crate) fn stack(&self, upper: &str, lower: &str) {
         let name = |place: &str| place.rsplit('/').next().expect("a name").to_owned();
         self.link(&format!("sys/devices/{lower}/holders/{}", name(upper)), &format!("sys/devices/{upper}"));

@@ -1,17 +1,18 @@
-//! Which devices and files share bytes with a device or a file.
+//! Devices and files that share bytes with a device or a file.
 //!
-//! The model: writing to a disk destroys its partitions, and writing to a partition changes its disk. A loop device writes
-//! through to what it stands on, however many of them stand on one another, and all loop devices over one file share its
-//! bytes. What they stand on is an object and no name: a hard link, a bind mount and a name that is gone lead to one file.
+//! Writing to a disk destroys its partitions, and writing to a partition changes its disk. A loop
+//! device writes through to its backing file or device, across any number of nested loop devices,
+//! and all loop devices on one file share its bytes. The backing file is identified as an object,
+//! not by name: a hard link, a bind mount and a deleted name refer to the same file.
 
 use crate::{block::BlockNode, platform::Object, roots::Roots};
 use std::io;
 
-/// A loop device that has something under it.
+/// A loop device that has a backing file or device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loop {
     pub block: BlockNode,
-    /// What it stands on; `None` if that cannot be found out.
+    /// The backing object. `None` if it can't be determined.
     pub on: Option<Object>,
 }
 
@@ -19,47 +20,47 @@ pub(crate) struct Loop {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Member {
     pub block: BlockNode,
-    /// Whether all of it belongs to the family, and not only a partition of it.
+    /// Whether the whole device belongs to the family, instead of only one of its partitions.
     pub whole: bool,
 }
 
 /// Everything that shares bytes with a device or a file.
 #[derive(Debug, Default)]
 pub(crate) struct Family {
-    /// Devices of the family, the device itself first.
+    /// Devices of the family. The first one is the device itself.
     pub members: Vec<Member>,
-    /// Files under loop devices, or the file itself.
+    /// Backing files of loop devices, or the file itself.
     pub files: Vec<Object>,
 }
 
 impl Family {
-    /// The family of a device.
+    /// Returns the family of a device.
     ///
     /// # Errors
-    /// sysfs does not show what is needed.
+    /// Fails if sysfs does not provide the necessary information.
     pub(crate) fn of_device(roots: &Roots, loops: &[Loop], block: &BlockNode) -> io::Result<Self> {
         let mut family = Self::default();
         Gathering { roots, loops, family: &mut family }.device(block, true)?;
         Ok(family)
     }
 
-    /// The family of a file.
+    /// Returns the family of a file.
     ///
     /// # Errors
-    /// sysfs does not show what is needed.
+    /// Fails if sysfs does not provide the necessary information.
     pub(crate) fn of_file(roots: &Roots, loops: &[Loop], file: Object) -> io::Result<Self> {
         let mut family = Self::default();
         Gathering { roots, loops, family: &mut family }.object(file)?;
         Ok(family)
     }
 
-    /// Devices and files as objects.
+    /// Returns the devices and files as objects.
     pub(crate) fn objects(&self) -> Vec<Object> {
         let numbers = self.members.iter().filter_map(|member| member.block.number());
         numbers.map(Object::Device).chain(self.files.iter().copied()).collect()
     }
 
-    /// The device with a number, if it belongs here.
+    /// Returns the device of an object, if it belongs to the family.
     pub(crate) fn member(&self, object: Object) -> Option<&BlockNode> {
         let blocks = self.members.iter().map(|member| &member.block);
         let mut same = blocks.filter(|block| block.number().map(Object::Device) == Some(object));
@@ -104,7 +105,8 @@ impl Gathering<'_> {
         }
         self.family.files.push(object);
         for other in self.loops.iter().filter(|other| other.on == Some(object)) {
-            // The one that led here stays as it is: a partition's disk is no member as a whole.
+            // The device through which this one was reached stays unchanged: a partition's disk is
+            // not a whole member.
             if !self.family.members.iter().any(|member| member.block.name == other.block.name) {
                 self.device(&other.block, true)?;
             }

@@ -1,8 +1,9 @@
-//! Health as the device itself reports it, through smartctl or nvme-cli.
+//! Health data that the device itself reports, through smartctl or nvme-cli.
 //!
-//! The model: kurabe has no SMART code of its own; it asks smartctl, and for NVMe devices nvme-cli if smartctl has
-//! no answer, and reads their JSON leniently: what is absent or odd is `None`. A wear figure is taken only from a
-//! field whose meaning is fixed by its name. Field names: smartmontools' JSON, nvme-cli's `smart-log`.
+//! kurabe has no SMART code. It runs smartctl, and for NVMe devices nvme-cli if smartctl gives no
+//! answer, and parses their JSON leniently: missing or implausible values are `None`. Wear is taken
+//! only from fields whose meaning is determined by their name. Field names: smartmontools' JSON,
+//! nvme-cli's `smart-log`.
 
 use crate::command::{ProgramOutcome, Runner};
 use crate::roots::Roots;
@@ -10,14 +11,16 @@ use kurabe_core::environment::{BlockDevice, DeviceHealth, Link};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Time that a tool gets. A disk that must spin up first takes longer, and is then not waited for.
+/// Time limit of a tool. A disk that must first spin up takes longer and is skipped.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// Bytes of a data unit of NVMe's health log: 1000 blocks of 512 bytes (NVMe base specification, health log).
+/// Bytes per data unit in NVMe's health log: 1000 blocks of 512 bytes (NVMe base specification,
+/// health log).
 const NVME_UNIT_BYTES: u64 = 512_000;
 
-/// ATA attributes whose normalised value counts down from 100 to 0 over the rated life, by number and
-/// smartmontools' name. The same numbers mean other things on other disks, so the name must fit too.
+/// ATA attributes whose normalised value decreases from 100 to 0 over the rated life, by number and
+/// smartmontools' name. Other disks use the same numbers for other attributes, so the name must
+/// also match.
 const WEAR_ATTRIBUTES: [(u64, &str); 4] = [
     (177, "Wear_Leveling_Count"),
     (202, "Percent_Lifetime_Remain"),
@@ -25,7 +28,7 @@ const WEAR_ATTRIBUTES: [(u64, &str); 4] = [
     (233, "Media_Wearout_Indicator"),
 ];
 
-/// ATA attributes that count what the host wrote, by smartmontools' name, with the bytes of one count.
+/// ATA attributes that count host writes, by smartmontools' name, with the bytes per count.
 const WRITTEN_ATTRIBUTES: [(&str, u64); 4] = [
     ("Total_LBAs_Written", 512),
     ("Host_Writes_32MiB", 32 << 20),
@@ -33,7 +36,7 @@ const WRITTEN_ATTRIBUTES: [(&str, u64); 4] = [
     ("Lifetime_Writes_GiB", 1 << 30),
 ];
 
-/// A whole number that JSON may carry as a number or as text (nvme-cli's 128-bit counters).
+/// Parses an integer that JSON contains as a number or as text (nvme-cli's 128-bit counters).
 fn whole(value: &Value) -> Option<u64> {
     match value {
         Value::Number(number) => number.as_u64().or_else(|| {
@@ -49,17 +52,17 @@ fn at(value: &Value, pointer: &str) -> Option<u64> {
     whole(value.pointer(pointer)?)
 }
 
-/// A temperature that a device can have; 0 and below stand for "no sensor" on many.
+/// Returns a plausible temperature. Many devices report 0 or less if they have no sensor.
 fn celsius(degrees: u64) -> Option<i32> {
     i32::try_from(degrees).ok().filter(|degrees| (1..=150).contains(degrees))
 }
 
 fn percent(share: u64) -> Option<u32> {
-    // NVMe counts beyond 100 up to 255 when the rated life is over.
+    // NVMe counts up to 255 after the rated life has ended.
     u32::try_from(share).ok().filter(|&share| share <= 255)
 }
 
-/// Whether anything was told at all.
+/// Returns whether any value is known.
 fn tells(health: &DeviceHealth) -> bool {
     health.temperature_celsius.is_some()
         || health.wear_percent.is_some()
@@ -67,7 +70,7 @@ fn tells(health: &DeviceHealth) -> bool {
         || health.written_bytes.is_some()
 }
 
-/// The wear that ATA attributes agree on; attributes that contradict each other tell nothing.
+/// Returns the wear if all ATA attributes agree on it. Contradictory attributes are ignored.
 fn ata_wear(report: &Value) -> Option<u32> {
     let table = report.pointer("/ata_smart_attributes/table")?.as_array()?;
     let mut shares_left: Vec<u64> = table
@@ -94,14 +97,15 @@ fn ata_written(report: &Value) -> Option<u64> {
     })
 }
 
-/// Bytes written of a SCSI disk, which tells 10^9 bytes as text such as `1234.567`.
+/// Returns the bytes written of a SCSI disk, which reports units of 10^9 bytes as text such as
+/// `1234.567`.
 fn scsi_written(report: &Value) -> Option<u64> {
     let text = report.pointer("/scsi_error_counter_log/write/gigabytes_processed")?.as_str()?;
     let gigabytes: f64 = text.trim().parse().ok()?;
     (0.0..1e9).contains(&gigabytes).then_some((gigabytes * 1e9) as u64)
 }
 
-/// What smartctl's JSON tells, or why it tells nothing.
+/// Parses smartctl's JSON. Returns the reason if it contains no health data.
 pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
     let report: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
     let version = match (at(&report, "/smartctl/version/0"), at(&report, "/smartctl/version/1")) {
@@ -138,7 +142,7 @@ pub(crate) fn parse_smartctl(json: &[u8]) -> Result<DeviceHealth, String> {
     Err(message.to_owned())
 }
 
-/// What nvme-cli's `smart-log` tells, or why it tells nothing.
+/// Parses nvme-cli's `smart-log`. Returns the reason if it contains no health data.
 pub(crate) fn parse_nvme(json: &[u8]) -> Result<DeviceHealth, String> {
     let log: Value = serde_json::from_slice(json).map_err(|_| "its answer is no JSON".to_owned())?;
     let health = DeviceHealth {
@@ -171,7 +175,7 @@ fn ask(
     Err(format!("{tool}: {why}"))
 }
 
-/// Whether a device of this kind has health to tell at all.
+/// Returns whether devices of this kind can report health data.
 fn has_health(device: &BlockDevice) -> bool {
     match &device.link {
         Some(Link::Virtio | Link::Loop { .. } | Link::Memory | Link::CardLines { .. }) => false,
@@ -183,10 +187,10 @@ fn has_health(device: &BlockDevice) -> bool {
     }
 }
 
-/// A device's health, `None` if its kind has none.
+/// Returns a device's health. `None` if its kind has no health data.
 ///
 /// # Errors
-/// A line for `Environment::missing` that says which tool could not tell and why.
+/// Fails with a line for `Environment::missing` that says which tool failed and why.
 pub(crate) fn device_health(
     roots: &Roots,
     runner: &Runner<'_>,
@@ -210,10 +214,10 @@ pub(crate) fn device_health(
     Err(format!("health of {}: {}", device.name, tried.join("; ")))
 }
 
-/// Health of the devices after a run, to stand beside the one before it.
+/// Returns the health of the devices after a run, for comparison with the health before it.
 ///
-/// With several devices it is the worst of them: the highest temperature, wear and hours, and the sum of the bytes
-/// written. `None` if no device tells.
+/// With several devices, the result is the highest temperature, wear and hours, and the sum of the
+/// bytes written. `None` if no device reports health data.
 pub fn health(devices: &[BlockDevice]) -> Option<DeviceHealth> {
     health_in(&Roots::default(), &Runner::System, devices)
 }

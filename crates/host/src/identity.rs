@@ -1,23 +1,24 @@
-//! Which process this is, and whether another one still lives.
+//! The identity of this process, and whether another process is still alive.
 //!
-//! The model: a process number is reused, so a process is its number, its start in clock ticks since boot, the boot, and
-//! the PID namespace in which it has that number: only within the same one can it be looked up. A store may be shared
-//! with containers and other machines, whose processes cannot be seen from here: then the answer is neither yes nor no.
-//! Sources: proc_pid_stat(5) field 22, random(4) `boot_id`, pid_namespaces(7), machine-id(5).
+//! Process numbers are reused, so a process is identified by its number, its start time in clock
+//! ticks since boot, the boot, and the PID namespace of the number. It can only be looked up within
+//! the same namespace. A store may be shared with containers and other machines, whose processes
+//! are not visible from here. In that case the answer is neither alive nor dead. Sources:
+//! proc_pid_stat(5) field 22, random(4) `boot_id`, pid_namespaces(7), machine-id(5).
 
 use crate::platform;
 use crate::roots::{self, Roots};
 use kurabe_core::process::ProcessIdentity;
 use sha2::{Digest, Sha256};
 
-/// The fields of a process's `stat` after its name, from field 3. The name is in parentheses and may hold blanks
-/// and parentheses itself, so the last `)` ends it.
+/// Returns the fields of a process's `stat` after its name, from field 3. The name is in
+/// parentheses and may itself contain blanks and parentheses, so the last `)` ends it.
 pub(crate) fn fields_after_name(stat: &str) -> Option<Vec<&str>> {
     let (_, rest) = stat.rsplit_once(')')?;
     Some(rest.split_whitespace().collect())
 }
 
-/// Field `number` (from 1, as the manual counts) of a `stat` line, for numbers above 2.
+/// Returns field `number` of a `stat` line, counted from 1 as in the manual, for numbers above 2.
 pub(crate) fn stat_field<'a>(fields: &[&'a str], number: usize) -> Option<&'a str> {
     fields.get(number.checked_sub(3)?).copied()
 }
@@ -25,7 +26,8 @@ pub(crate) fn stat_field<'a>(fields: &[&'a str], number: usize) -> Option<&'a st
 /// `PF_EXITING` of `linux/sched.h`.
 const EXITING: u64 = 4;
 
-/// Start of a process in clock ticks since boot, if it lives; a zombie does not, nor who exits, however long that takes.
+/// Parses the start of a process in clock ticks since boot. Returns `None` for a process that is
+/// not alive: a zombie, or one that is exiting, however long that takes.
 pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     let fields = fields_after_name(stat)?;
     let flags: u64 = stat_field(&fields, 9)?.parse().ok()?;
@@ -35,7 +37,8 @@ pub(crate) fn parse_start_ticks(stat: &str) -> Option<u64> {
     stat_field(&fields, 22)?.parse().ok()
 }
 
-/// Whether the `status` of a process says that it was killed and waits for something in the kernel still.
+/// Returns whether the `status` of a process shows that it was killed and still waits in the
+/// kernel.
 pub(crate) fn is_killed(status: &str) -> bool {
     const KILL: u64 = 1 << 8;
     let pending = status
@@ -44,14 +47,16 @@ pub(crate) fn is_killed(status: &str) -> bool {
     pending.filter_map(|mask| u64::from_str_radix(mask.trim(), 16).ok()).any(|mask| mask & KILL != 0)
 }
 
-/// Whether a process lives.
+/// Whether a process is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Liveness {
-    /// It does, or something with its number does, of which the kernel does not tell more.
+    /// The process is alive, or a process with its number exists about which the kernel reports
+    /// nothing else.
     Alive,
-    /// The process has ended, or runs nothing of its own any more until it has.
+    /// The process has ended, or was killed and is waiting to end.
     Dead,
-    /// It belongs to another machine, container or PID namespace, or too little is known of it.
+    /// The process belongs to another machine, container or PID namespace, or too little is known
+    /// about it.
     Elsewhere,
 }
 
@@ -59,7 +64,7 @@ pub(crate) fn boot_id(roots: &Roots) -> String {
     roots::text(&roots.proc.join("sys/kernel/random/boot_id")).unwrap_or_default()
 }
 
-/// This process.
+/// Returns the identity of this process.
 pub fn own_identity() -> ProcessIdentity {
     identity_in(&Roots::default(), std::process::id(), &platform::host_name())
 }
@@ -75,21 +80,23 @@ fn identity_in(roots: &Roots, pid: u32, host_name: &str) -> ProcessIdentity {
     }
 }
 
-/// The number in `pid:[4026531836]`.
+/// Parses the number in `pid:[4026531836]`.
 fn pid_namespace(roots: &Roots) -> Option<u64> {
     let link = std::fs::read_link(roots.proc.join("self/ns/pid")).ok()?;
     link.to_str()?.strip_prefix("pid:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// Machines that were copied share their id but hardly their name too; one without an id is not told from others.
+/// Returns the host id. Cloned machines share their machine id but rarely their name. Machines
+/// without an id can't be distinguished.
 fn host_id(roots: &Roots, name: &str) -> Option<String> {
     let machine_id = roots::text(&roots.etc.join("machine-id")).filter(|id| id.len() == 32)?;
     let hash = Sha256::digest(format!("kurabe\n{machine_id}\n{name}"));
     Some(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Whether the process with this identity still lives. When the kernel shows that a process with the number exists but
-/// not when it started (another user's, hidden), the answer is yes: the careful one.
+/// Returns whether the process with this identity is still alive. If the kernel shows that a
+/// process with this number exists but not when it started (another user's, hidden), the answer is
+/// `Alive`, which is the safe choice.
 pub fn life_of(process: &ProcessIdentity) -> Liveness {
     let own = own_identity();
     life_in(&Roots::default(), &own, process, platform::process_exists)
@@ -105,11 +112,11 @@ fn life_in(
         return Liveness::Elsewhere;
     }
     if own.boot_id != process.boot_id {
-        // The same machine was started again since.
+        // The same machine has been rebooted since.
         let is_here = process.host_id.is_some() && own.host_id == process.host_id;
         return if is_here { Liveness::Dead } else { Liveness::Elsewhere };
     }
-    // Records of before namespaces were noted have none; their numbers are taken for ones of here.
+    // Older records have no namespace. Their numbers are assumed to belong to this one.
     if process.pid_namespace.is_some() && own.pid_namespace != process.pid_namespace {
         return Liveness::Elsewhere;
     }
@@ -145,7 +152,7 @@ mod tests {
         assert_eq!(stat_field(&fields, 2), None);
     }
 
-    /// A machine on which process 12 looks and process 77 runs.
+    /// Creates a machine on which process 12 is the observer and process 77 runs.
     fn machine() -> Fake {
         let fake = Fake::new();
         std::fs::remove_dir(fake.roots.proc.join("self")).unwrap();

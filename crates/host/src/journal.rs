@@ -1,17 +1,19 @@
 //! The journal of a file system.
 //!
-//! The model: ext3 and ext4 tell in sysfs whether a journal runs, in procfs where it lies (`DISK-INODE` if it is a file of
-//! their own) and how data is kept; XFS always has a log, on another device if its mount options name one; FAT and memory
-//! have none. Of the others nothing is told, because copying on write is no journal, and not the same either.
+//! For ext3 and ext4, sysfs shows whether a journal is active, and procfs shows where it is
+//! (`DISK-INODE` if it is an internal file) and how data is handled. XFS always has a log, on
+//! another device if a mount option names one. FAT and memory file systems have none. For other
+//! file systems nothing is reported, because copy-on-write is neither a journal nor equivalent to
+//! its absence.
 
 use crate::mount::Mount;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::FileSystemJournal;
 
-/// File systems without one.
+/// File systems without a journal.
 const WITHOUT: [&str; 7] = ["ext2", "vfat", "msdos", "exfat", "tmpfs", "ramfs", "devtmpfs"];
 
-/// The journal of what is mounted from the device of this kernel name.
+/// Returns the journal of a mount on the device with this kernel name.
 pub(crate) fn journal(roots: &Roots, mount: &Mount, device: Option<&str>) -> Option<FileSystemJournal> {
     match mount.kind.as_str() {
         kind if WITHOUT.contains(&kind) => Some(FileSystemJournal::Absent),

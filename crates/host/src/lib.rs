@@ -1,11 +1,13 @@
-//! What a run stood on, who holds a device, and what disturbed a run.
+//! The test environment of a run, claims on devices, and noise during a run.
 //!
-//! The model: facts are read from Linux's sysfs and procfs by small functions on [`Roots`], so that a tree in a
-//! temporary directory does as well as the real machine. What cannot be found out is `None` or a line in
-//! `Environment::missing`, never a guess; only [`claims`] turns ignorance into an error, because a write depends
-//! on it. On another operating system every fact is `None` and `claims` refuses.
+//! Small functions read facts from Linux's sysfs and procfs below [`Roots`], so tests can use a
+//! tree in a temporary directory instead of the real machine. Facts that can't be determined are
+//! `None` or a line in `Environment::missing`, never a guess. Only [`claims`] returns an error in
+//! that case, because a write depends on it. On another operating system, every fact is `None` and
+//! `claims` fails.
 //!
-//! Not here: opening targets, dropping caches, deciding whether to write (the engine does), comparing (stats).
+//! Opening targets, dropping caches and deciding whether to write belong to the engine. Comparisons
+//! belong to stats.
 
 mod block;
 mod block_devices;

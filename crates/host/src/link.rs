@@ -1,17 +1,17 @@
-//! How a device is connected, from where it sits in sysfs's tree of devices.
+//! The link of a device, from its position in sysfs's device tree.
 //!
-//! The model: a device's directory in sysfs lies below its controller's, and that below the bus. Walking up, the
-//! first ancestor that is a virtio device, a USB interface, an ATA port or (for NVMe) a PCI device tells the link.
-//! Attributes: kernel Documentation/ABI/testing/sysfs-bus-pci (`current_link_speed`), sysfs-ata (`sata_spd`),
-//! sysfs-bus-usb (`speed`, `version`).
+//! A device's directory in sysfs lies below that of its controller, which lies below the bus. The
+//! first ancestor that is a virtio device, a USB interface, an ATA port or (for NVMe) a PCI device
+//! determines the link. Attributes: kernel Documentation/ABI/testing/sysfs-bus-pci
+//! (`current_link_speed`), sysfs-ata (`sata_spd`), sysfs-bus-usb (`speed`, `version`).
 
 use crate::block::BlockNode;
 use crate::roots::{self, Roots};
 use kurabe_core::{environment::Link, shown};
 use std::path::{Path, PathBuf};
 
-/// Drivers of cards whose disks are volumes, so that the card's slot is what the kernel sees of their connection (Linux,
-/// drivers/scsi).
+/// Drivers of RAID cards whose disks are volumes, so that the kernel sees only the link of the card
+/// (Linux, drivers/scsi).
 const RAID_DRIVERS: [&str; 9] = [
     "3w-9xxx",
     "3w-sas",
@@ -24,7 +24,7 @@ const RAID_DRIVERS: [&str; 9] = [
     "smartpqi",
 ];
 
-/// The number at the start of `16.0 GT/s PCIe` or `6.0 Gbps`.
+/// Parses the number at the start of `16.0 GT/s PCIe` or `6.0 Gbps`.
 pub(crate) fn leading_number(text: &str) -> Option<f64> {
     let number = text.split_whitespace().next()?;
     let number: f64 = number.parse().ok()?;
@@ -36,11 +36,11 @@ fn rate(file: &Path) -> Option<f64> {
 }
 
 fn width(file: &Path) -> Option<u32> {
-    // 255 and 0 stand for "unknown" in some kernels.
+    // Some kernels report 255 or 0 for an unknown width.
     roots::number::<u32>(file).filter(|width| (1..=32).contains(width))
 }
 
-/// The link of a disk.
+/// Returns the link of a disk.
 pub(crate) fn link(roots: &Roots, disk: &BlockNode) -> Option<Link> {
     let dir = &disk.directory;
     if disk.name.starts_with("loop") && dir.join("loop").is_dir() {
@@ -64,7 +64,7 @@ fn roots_sys(roots: &Roots) -> PathBuf {
     std::fs::canonicalize(&roots.sys).unwrap_or_else(|_| roots.sys.clone())
 }
 
-/// The link that one ancestor tells, if it is of a kind that does.
+/// Returns the link that one ancestor determines, if it is of such a kind.
 fn physical(roots: &Roots, ancestor: &Path) -> Option<Link> {
     match roots::link_name(&ancestor.join("subsystem")).as_deref() {
         Some("virtio") => return Some(Link::Virtio),
@@ -83,7 +83,8 @@ fn physical(roots: &Roots, ancestor: &Path) -> Option<Link> {
         return Some(Link::Other { subsystem: "iscsi".to_owned() });
     }
     if is_numbered(&name, "host") {
-        // A SCSI host whose transport nothing above told, unless an ATA port or a USB interface is its parent.
+        // A SCSI host whose transport none of the above determined, unless its parent is an ATA
+        // port or a USB interface.
         let parent = ancestor.parent()?;
         let parent_is_known = is_numbered(&roots::base(parent), "ata")
             || is_numbered(&roots::base(parent), "session")
@@ -108,13 +109,14 @@ fn physical(roots: &Roots, ancestor: &Path) -> Option<Link> {
     None
 }
 
-/// Whether a name is a word and a number, such as `ata1`.
+/// Returns whether a name consists of a word and a number, such as `ata1`.
 fn is_numbered(name: &str, word: &str) -> bool {
     name.strip_prefix(word)
         .is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// An ATA port. Its links lie in `linkN/ata_link/linkN`; a parallel port has no line rate.
+/// Returns the link of an ATA port. Its attributes are in `linkN/ata_link/linkN`. A parallel port
+/// has no line rate.
 fn sata(port: &Path) -> Option<Link> {
     let links: Vec<PathBuf> = roots::names(port)
         .into_iter()
@@ -129,7 +131,8 @@ fn sata(port: &Path) -> Option<Link> {
     Some(Link::Sata { speed_gbit_per_s: speed, speed_max_gbit_per_s: speed_max, ncq_depth: None })
 }
 
-/// A USB interface or device. The driver hangs on the interface, the speed on the device above it.
+/// Returns the link of a USB interface or device. The driver belongs to the interface, the speed to
+/// the device above it.
 fn usb(ancestor: &Path) -> Option<Link> {
     let mut protocol = None;
     for directory in ancestor.ancestors() {
@@ -154,8 +157,8 @@ fn usb(ancestor: &Path) -> Option<Link> {
     Some(Link::Usb { speed_mbit_per_s: None, protocol, version: None })
 }
 
-/// The controllers of an NVMe namespace. With native multipath the namespace is a virtual device of a subsystem,
-/// whose directory links to its controllers.
+/// Returns the controllers of an NVMe namespace. With native multipath, the namespace is a virtual
+/// device of a subsystem, whose directory links to its controllers.
 pub(crate) fn nvme_controllers(namespace: &Path) -> Vec<PathBuf> {
     let Ok(device) = std::fs::canonicalize(namespace.join("device")) else { return Vec::new() };
     if is_numbered(&roots::base(&device), "nvme") {
@@ -177,11 +180,12 @@ fn nvme(namespace: &Path) -> Option<Link> {
     }
 }
 
-/// The nearest PCI device that tells its link.
+/// Returns the link of the nearest PCI device that reports one.
 fn pcie(directory: &Path) -> Option<Link> {
     let device = directory.ancestors().find(|path| path.join("current_link_speed").exists());
     let Some(device) = device else {
-        // A PCI device without a link of its own: a hypervisor's emulation, or an integrated controller.
+        // A PCI device without link attributes: emulated by a hypervisor, or an integrated
+        // controller.
         return Some(Link::Pcie {
             speed_gt_per_s: None,
             width: None,
@@ -197,8 +201,8 @@ fn pcie(directory: &Path) -> Option<Link> {
     })
 }
 
-/// The lines of a card, which the kernel tells root alone (Linux, drivers/mmc/core/debugfs.c: `ios`). Double data rates move two
-/// words in a clock.
+/// Returns the bus of a memory card, which the kernel reports only to root (Linux,
+/// drivers/mmc/core/debugfs.c: `ios`). Double data rates transfer two words per clock.
 fn card_lines(roots: &Roots, card: &Path) -> Link {
     let host = card.parent().map(roots::base).unwrap_or_default();
     let lines = roots::text(&roots.sys.join("kernel/debug").join(host).join("ios")).unwrap_or_default();
@@ -216,7 +220,7 @@ fn card_lines(roots: &Roots, card: &Path) -> Link {
     }
 }
 
-/// The last resort: the kernel's name of the device's subsystem.
+/// Fallback: returns the kernel's name of the device's subsystem.
 fn subsystem(device: &Path) -> Option<Link> {
     Some(Link::Other { subsystem: roots::link_name(&device.join("subsystem"))? })
 }

@@ -1,15 +1,17 @@
-//! The machine: firmware's name for it, CPU, memory, kernel, and whether it is virtual or a container.
+//! The machine: its name in the firmware, CPU, memory, kernel, and whether it is virtual or a
+//! container.
 //!
-//! The model: a machine is virtual if its CPU says so (the `hypervisor` flag of x86) or the kernel does
-//! (/sys/hypervisor, the device tree); firmware and clock sources then give the name. Firmware alone proves
-//! nothing: a cloud's bare metal carries the cloud's name too. A container is one if its manager left its mark.
+//! A machine is virtual if its CPU (the `hypervisor` flag of x86) or the kernel (/sys/hypervisor,
+//! the device tree) reports it. Firmware and clock sources then determine the name. Firmware alone
+//! is not sufficient, because a cloud's bare-metal machines also carry the cloud's name. A
+//! container is detected by the traces of its manager.
 
 use crate::memory::meminfo_bytes;
 use crate::mount::Mount;
 use crate::roots::{self, Roots};
 use kurabe_core::environment::{Machine, Virtualisation};
 
-/// What makers of boards write when they mean nothing.
+/// Placeholder strings of board manufacturers.
 const PLACEHOLDERS: [&str; 8] = [
     "to be filled by o.e.m.",
     "system manufacturer",
@@ -21,7 +23,8 @@ const PLACEHOLDERS: [&str; 8] = [
     "o.e.m.",
 ];
 
-/// Firmware's words and the hypervisor that writes them, in the order of asking: the special before the general.
+/// Firmware strings and the corresponding hypervisor, in search order: specific ones before general
+/// ones.
 const FIRMWARE_NAMES: [(&str, &str); 14] = [
     ("amazon ec2", "amazon"),
     ("google compute engine", "google"),
@@ -51,7 +54,7 @@ fn model(roots: &Roots) -> Option<String> {
         }
         (_, product) => Some(product),
     };
-    // Lenovo's product name is a number; its family is the name that people know.
+    // Lenovo's product name is a number. Its family is the well-known name.
     let vendor = dmi(roots, "sys_vendor");
     let product = if vendor.as_deref().is_some_and(|vendor| vendor.eq_ignore_ascii_case("lenovo")) {
         dmi(roots, "product_version").or_else(|| dmi(roots, "product_name"))
@@ -63,7 +66,7 @@ fn model(roots: &Roots) -> Option<String> {
         .or_else(|| roots::words(&roots.sys.join("firmware/devicetree/base/model")))
 }
 
-/// The value of a key in `key : value` lines.
+/// Returns the value of a key in `key : value` lines.
 pub(crate) fn value<'a>(lines: &'a str, key: &str) -> Option<&'a str> {
     lines.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -78,9 +81,9 @@ fn cpu_model(cpuinfo: &str) -> Option<String> {
         .map(|model| model.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
-/// CPUs in a list such as `0-3,8`.
+/// Parses a list of CPUs such as `0-3,8`.
 pub(crate) fn parse_cpu_list(list: &str) -> Option<Vec<u32>> {
-    /// More than any Linux is built for.
+    /// More than any Linux kernel supports.
     const CPUS_MAX: u32 = 1 << 16;
     let mut cpus = Vec::new();
     for part in list.trim().split(',') {
@@ -137,7 +140,8 @@ fn hypervisor(roots: &Roots, cpuinfo: &str, kernel_release: &str) -> Option<Stri
     let named = FIRMWARE_NAMES.iter().find(|(words, _)| firmware.contains(words)).map(|(_, name)| *name);
     let microsoft = firmware.contains("microsoft corporation") || clocks.contains("hyperv");
     let name = match named {
-        // Firmware names the emulator; whether the CPU is emulated too, the paravirtual clock tells.
+        // Firmware names the emulator. The paravirtual clock shows whether the CPU is also
+        // emulated.
         Some("qemu") if clocks.contains("kvm-clock") || tree.contains("kvm") => "kvm",
         Some(name) => name,
         None if microsoft => "hyper-v",
@@ -161,7 +165,8 @@ fn container(roots: &Roots, mounts: &[Mount]) -> Option<String> {
     if roots.run.join(".containerenv").exists() {
         return Some("podman".to_owned());
     }
-    // An image that became a machine's root keeps the file; a container also has these files mounted from outside.
+    // An image that became the root of a machine still contains this file. A container also has
+    // these files mounted from outside.
     let files_from_outside = mounts.iter().any(|mount| {
         ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf"]
             .iter()
@@ -185,7 +190,7 @@ fn container(roots: &Roots, mounts: &[Mount]) -> Option<String> {
     None
 }
 
-/// What is known of the machine.
+/// Returns the facts about the machine.
 pub(crate) fn machine(roots: &Roots, mounts: &[Mount]) -> Machine {
     let proc_text = |name: &str| roots::text(&roots.proc.join(name)).unwrap_or_default();
     let cpuinfo = proc_text("cpuinfo");

@@ -1,12 +1,13 @@
-//! How much memory can be had, as Linux tells it in plain files; elsewhere it is unknown.
+//! Available memory, from plain files of Linux. Unknown on other systems.
 
 use crate::{machine::value, roots};
 use std::path::Path;
 
-/// Bytes of memory that can be used without swapping, within the limits of this process's control groups; `None`
-/// where the system does not tell.
+/// Returns the bytes of memory that can be used without swapping, within the limits of this
+/// process's control groups. `None` if the system does not report it.
 ///
-/// Source: proc_meminfo(5), `MemAvailable`; kernel Documentation/admin-guide/cgroup-v2.rst, `memory.max`.
+/// Source: proc_meminfo(5), `MemAvailable`; kernel Documentation/admin-guide/cgroup-v2.rst,
+/// `memory.max`.
 pub fn available_memory_bytes() -> Option<u64> {
     let machine = meminfo_bytes(&std::fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable")?;
     let group = std::fs::read_to_string("/proc/self/cgroup").ok();
@@ -15,13 +16,13 @@ pub fn available_memory_bytes() -> Option<u64> {
     Some(room.map_or(machine, |room| room.min(machine)))
 }
 
-/// One of the amounts that `/proc/meminfo` tells in KiB.
+/// Returns one of the amounts that `/proc/meminfo` reports in KiB.
 pub(crate) fn meminfo_bytes(meminfo: &str, name: &str) -> Option<u64> {
     value(meminfo, name)?.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
-/// The least room that a control group or one above it leaves. Pages of files that were not used lately can be
-/// dropped, so they count as room.
+/// Returns the smallest room that a control group or one of its ancestors leaves. File pages that
+/// were not used recently can be dropped, so they count as room.
 fn room_in_groups(root: &Path, group: &Path) -> Option<u64> {
     group
         .ancestors()

@@ -1,10 +1,10 @@
-//! The table of mounts, and which mount holds a path.
+//! The mount table, and the mount that contains a path.
 //!
-//! The model: /proc/self/mountinfo lists mounts in the order they were made; the mount of a path is the one with
-//! the longest mount point above it, the later one when several sit on the same point. Its device number must be
-//! the path's own, except where the file system gives its files a number of their own (btrfs subvolumes, some
-//! overlays): if no mount above the path has the number, the longest mount point decides.
-//! Format: proc_pid_mountinfo(5).
+//! /proc/self/mountinfo lists mounts in the order in which they were created. The mount of a path
+//! is the one with the longest mount point above it, or the last of several on the same mount
+//! point. Its device number must equal that of the path, except if the file system gives its files
+//! different numbers (btrfs subvolumes, some overlays): if no mount above the path has the number,
+//! the longest mount point decides. Format: proc_pid_mountinfo(5).
 
 use crate::platform::{Number, path_of_bytes};
 use crate::roots::{self, Roots};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 /// A line of mountinfo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mount {
-    /// Device number of its files, as the kernel shows it; major 0 is anonymous.
+    /// Device number of its files, as the kernel reports it. Major 0 is anonymous.
     pub number: Number,
-    /// Which directory of the file system is mounted.
+    /// The directory of the file system that is mounted.
     pub root: PathBuf,
     /// The mount point.
     pub point: PathBuf,
@@ -24,14 +24,14 @@ pub struct Mount {
     pub options: String,
     /// Type of the file system.
     pub kind: String,
-    /// What is mounted, such as `/dev/sda1`.
+    /// The mounted source, such as `/dev/sda1`.
     pub source: String,
     /// Options of the file system.
     pub super_options: String,
 }
 
 impl Mount {
-    /// Both lists of options as one, each word once.
+    /// Returns both lists of options combined, without duplicates.
     pub(crate) fn all_options(&self) -> String {
         let mut words: Vec<&str> = Vec::new();
         for word in self.options.split(',').chain(self.super_options.split(',')) {
@@ -42,42 +42,43 @@ impl Mount {
         words.join(",")
     }
 
-    /// The value of an option of the file system, such as `upperdir`.
+    /// Returns the value of an option of the file system, such as `upperdir`.
     pub(crate) fn option(&self, name: &str) -> Option<&str> {
         self.super_options.split(',').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
     }
 }
 
-/// What this process sees mounted right at a place, by its canonical path; a later mount covers an earlier one. Asks no file
-/// system: its server may be gone.
+/// Returns the mounts of this process exactly at a mount point, given by its canonical path. A
+/// later mount covers an earlier one. Does not access the file system, whose server may not
+/// respond.
 ///
 /// # Errors
-/// When the table of mounts cannot be read.
+/// Fails if the mount table can't be read.
 pub fn mounts_at(point: &Path) -> io::Result<Vec<Mount>> {
     let table = std::fs::read(Roots::default().proc.join("self/mountinfo"))?;
     Ok(parse(&table).into_iter().filter(|mount| mount.point == point).collect())
 }
 
-/// What a process sees mounted.
+/// Returns the mounts that a process sees.
 ///
 /// # Errors
-/// When its table of mounts cannot be read.
+/// Fails if its mount table can't be read.
 pub fn mounts_of(process: u32) -> io::Result<Vec<Mount>> {
     Ok(parse(&std::fs::read(Roots::default().proc.join(format!("{process}/mountinfo")))?))
 }
 
-/// The mounts that this process sees; none where the kernel does not tell.
+/// Returns the mounts that this process sees. Empty if the kernel does not report them.
 pub(crate) fn seen(roots: &Roots) -> Vec<Mount> {
     parse(&roots::read_bytes(&roots.proc.join("self/mountinfo")).unwrap_or_default())
 }
 
-/// `8:1` as a number.
+/// Parses a number such as `8:1`.
 pub(crate) fn parse_number(words: &str) -> Option<Number> {
     let (major, minor) = words.trim().split_once(':')?;
     Some((major.parse().ok()?, minor.parse().ok()?))
 }
 
-/// Undoes the kernel's escapes: `\040` is a blank.
+/// Decodes the kernel's escapes: `\040` is a blank.
 pub(crate) fn unescape(escaped: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(escaped.len());
     let mut rest = escaped;
@@ -94,12 +95,12 @@ pub(crate) fn unescape(escaped: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Undoes the kernel's escapes in a word that is shown.
+/// Decodes the kernel's escapes in a word for display.
 pub(crate) fn unescape_text(escaped: &[u8]) -> String {
     String::from_utf8_lossy(&unescape(escaped)).into_owned()
 }
 
-/// The mounts of a mountinfo file; lines that make no sense are left out.
+/// Parses a mountinfo file. Invalid lines are skipped.
 pub(crate) fn parse(mountinfo: &[u8]) -> Vec<Mount> {
     mountinfo.split(|&byte| byte == b'\n').filter_map(parse_line).collect()
 }
@@ -118,12 +119,13 @@ fn parse_line(line: &[u8]) -> Option<Mount> {
     Some(Mount { number, root, point, options, kind, source, super_options })
 }
 
-/// The mount that holds a canonical path whose files have this device number.
+/// Returns the mount that contains a canonical path whose files have this device number.
 pub(crate) fn holding<'a>(mounts: &'a [Mount], path: &Path, number: Number) -> Option<&'a Mount> {
     over(mounts.iter().filter(|mount| mount.number == number), path).or_else(|| over(mounts, path))
 }
 
-/// The mount that a path is on: the longest that holds it, of several the last one, which covers the others.
+/// Returns the mount of a path: the longest mount point that contains it. Of several mounts there,
+/// the last one covers the others.
 pub(crate) fn over<'a>(mounts: impl IntoIterator<Item = &'a Mount>, path: &Path) -> Option<&'a Mount> {
     let holders = mounts.into_iter().filter(|mount| path.starts_with(&mount.point));
     holders.max_by_key(|mount| mount.point.components().count())

@@ -1,10 +1,11 @@
-//! Every parser takes any bytes without a panic, and lines that are almost right as well.
+//! Tests that no parser panics on arbitrary or almost valid bytes.
 
 use crate::signature::{Extract, places, signatures};
 use crate::{any_bytes::parse_all, health};
 use proptest::prelude::*;
 
-/// Pieces of the kernel's files in any order, which reach deeper than random bytes do.
+/// Combines pieces of the kernel's files in random order, which reaches more code than random
+/// bytes.
 fn almost() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         Just(b"36 27 8:1 / /mnt\\040x rw shared:1 - ext4 /dev/sda1 rw\n".to_vec()),
@@ -31,7 +32,7 @@ fn almost() -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// JSON of the right shape with any values in it.
+/// Returns JSON of the right shape with arbitrary values.
 fn json_with(value: &str) -> [String; 2] {
     [
         format!(
@@ -87,7 +88,7 @@ proptest! {
     }
 }
 
-/// What fuzzing found worth keeping.
+/// Inputs that the fuzzer kept.
 #[test]
 fn parsers_take_what_the_fuzzer_kept() {
     let corpus =

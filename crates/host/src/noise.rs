@@ -1,22 +1,24 @@
-//! What else went on while a repetition ran.
+//! Other activity during a repetition.
 //!
-//! The model: counters of the kernel before and after, and the differences. Bytes of others are those that the
-//! disk's counters show and kurabe's own do not.
+//! The noise is computed from the kernel's counters before and after. The bytes of other processes
+//! are those counted for the disk but not for kurabe.
 //!
-//! When that subtraction means something: /proc/self/io counts a read when it goes to the block layer, a direct
-//! write likewise, and a buffered write when the page becomes dirty, long before it reaches the disk. So the
-//! difference "disk minus kurabe" dips when kurabe fills the cache and comes back when the kernel writes it out.
-//! A [`NoiseWatch`] therefore keeps the highest difference it has seen, and what others did in a repetition is the
-//! rise of that record: late writing of kurabe's own data does not count, at the price of missing others' bytes
-//! while a dip lasts. It means nothing where a layer changes the amount (RAID, compression, copy on write, a cache,
-//! memory) or where there is not exactly one disk; it is `None` then. The journal of a
-//! file system is written by the kernel, not by kurabe, and counts as others' work.
+//! That subtraction has limits. /proc/self/io counts a read or a direct write when it reaches the
+//! block layer, but a buffered write when the page becomes dirty, long before it reaches the disk.
+//! So the difference "disk minus kurabe" falls while kurabe fills the cache and rises again when
+//! the kernel writes it out. A [`NoiseWatch`] therefore stores the highest difference seen so far,
+//! and the bytes of other processes in a repetition are the increase of that maximum. Late writes
+//! of kurabe's own data then don't count, but other processes' bytes are missed while the
+//! difference is low. The subtraction is meaningless if a layer changes the amount of data (RAID,
+//! compression, copy-on-write, a cache, memory) or if there is not exactly one disk. The result is
+//! then `None`. The journal of a file system is written by the kernel, not by kurabe, and counts as
+//! other activity.
 //!
-//! A suspend is seen by the clock that goes on meanwhile (`CLOCK_BOOTTIME`) against the one that stands still
-//! (`CLOCK_MONOTONIC`), by which repetitions are timed.
+//! A suspend is detected by comparing the clock that continues during it (`CLOCK_BOOTTIME`) with
+//! the one that stops (`CLOCK_MONOTONIC`), which times the repetitions.
 //!
-//! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5), proc_pid_stat(5),
-//! clock_gettime(2).
+//! Sources: kernel Documentation/block/stat.rst, accounting/psi.rst; proc_pid_io(5), proc_stat(5),
+//! proc_pid_stat(5), clock_gettime(2).
 
 use crate::block::{BlockNode, SECTOR_BYTES};
 use crate::identity::{fields_after_name, stat_field};
@@ -28,24 +30,25 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bytes of others below which nothing is said, whatever their share.
+/// Bytes of other processes below which nothing is reported, whatever their share.
 pub const OTHER_BYTES_FLOOR: u64 = 1_000_000;
-/// Share of kurabe's own bytes below which nothing is said of the bytes of others.
+/// Bytes of other processes, as a share of kurabe's own, below which nothing is reported.
 pub const OTHER_BYTES_SHARE: f64 = 0.01;
-/// Share of the CPU time taken by the hypervisor above which it is said.
+/// Share of the CPU time stolen by the hypervisor above which it is reported.
 pub const STEAL_SHARE: f64 = 0.02;
-/// CPUs busy with other things above which it is said.
+/// Number of CPUs busy with other work above which it is reported.
 pub const OTHER_CPUS_BUSY: f64 = 0.5;
-/// Share of the time in which tasks waited for a CPU or for memory above which it is said.
+/// Share of the time in which tasks waited for a CPU or for memory above which it is reported.
 pub const PRESSURE_SHARE: f64 = 0.10;
-/// Suspended time below which nothing is said: two clocks are read one after the other, and a thread may lose its CPU for
-/// a while between. A machine that sleeps does so for longer.
+/// Suspended time in ns below which nothing is reported. Two clocks are read one after the other,
+/// and the thread may lose its CPU in between. An actual suspend lasts longer.
 pub const SUSPENDED_NS: u64 = 1_000_000;
 
-/// Shortest time for which shares of CPU time are told: the kernel counts in ticks of 10 ms.
+/// Shortest time for which shares of CPU time are reported, because the kernel counts in ticks of
+/// 10 ms.
 const CPU_SPAN_MIN: Duration = Duration::from_millis(200);
 
-/// File systems that write other amounts than they are given.
+/// File systems that write a different amount of data than they receive.
 const TRANSFORMING: [&str; 7] = ["btrfs", "zfs", "bcachefs", "f2fs", "nilfs2", "ecryptfs", "fuseblk"];
 
 /// Bytes read and written, counted from an arbitrary start.
@@ -58,29 +61,30 @@ pub(crate) struct Bytes {
 /// CPU time in clock ticks since boot, over all CPUs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticks {
-    /// User, nice and system. Interrupts are left out: they may serve kurabe's own I/O.
+    /// User, nice and system time. Interrupts are excluded, because they may serve kurabe's own
+    /// I/O.
     pub busy: u64,
-    /// Taken by the hypervisor.
+    /// Time stolen by the hypervisor.
     pub steal: u64,
-    /// All CPU time, idle included.
+    /// Total CPU time, including idle time.
     pub total: u64,
 }
 
-/// Counters at one moment.
+/// A reading of all counters.
 #[derive(Clone, Debug)]
 struct Counters {
     disk: Option<Bytes>,
     own: Option<Bytes>,
     cpu: Option<Ticks>,
     own_ticks: Option<u64>,
-    /// Microseconds of waiting for I/O, CPU, memory.
+    /// Microseconds of waiting for I/O, CPU and memory.
     pressure_us: [Option<u64>; 3],
-    /// Time for which the machine was suspended since it was started.
+    /// Time in ns during which the machine was suspended since boot.
     suspended_ns: Option<u64>,
     at: Instant,
 }
 
-/// The start of a repetition.
+/// The counters at the start of a repetition.
 #[derive(Clone, Debug)]
 pub struct NoiseMark {
     counters: Counters,
@@ -88,22 +92,22 @@ pub struct NoiseMark {
     write_record: i64,
 }
 
-/// Watches the disk and the machine of one run.
+/// Observes the disk and the machine during one run.
 #[derive(Debug)]
 pub struct NoiseWatch {
     roots: Roots,
-    /// `stat` of the disk, where the bytes of others can be told.
+    /// `stat` file of the disk, if the bytes of other processes can be determined.
     disk_stat: Option<PathBuf>,
     suspended_ns: fn() -> Option<u64>,
-    /// Highest "disk minus kurabe" seen, reads.
+    /// Highest "disk minus kurabe" seen for reads.
     read_record: AtomicI64,
-    /// Highest "disk minus kurabe" seen, writes.
+    /// Highest "disk minus kurabe" seen for writes.
     write_record: AtomicI64,
 }
 
 impl NoiseWatch {
-    /// A watch for a run with this environment. Make it before the test file is written, so that its late writing
-    /// is known as kurabe's own.
+    /// Creates a watch for a run with this environment. Must be created before the test file is
+    /// written, so that its late writes count as kurabe's own.
     pub fn new(environment: &Environment) -> Self {
         Self::new_in(Roots::default(), platform::suspended_ns, environment)
     }
@@ -111,7 +115,7 @@ impl NoiseWatch {
     fn new_in(roots: Roots, suspended_ns: fn() -> Option<u64>, environment: &Environment) -> Self {
         let disk_stat = countable_disk(environment)
             .and_then(|name| BlockNode::by_name(&roots, name))
-            // Without its statistics (`queue/iostats`) a disk counts nothing.
+            // A disk without statistics (`queue/iostats`) counts nothing.
             .filter(|disk| roots::flag(&disk.directory.join("queue/iostats")) == Some(true))
             .map(|disk| disk.directory.join("stat"));
         let watch = Self {
@@ -133,7 +137,7 @@ impl NoiseWatch {
         NoiseMark { counters, read_record, write_record }
     }
 
-    /// Reads them again at its end and takes the differences.
+    /// Reads the counters at the end of the repetition and returns the differences.
     pub fn finish(&self, mark: NoiseMark) -> Noise {
         let now = self.counters();
         let (read_record, write_record) = self.record(&now);
@@ -179,11 +183,12 @@ impl NoiseWatch {
         }
     }
 
-    /// Raises the records to a moment's difference and returns them; `i64::MIN` stands for unknown.
+    /// Updates the maxima with the current difference and returns them. `i64::MIN` means unknown.
     fn record(&self, counters: &Counters) -> (i64, i64) {
         let Some((disk, own)) = counters.disk.zip(counters.own) else { return (i64::MIN, i64::MIN) };
         let raise = |record: &AtomicI64, disk: u64, own: u64| {
-            // Counters above 2^63 bytes do not occur; wrapping keeps differences right even then.
+            // Counters above 2^63 bytes do not occur. Wrapping arithmetic keeps differences correct
+            // even then.
             let difference = disk.wrapping_sub(own) as i64;
             record.fetch_max(difference, Ordering::Relaxed).max(difference)
         };
@@ -191,7 +196,7 @@ impl NoiseWatch {
     }
 }
 
-/// The disk whose counters can be compared with kurabe's own, if there is one.
+/// Returns the disk whose counters can be compared with kurabe's own, if there is one.
 fn countable_disk(environment: &Environment) -> Option<&str> {
     let [device] = environment.devices.as_slice() else { return None };
     if device.link == Some(Link::Memory) {
@@ -205,7 +210,8 @@ fn countable_disk(environment: &Environment) -> Option<&str> {
         }
     }
     let layers = environment.layers.iter().filter(|layer| !layer.starts_with("under "));
-    // LVM in one layer is a plain volume; thin, cached and RAID volumes stand on further ones.
+    // LVM in a single layer is a plain volume. Thin, cached and RAID volumes have further layers
+    // below.
     let mut volumes = 0;
     for layer in layers {
         let kind = layer.split_once('(').map(|(_, kind)| kind.split([',', ')']).next().unwrap_or_default());
@@ -233,7 +239,8 @@ fn cpu_noise(before: &Counters, now: &Counters, span: Duration) -> (Option<f64>,
     (steal, busy)
 }
 
-/// Bytes in a disk's `stat`: field 3 sectors read, field 7 sectors written, of 512 bytes each.
+/// Parses the bytes in a disk's `stat`: field 3 is sectors read, field 7 sectors written, of 512
+/// bytes each.
 pub(crate) fn parse_disk_stat(stat: &str) -> Option<Bytes> {
     let mut fields = stat.split_whitespace();
     let read: u64 = fields.nth(2)?.parse().ok()?;
@@ -241,7 +248,8 @@ pub(crate) fn parse_disk_stat(stat: &str) -> Option<Bytes> {
     Some(Bytes { read: read.checked_mul(SECTOR_BYTES)?, written: written.checked_mul(SECTOR_BYTES)? })
 }
 
-/// kurabe's own bytes in /proc/self/io, all threads, without those that were dirtied but never written.
+/// Parses kurabe's own bytes in /proc/self/io, for all threads, without data that was dirtied but
+/// never written.
 pub(crate) fn parse_own_io(io: &str) -> Option<Bytes> {
     let field = |name: &str| -> Option<u64> {
         io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':')?.trim().parse().ok())
@@ -250,7 +258,7 @@ pub(crate) fn parse_own_io(io: &str) -> Option<Bytes> {
     Some(Bytes { read: field("read_bytes")?, written })
 }
 
-/// The first line of /proc/stat. `guest` is contained in `user` and not counted again.
+/// Parses the first line of /proc/stat. `guest` is included in `user` and not counted again.
 pub(crate) fn parse_cpu(stat: &str) -> Option<Ticks> {
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let numbers: Vec<u64> = line.split_whitespace().map_while(|number| number.parse().ok()).collect();
@@ -263,23 +271,24 @@ pub(crate) fn parse_cpu(stat: &str) -> Option<Ticks> {
     })
 }
 
-/// kurabe's own user and system time in ticks, all threads: fields 14 and 15.
+/// Parses kurabe's own user and system time in ticks, for all threads: fields 14 and 15.
 pub(crate) fn parse_own_ticks(stat: &str) -> Option<u64> {
     let fields = fields_after_name(stat)?;
     let ticks = |number| stat_field(&fields, number)?.parse::<u64>().ok();
     ticks(14)?.checked_add(ticks(15)?)
 }
 
-/// Microseconds in which some task waited, since boot.
+/// Parses the microseconds since boot in which some task waited.
 pub(crate) fn parse_pressure_us(pressure: &str) -> Option<u64> {
     let some = pressure.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())
 }
 
-/// What is worth telling about a repetition's noise.
+/// Returns remarks about a repetition's noise that exceeds the thresholds.
 ///
-/// `own_bytes` is what kurabe read and wrote, `elapsed_ns` how long it took. The thresholds are the constants of
-/// this module. Waiting for I/O is not told: kurabe's own waiting is most of it.
+/// `own_bytes` is the number of bytes that kurabe read and wrote, and `elapsed_ns` the duration.
+/// The thresholds are the constants of this module. Waiting for I/O is not reported, because most
+/// of it is kurabe's own.
 pub fn noise_remarks(noise: &Noise, own_bytes: u64, elapsed_ns: u64) -> Vec<Text> {
     let mut remarks = Vec::new();
     if let Some(time) = noise.suspended_ns.map(long_time) {

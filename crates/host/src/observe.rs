@@ -1,4 +1,4 @@
-//! The environment of a path: the machine and the chain down to its devices, put together.
+//! The test environment of a path: the machine and the chain down to its devices.
 
 use crate::chain::{Look, Walk};
 use crate::roots::Roots;
@@ -6,16 +6,16 @@ use crate::{command::Runner, health, machine, mount, platform, subject::ObserveO
 use kurabe_core::{environment::Environment, shown};
 use std::path::Path;
 
-/// What a path stands on, as far as it can be found out.
+/// Returns the test environment of a path, as far as it can be determined.
 ///
-/// Asks smartctl and nvme for the devices' health if they are installed (at most 5 s each). Never fails; what
-/// stayed unknown is `None`, and said in `missing` where a person could change it.
+/// Runs smartctl and nvme for the devices' health if they are installed (at most 5 s each). Never
+/// fails. Unknown facts are `None`, and are listed in `missing` if the user can change that.
 pub fn observe(path: &Path, options: &ObserveOptions<'_>) -> Environment {
     let look = |path: &Path| platform::subject(path).ok();
     observe_in(&Roots::default(), path, &look, &Runner::System, options)
 }
 
-/// [`observe`] on any tree.
+/// Returns the test environment on any tree, like [`observe`].
 pub(crate) fn observe_in(
     roots: &Roots,
     path: &Path,

@@ -1,9 +1,10 @@
-//! A folder, known again wherever its file system is mounted.
+//! Identification of a folder, independent of where its file system is mounted.
 //!
-//! The model: a folder is its number on its file system, and a file system is its own id where udev tells it, else what
-//! the kernel tells (`f_fsid`, and the device's number during one boot). Where a file system draws the numbers of its
-//! files anew at each mount (FAT has none on the medium), they tell nothing and are left out.
-//! Sources: statfs(2) `f_fsid`, proc_pid_mountinfo(5); udev keeps what it knows of block devices in /run/udev/data.
+//! A folder is identified by its inode number and its file system. A file system is identified by
+//! its own id if udev knows it, otherwise by what the kernel reports (`f_fsid`, and the device
+//! number during one boot). If a file system assigns new inode numbers at each mount (FAT stores
+//! none on the medium), they are meaningless and left out. Sources: statfs(2) `f_fsid`,
+//! proc_pid_mountinfo(5); udev stores its information about block devices in /run/udev/data.
 
 use crate::identity::boot_id;
 use crate::mount;
@@ -14,19 +15,19 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
-/// File systems whose files have no numbers of their own.
+/// File systems without persistent inode numbers.
 const WITHOUT_INODES: [&str; 3] = ["vfat", "msdos", "exfat"];
 
-/// Whether the numbers of files on a file system of this type mean the same after the next mount.
+/// Returns whether inode numbers on a file system of this type persist across mounts.
 pub fn has_lasting_inodes(kind: &str) -> bool {
-    // FUSE ("fuse.sshfs", "fuseblk"): who serves files may number them anew whenever nobody looks.
+    // FUSE ("fuse.sshfs", "fuseblk"): the server may assign new numbers when a file is not in use.
     !WITHOUT_INODES.contains(&kind) && !kind.starts_with("fuse")
 }
 
-/// What is known of an open folder, whose path this is.
+/// Returns the facts that identify an open folder. `path` is its path.
 ///
 /// # Errors
-/// Those of the file system.
+/// Returns the errors of the file system.
 pub fn folder_facts(folder: impl AsFd, path: &Path) -> io::Result<FolderFacts> {
     facts_in(&Roots::default(), &folder, path)
 }
@@ -35,7 +36,7 @@ fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<Folder
     let status = platform::file_status(folder)?;
     let mounts = mount::seen(roots);
     let mount = mount::holding(&mounts, path, status.number);
-    // Where /proc is missing, the number of the device must do.
+    // If /proc is not mounted, the device number must suffice.
     let (kind, depth, root) = mount.map_or_else(
         || (String::new(), 0, PathBuf::from("/")),
         |mount| (mount.kind.clone(), mount.point.components().count().saturating_sub(1), mount.root.clone()),
@@ -54,8 +55,9 @@ fn facts_in(roots: &Roots, folder: &impl AsFd, path: &Path) -> io::Result<Folder
     })
 }
 
-/// Where else a folder that had this path may be, because its file system is mounted there. Each is only a path: what is
-/// there must be looked at. This asks every mounted file system of the folder's type, and hangs where one does.
+/// Returns other paths at which a folder may be, because its file system is mounted there. They are
+/// only candidates that the caller must verify. Accesses every mounted file system of the folder's
+/// type, and hangs if one of them does.
 pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
     let roots = Roots::default();
     let inside = folder.inside(path);
@@ -74,7 +76,7 @@ pub fn mounted_elsewhere(folder: &FolderFacts, path: &Path) -> Vec<PathBuf> {
     places
 }
 
-/// The file system's own id on a block device, as udev read it.
+/// Returns the file system's own id on a block device, as read by udev.
 fn uuid(roots: &Roots, (major, minor): Number) -> Option<String> {
     let properties = roots::text(&roots.run.join(format!("udev/data/b{major}:{minor}")))?;
     properties.lines().find_map(|line| line.strip_prefix("E:ID_FS_UUID=")).map(str::to_owned)
@@ -102,7 +104,7 @@ mod tests {
         assert!(facts.file_system.is_same(&facts.file_system));
     }
 
-    /// A test file is known by its mark there.
+    /// On these file systems, a test file is identified by its mark.
     #[test]
     fn numbers_that_a_program_gives_do_not_last() {
         assert!(["ext4", "btrfs", "nfs4", "tmpfs"].into_iter().all(has_lasting_inodes));

@@ -1,40 +1,42 @@
-//! Where on this machine something can be measured: a directory on each file system that stands on storage.
+//! Directories on this machine where storage can be measured: one on each file system that is on
+//! storage.
 
 use crate::mount::{self, Mount};
 use crate::platform;
 use crate::roots::Roots;
 use std::path::{Path, PathBuf};
 
-/// File systems that are a part of the running system or hold no data of a user.
+/// File systems that are part of the running system or contain no user data.
 const NOT_STORAGE: [&str; 5] = ["squashfs", "iso9660", "erofs", "efivarfs", "fuse.portal"];
-/// File systems on other machines and in other places of storage, whose source is no device.
+/// Network and other file systems whose source is not a device.
 const WITHOUT_DEVICE: [&str; 9] =
     ["zfs", "nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "fuse.sshfs", "fuse.exfat-fuse"];
 
-/// A file system of this machine, found without asking it: it may never answer.
+/// A file system of this machine, found without accessing it, because it may not respond.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StorageMount {
-    /// Where it is mounted. Of several places, the first that is a directory counts.
+    /// Its mount points. The first one that is a directory is used.
     points: Vec<MountPoint>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct MountPoint {
     path: PathBuf,
-    /// Directories of the user on it, the best first.
+    /// The user's directories on it, in order of preference.
     own: Vec<PathBuf>,
 }
 
-/// The directory on a file system that a user would measure in.
+/// The directory on a file system in which a user would measure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CandidateDirectory {
-    /// The first directory of the user that can be written, or where the file system is mounted.
+    /// The user's first writable directory, or the mount point.
     pub directory: PathBuf,
-    /// Whether a file can be made there.
+    /// Whether files can be created there.
     pub is_writable: bool,
 }
 
-/// The file systems of this machine, each once. `own`: directories of the user, the best first.
+/// Returns the file systems of this machine without duplicates. `own` contains the user's
+/// directories in order of preference.
 pub fn storage_mounts(own: &[PathBuf]) -> Vec<StorageMount> {
     storage_of(&mount::seen(&Roots::default()), own)
 }
@@ -43,7 +45,8 @@ fn storage_of(mounts: &[Mount], own: &[PathBuf]) -> Vec<StorageMount> {
     let mut keys = Vec::new();
     let mut storage: Vec<StorageMount> = Vec::new();
     for mount in mounts.iter().filter(|mount| is_storage(mount)) {
-        // A part that is mounted elsewhere, as in a container, is the same storage.
+        // A part of the file system that is mounted elsewhere, as in a container, is the same
+        // storage.
         let key = (mount.number, &mount.source);
         let index = keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             keys.push(key);
@@ -60,12 +63,13 @@ fn storage_of(mounts: &[Mount], own: &[PathBuf]) -> Vec<StorageMount> {
 }
 
 impl StorageMount {
-    /// Where it is mounted.
+    /// Returns the first mount point.
     pub fn path(&self) -> &Path {
         &self.points[0].path
     }
 
-    /// Where to measure on it; `None` if no directory is mounted. Asks the file system.
+    /// Returns the directory in which to measure. `None` if no directory is mounted. Accesses the
+    /// file system.
     pub fn directory(&self) -> Option<CandidateDirectory> {
         self.directory_where(&platform::is_writable_directory)
     }

@@ -1,12 +1,14 @@
-//! What processes have open for writing, have mapped, or have locked.
+//! Objects that processes have open for writing, mapped, or locked.
 //!
-//! The model: a descriptor in /proc/PID/fd leads to its object whatever the object is called now: through a node outside
-//! /dev, a second name, a name that was deleted, a path of another mount namespace. So objects are compared and never
-//! names. A mapping that is shared and writable outlives its descriptor and is looked for in /proc/PID/maps. Locks are
-//! told by the descriptor that holds them, and by /proc/locks where the process itself is hidden.
+//! A descriptor in /proc/PID/fd refers to its object regardless of the object's current name: a
+//! node outside /dev, a second name, a deleted name, or a path in another mount namespace.
+//! Therefore objects are compared, never names. A shared writable mapping outlives its descriptor
+//! and is found in /proc/PID/maps. Locks are reported with the descriptor that holds them, and in
+//! /proc/locks if the process itself is hidden.
 //!
-//! Not seen: descriptors of processes that this user may not look at, or that are in flight between two processes or
-//! registered with a ring and closed. Formats: proc(5), proc_pid_fdinfo(5), proc_pid_maps(5), proc_locks(5).
+//! The following can't be detected: descriptors of processes that this user may not inspect,
+//! descriptors in transit between two processes, and those registered with a ring and then closed.
+//! Formats: proc(5), proc_pid_fdinfo(5), proc_pid_maps(5), proc_locks(5).
 
 use crate::mount::parse_number;
 use crate::platform::{self, Number, Object};
@@ -17,20 +19,20 @@ use std::path::{Path, PathBuf};
 /// A process by number and program name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// Process id.
     pub pid: u32,
     /// Name of its program.
     pub command: String,
 }
 
-/// What a process does with an object.
+/// How a process holds an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// A descriptor that can write.
+    /// A writable descriptor.
     Descriptor,
-    /// A shared mapping that can write.
+    /// A shared writable mapping.
     Mapping,
-    /// A lock of flock(2) or fcntl(2).
+    /// A lock by flock(2) or fcntl(2).
     Lock,
 }
 
@@ -42,33 +44,34 @@ pub(crate) struct Held {
     pub hold: Hold,
 }
 
-/// Asks the operating system what a path leads to.
+/// Asks the operating system for the object of a path.
 pub(crate) type LookAt<'a> = &'a dyn Fn(&Path) -> std::io::Result<Object>;
 
-/// The process with a number.
+/// Returns the process with a number.
 pub(crate) fn process(roots: &Roots, pid: u32) -> Process {
     let command = roots::words(&roots.proc.join(format!("{pid}/comm"))).unwrap_or_else(|| "?".to_owned());
     Process { pid, command }
 }
 
-/// The number of this process in /proc, which can be of an outer namespace of processes.
+/// Returns the number of this process in /proc, which may belong to an outer PID namespace.
 pub(crate) fn own_pid(roots: &Roots) -> u32 {
     let own = roots::link_name(&roots.proc.join("self")).and_then(|name| name.parse().ok());
     own.unwrap_or_else(std::process::id)
 }
 
-/// The numbers of all processes that can be seen.
+/// Returns the numbers of all visible processes.
 pub(crate) fn pids(roots: &Roots) -> Vec<u32> {
     roots::names(&roots.proc).iter().filter_map(|name| name.parse().ok()).collect()
 }
 
-/// Who holds any of the objects, as far as this user may know. The process `but` is left out.
+/// Returns the processes that hold any of the objects, as far as this user may know. Ignores the
+/// process `but`.
 pub(crate) fn holding(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], but: Option<u32>) -> Vec<Held> {
     let others = pids(roots).into_iter().filter(|pid| Some(*pid) != but);
     others.flat_map(|pid| held_by(roots, look_at, objects, pid)).collect()
 }
 
-/// What a process holds of the objects.
+/// Returns which of the objects a process holds.
 fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> Vec<Held> {
     let directory = roots.proc.join(pid.to_string());
     let mut holds = Vec::new();
@@ -86,16 +89,16 @@ fn held_by(roots: &Roots, look_at: LookAt<'_>, objects: &[Object], pid: u32) -> 
     objects
 }
 
-/// A process below another one.
+/// A descendant of a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Descendant {
     /// The process.
     pub process: Process,
-    /// Its number in its own PID namespace: the number that it and its siblings know.
+    /// Its number in its own PID namespace, which it and its siblings use.
     pub own_pid: u32,
 }
 
-/// Processes that a process started or adopted, and those below them. Zombies are left out.
+/// Returns all descendants of a process, including adopted ones. Zombies are excluded.
 pub fn descendants(of: u32) -> Vec<Descendant> {
     let roots = Roots::default();
     let mut parents = Vec::new();
@@ -120,20 +123,20 @@ pub fn descendants(of: u32) -> Vec<Descendant> {
     family.into_iter().skip(1).filter(lives).map(describe).collect()
 }
 
-/// State and parent in /proc/PID/stat; the name before them may hold anything.
+/// Parses the state and parent in /proc/PID/stat. The name before them may contain anything.
 fn state_and_parent(stat: &str) -> Option<(char, u32)> {
     let mut words = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
 }
 
-/// The last number of `NSpid` in /proc/PID/status: that of the innermost namespace.
+/// Parses the last number of `NSpid` in /proc/PID/status, which is that of the innermost namespace.
 fn own_number(status: &str) -> Option<u32> {
     let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
     line.split_ascii_whitespace().next_back()?.parse().ok()
 }
 
-/// Processes other than this one that use the file system at a folder: their current folder, root, program, a mapping or an
-/// open file is on it, by whatever path. As far as this user may know.
+/// Returns the other processes that use the file system of a folder, as far as this user may know:
+/// their current directory, root, program, a mapping or an open file is on it, by any path.
 pub fn users_of_file_system(folder: &Path) -> Vec<Process> {
     let roots = Roots::default();
     let own = own_pid(&roots);
@@ -142,12 +145,12 @@ pub fn users_of_file_system(folder: &Path) -> Vec<Process> {
     others.map(|pid| process(&roots, pid)).collect()
 }
 
-/// Whether a process uses the file system at a folder.
+/// Returns whether a process uses the file system of a folder.
 pub fn uses_file_system(pid: u32, folder: &Path) -> bool {
     number_of(folder).is_some_and(|number| is_on(&Roots::default(), pid, number))
 }
 
-/// The device number of what a path leads to, without a question to its server.
+/// Returns the device number of a path's object without querying its server.
 fn number_of(path: &Path) -> Option<Number> {
     let facts = rustix::fs::statx(CWD, path, AtFlags::STATX_DONT_SYNC, StatxFlags::empty()).ok()?;
     Some((facts.stx_dev_major, facts.stx_dev_minor))
@@ -163,16 +166,17 @@ fn is_on(roots: &Roots, pid: u32, number: Number) -> bool {
         || roots::text(&process.join("maps")).is_some_and(|maps| maps.contains(&mapped))
 }
 
-/// Whether this process itself has a file open for writing, mapped or locked. Asked by number and inode, before the file is
-/// opened: to close any descriptor of it would drop the locks that this process has on it (fcntl_locking(2)).
+/// Returns whether this process itself has a file open for writing, mapped or locked. The file is
+/// identified by device and inode number before it is opened, because closing any descriptor of it
+/// would release the locks that this process holds on it (fcntl_locking(2)).
 pub fn this_process_holds(device: u64, inode: u64) -> bool {
     let objects = [platform::inode(device, inode)];
     let roots = Roots::default();
     !held_by(&roots, &platform::object, &objects, own_pid(&roots)).is_empty()
 }
 
-/// The directories of a process that have a `fd` of their own: threads share one, unless a thread took a copy, or the
-/// first thread has ended.
+/// Returns the directories of a process with separate `fd` tables. Threads share one, unless a
+/// thread has copied it or the first thread has ended.
 fn descriptor_tables(process: &Path) -> Vec<PathBuf> {
     let main = roots::names(&process.join("fd"));
     let mut tables = vec![process.to_owned()];
@@ -204,7 +208,8 @@ fn descriptors(table: &Path, look_at: LookAt<'_>, objects: &[Object], into: &mut
 fn mappings(process: &Path, look_at: LookAt<'_>, objects: &[Object], into: &mut Vec<(Object, Hold)>) {
     let maps = roots::read_bytes(&process.join("maps")).unwrap_or_default();
     for mapping in parse_maps(&maps) {
-        // The link is for root alone; the line itself tells the object of a file, but not the number of a device.
+        // Only root may resolve the link. The line itself identifies a file, but does not contain
+        // the number of a device.
         let object = look_at(&process.join("map_files").join(&mapping.range)).unwrap_or(mapping.object);
         if objects.contains(&object) || objects.contains(&mapping.object) {
             into.push((object, Hold::Mapping));
@@ -212,8 +217,8 @@ fn mappings(process: &Path, look_at: LookAt<'_>, objects: &[Object], into: &mut 
     }
 }
 
-/// Whether /proc/PID/fdinfo/N tells of a descriptor that can write. Flags are octal; `O_ACCMODE` is 3 on every
-/// architecture of Linux.
+/// Returns whether /proc/PID/fdinfo/N describes a writable descriptor. Flags are octal, and
+/// `O_ACCMODE` is 3 on every architecture of Linux.
 pub(crate) fn opened_for_writing(fdinfo: &str) -> bool {
     fdinfo
         .lines()
@@ -222,8 +227,8 @@ pub(crate) fn opened_for_writing(fdinfo: &str) -> bool {
         .is_some_and(|flags| flags & 0o3 != 0)
 }
 
-/// Whether /proc/PID/fdinfo/N tells of a lock that the descriptor holds. A lease is none: a server of files gives it up
-/// when somebody else opens the file.
+/// Returns whether /proc/PID/fdinfo/N describes a lock held by the descriptor. A lease does not
+/// count, because a file server gives it up when another process opens the file.
 pub(crate) fn has_lock(fdinfo: &str) -> bool {
     fdinfo
         .lines()
@@ -231,16 +236,16 @@ pub(crate) fn has_lock(fdinfo: &str) -> bool {
         .any(|lock| parse_locks(lock.as_bytes()).next().is_some())
 }
 
-/// A mapping that is shared and writable.
+/// A shared writable mapping.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mapping {
     /// Its name in /proc/PID/map_files.
     pub range: String,
-    /// What is mapped.
+    /// The mapped object.
     pub object: Object,
 }
 
-/// The shared and writable mappings of files in /proc/PID/maps.
+/// Parses the shared writable file mappings in /proc/PID/maps.
 pub(crate) fn parse_maps(maps: &[u8]) -> impl Iterator<Item = Mapping> {
     maps.split(|&byte| byte == b'\n').filter_map(|line| {
         let line = String::from_utf8_lossy(line);
@@ -253,22 +258,22 @@ pub(crate) fn parse_maps(maps: &[u8]) -> impl Iterator<Item = Mapping> {
         let (major, minor) = words.nth(1)?.split_once(':')?;
         let device = (u32::from_str_radix(major, 16).ok()?, u32::from_str_radix(minor, 16).ok()?);
         let inode = words.next()?.parse().ok().filter(|inode| *inode != 0)?;
-        // There the addresses have no zeros before them.
+        // In map_files, the addresses have no leading zeros.
         let range = format!("{}-{}", first.trim_start_matches('0'), last.trim_start_matches('0'));
         Some(Mapping { range, object: Object::Inode(device, inode) })
     })
 }
 
-/// A lock that somebody holds.
+/// A lock in use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lock {
-    /// Who took it; none for a lock that belongs to an open file.
+    /// The process that took it. `None` for a lock that belongs to an open file description.
     pub pid: Option<u32>,
     /// The locked object.
     pub object: Object,
 }
 
-/// The locks of /proc/locks, without those that somebody waits for, and without leases.
+/// Parses the locks in /proc/locks, without waiting requests and leases.
 pub(crate) fn parse_locks(locks: &[u8]) -> impl Iterator<Item = Lock> {
     locks.split(|&byte| byte == b'\n').filter_map(|line| {
         let line = String::from_utf8_lossy(line);
@@ -285,8 +290,8 @@ pub(crate) fn parse_locks(locks: &[u8]) -> impl Iterator<Item = Lock> {
     })
 }
 
-/// The number that /proc/PID/maps and /proc/locks give the file system of an open file. It is the file's own, except
-/// where a file system has several (subvolumes of btrfs).
+/// Returns the number that /proc/PID/maps and /proc/locks use for the file system of an open file.
+/// It equals the file's own number, except on file systems that use several (subvolumes of btrfs).
 pub(crate) fn number_of_file_system(roots: &Roots, descriptor: &str) -> Option<Number> {
     let facts = roots::text(&roots.proc.join("self/fdinfo").join(descriptor))?;
     let mount = facts.lines().find_map(|line| line.strip_prefix("mnt_id:"))?.trim().to_owned();

@@ -1,12 +1,12 @@
-//! Chance, from the operating system: for names that nobody guesses and for seeds that are not asked for.
+//! Random bytes from the operating system, for unguessable names and for default seeds.
 
 use kurabe_core::{ErrorKind, Result, text};
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// Random bytes.
+/// Returns random bytes.
 ///
 /// # Errors
-/// When the operating system has none.
+/// Fails if the operating system provides none.
 pub fn random_bytes<const COUNT: usize>() -> Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     getrandom(&mut bytes[..], GetRandomFlags::empty()).map_err(|error| {

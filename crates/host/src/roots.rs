@@ -1,18 +1,20 @@
-//! Where the kernel's file systems are, and lenient reading from them.
+//! The locations of the kernel's file systems, and lenient reading from them.
 //!
-//! Every reader of this crate starts from a [`Roots`], so a test hands it a tree of its own. Files of sysfs and
-//! procfs can vanish, refuse or hold anything; these readers then say `None`.
+//! Every reader of this crate starts from a [`Roots`], so tests can provide their own tree. Files
+//! in sysfs and procfs can disappear, refuse access or contain anything. These readers then return
+//! `None`.
 
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// Longest file that is read whole; /proc/self/mountinfo of a busy host of containers stays far below.
+/// Maximum number of bytes read from a file. /proc/self/mountinfo of a busy container host is far
+/// smaller.
 const LONGEST_BYTES: u64 = 16 << 20;
 
-/// The places that facts are read from.
+/// The directories from which facts are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Roots {
-    /// The root directory: whatever lies outside the directories below.
+    /// The root directory, for everything outside the directories below.
     pub root: PathBuf,
     /// sysfs, normally `/sys`.
     pub sys: PathBuf,
@@ -33,7 +35,7 @@ impl Default for Roots {
 }
 
 impl Roots {
-    /// The usual places below a directory.
+    /// Returns the usual locations below a directory.
     pub fn under(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
@@ -45,7 +47,7 @@ impl Roots {
         }
     }
 
-    /// Where an absolute path that the kernel or a file names lies below these roots.
+    /// Maps an absolute path from the kernel or a file to a path below these roots.
     pub(crate) fn relocate(&self, path: &Path) -> PathBuf {
         let mut parts = path.components().filter(|part| matches!(part, Component::Normal(_)));
         let rest: PathBuf = parts.clone().collect();
@@ -55,44 +57,45 @@ impl Roots {
         }
     }
 
-    /// The directory of a block device in sysfs, links resolved.
+    /// Returns the directory of a block device in sysfs, with links resolved.
     pub(crate) fn block_directory(&self, name: &str) -> Option<PathBuf> {
         std::fs::canonicalize(self.sys.join("class/block").join(name)).ok()
     }
 
-    /// The device node of a block device. The kernel writes `!` where the node has `/`.
+    /// Returns the device node of a block device. The kernel name contains `!` where the node has
+    /// `/`.
     pub(crate) fn node(&self, name: &str) -> PathBuf {
         self.dev.join(name.replace('!', "/"))
     }
 }
 
-/// A file's bytes; a file longer than [`LONGEST_BYTES`] is cut.
+/// Reads a file's bytes. A file longer than [`LONGEST_BYTES`] is truncated.
 ///
 /// # Errors
-/// An I/O error of the operating system.
+/// Returns the operating system's error.
 pub(crate) fn read_bytes(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     std::fs::File::open(path)?.take(LONGEST_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// A file's text without surrounding blanks; bytes that are no UTF-8 are replaced.
+/// Reads a file's text without surrounding blanks. Invalid UTF-8 is replaced.
 pub fn text(path: &Path) -> Option<String> {
     let bytes = read_bytes(path).ok()?;
     Some(String::from_utf8_lossy(&bytes).trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned())
 }
 
-/// A file's text, if there is any.
+/// Reads a file's text, unless it is empty.
 pub(crate) fn words(path: &Path) -> Option<String> {
     text(path).filter(|text| !text.is_empty())
 }
 
-/// A file's whole number.
+/// Reads a file that contains a number.
 pub(crate) fn number<T: std::str::FromStr>(path: &Path) -> Option<T> {
     text(path)?.parse().ok()
 }
 
-/// A file that says `0` or `1`.
+/// Reads a file that contains `0` or `1`.
 pub(crate) fn flag(path: &Path) -> Option<bool> {
     match text(path)?.as_str() {
         "0" => Some(false),
@@ -101,15 +104,15 @@ pub(crate) fn flag(path: &Path) -> Option<bool> {
     }
 }
 
-/// The names in a directory, sorted; none if it cannot be read.
+/// Returns the names in a directory, sorted. Empty if it can't be read.
 pub fn names(directory: &Path) -> Vec<String> {
     names_checked(directory).unwrap_or_default()
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 ///
 /// # Errors
-/// What the operating system says.
+/// Returns the operating system's error.
 pub(crate) fn names_checked(directory: &Path) -> std::io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(directory)? {
@@ -119,17 +122,18 @@ pub(crate) fn names_checked(directory: &Path) -> std::io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// The last component of what a link points to, such as a driver's name.
+/// Returns the last component of a link's target, such as a driver's name.
 pub(crate) fn link_name(link: &Path) -> Option<String> {
     Some(std::fs::read_link(link).ok()?.file_name()?.to_string_lossy().into_owned())
 }
 
-/// The last component of a path as text.
+/// Returns the last component of a path as text.
 pub fn base(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The word in brackets of a choice such as `none [mq-deadline] kyber`; a single word without brackets is itself.
+/// Returns the bracketed word in a list such as `none [mq-deadline] kyber`. A single word without
+/// brackets is returned as it is.
 pub(crate) fn chosen(choice: &str) -> Option<String> {
     if let Some((_, rest)) = choice.split_once('[') {
         return rest.split_once(']').map(|(word, _)| word.to_owned());

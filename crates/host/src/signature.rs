@@ -1,16 +1,18 @@
-//! What a device holds, from the magic numbers at its start and its end.
+//! Detects what a device contains from magic numbers at its start and end.
 //!
-//! The model: a pure function from pieces of a device to a list of signatures, each with its offset. A *member* belongs
-//! to something that can use the device without any mount of it here (an array, a pool, a volume group, encryption, swap,
-//! the file system of a cluster), so its signature alone is a claim. *Content* is a file system or a partition table:
-//! lost when overwritten, but in use only if it is mounted. An unknown layout gives nothing. Two or four bytes alone are
-//! no proof; then a field beside them must make sense too.
+//! A pure function maps ranges of a device to a list of signatures, each with its offset. A
+//! *member* belongs to something that can use the device without a mount on this machine (an array,
+//! a pool, a volume group, encryption, swap, a cluster file system), so its signature alone is a
+//! claim. *Content* is a file system or a partition table. It is lost when overwritten, but in use
+//! only if mounted. An unknown layout gives no result. Two or four bytes alone are not sufficient
+//! evidence, so an adjacent field must also be plausible.
 //!
-//! Where each magic number lies: util-linux, `libblkid/src/superblocks/`, the file in brackets behind each kind below, in
-//! agreement with Linux `include/uapi/linux/raid/md_p.h`, `btrfs_tree.h`, `gfs2_ondisk.h`, `nilfs2_ondisk.h`,
-//! `include/linux/swap.h`, `drivers/md/dm-snap-persistent.c`, `dm-integrity.c`, `drivers/block/drbd/drbd_int.h`,
-//! `drivers/mtd/ubi/ubi-media.h`; LVM2 `lib/format_text/layout.h`; LUKS on-disk format 1.2.3 and 2; the ZFS on-disk
-//! specification (labels of 256 KiB, uberblocks in their second half); each file system's own description.
+//! Location of each magic number: util-linux, `libblkid/src/superblocks/`, in the file given with
+//! each kind below, in agreement with Linux `include/uapi/linux/raid/md_p.h`, `btrfs_tree.h`,
+//! `gfs2_ondisk.h`, `nilfs2_ondisk.h`, `include/linux/swap.h`, `drivers/md/dm-snap-persistent.c`,
+//! `dm-integrity.c`, `drivers/block/drbd/drbd_int.h`, `drivers/mtd/ubi/ubi-media.h`; LVM2
+//! `lib/format_text/layout.h`; LUKS on-disk format 1.2.3 and 2; the ZFS on-disk specification
+//! (labels of 256 KiB, uberblocks in their second half); each file system's own description.
 
 mod firmware;
 #[cfg(test)]
@@ -23,28 +25,28 @@ const KIB: u64 = 1 << 10;
 
 const SECTOR_BYTES: u64 = 512;
 
-/// Bytes from the start of a device that are looked at: two ZFS labels.
+/// Bytes read at the start of a device: two ZFS labels.
 const HEAD_BYTES: u64 = 512 * KIB;
 
-/// Bytes from the end of a device that are looked at: two ZFS labels aligned to 256 KiB.
+/// Bytes read at the end of a device: two ZFS labels aligned to 256 KiB.
 const TAIL_BYTES: u64 = 768 * KIB;
 
-/// Bytes at a place beyond those: the largest header that is looked for.
+/// Bytes read at each offset outside of these: the largest header searched for.
 const PLACE_BYTES: u64 = 4 * KIB;
 
-/// Where a second LUKS2 header may lie, by the size of the first (`luks.c`).
+/// Possible offsets of a second LUKS2 header, by the size of the first (`luks.c`).
 const LUKS2_BACKUPS: [u64; 9] =
     [16 * KIB, 32 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, 1024 * KIB, 2048 * KIB, 4096 * KIB];
 
-/// A label of ZFS.
+/// Size of a ZFS label.
 const ZFS_LABEL_BYTES: u64 = 256 * KIB;
 
-/// What a signature means for a write.
+/// The meaning of a signature for a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// Part of something larger; a claim by itself.
+    /// Part of something larger. A claim by itself.
     Member,
-    /// A file system: content unless it is mounted.
+    /// A file system. Content, unless it is mounted.
     FileSystem,
     /// A partition table.
     Table,
@@ -53,15 +55,15 @@ pub(crate) enum Class {
 /// A magic number that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Signature {
-    /// What it is, in words that are the same in every language.
+    /// What it identifies, in language-independent words.
     pub kind: Cow<'static, str>,
-    /// What it means.
+    /// Its meaning for a write.
     pub class: Class,
-    /// Where it is, in bytes.
+    /// Its offset in bytes.
     pub offset_bytes: u64,
 }
 
-/// The places of a device that are looked at, in the order of their importance; they may overlap.
+/// Returns the ranges of a device that are read, in order of importance. They may overlap.
 pub(crate) fn places(size_bytes: u64) -> Vec<Range<u64>> {
     let tail = size_bytes.saturating_sub(TAIL_BYTES)..size_bytes;
     let mut places = vec![0..HEAD_BYTES.min(size_bytes), tail];
@@ -81,16 +83,16 @@ pub(crate) fn places(size_bytes: u64) -> Vec<Range<u64>> {
     places
 }
 
-/// The bytes of a device that are looked at.
+/// The ranges of a device that were read.
 pub(crate) struct Extract<'a> {
-    /// What was read, each with its offset.
+    /// The data of each range, with its offset.
     pub pieces: &'a [(u64, Vec<u8>)],
-    /// Size of the device.
+    /// Size of the device in bytes.
     pub size_bytes: u64,
 }
 
 impl Extract<'_> {
-    /// Bytes at an offset, if they were read.
+    /// Returns bytes at an offset, if they were read.
     fn at(&self, offset: u64, length: usize) -> Option<&[u8]> {
         self.pieces.iter().find_map(|(base, bytes)| {
             let start = usize::try_from(offset.checked_sub(*base)?).ok()?;
@@ -114,28 +116,28 @@ impl Extract<'_> {
         Some(self.u32_le(offset)?.swap_bytes())
     }
 
-    /// An offset counted back from the end and then down to a multiple.
+    /// Returns an offset counted from the end and rounded down to a multiple.
     fn before_end(&self, distance: u64, multiple: u64) -> Option<u64> {
         Some(self.size_bytes.checked_sub(distance)? / multiple * multiple)
     }
 
-    /// The start of a sector counted back from the end, the last being 1.
+    /// Returns the start of a sector counted from the end. The last sector is 1.
     fn sector_before_end(&self, sectors: u64) -> Option<u64> {
         (self.size_bytes / SECTOR_BYTES).checked_sub(sectors).map(|sector| sector * SECTOR_BYTES)
     }
 }
 
-/// Places of the magic numbers below that lie beyond the head.
+/// Offsets of the magic numbers below that lie beyond the head.
 const FAR_MAGICS: [u64; 2] = [1024 * KIB, 2048 * KIB];
 
-/// The last copy of a superblock of bcachefs (`bcache.c`).
+/// Distance of the last copy of a bcachefs superblock from the end (`bcache.c`).
 const BCACHEFS_BEFORE_END: u64 = 1024 * KIB;
 
 const BCACHE: &[u8] = b"\xc6\x85\x73\xf6\x4e\x1a\x45\xca\x82\x65\xf5\x7f\x48\xba\x6d\x81";
 const BCACHEFS: &[u8] = b"\xc6\x85\x73\xf6\x66\xce\x90\xa9\xd9\x6a\x60\xcf\x80\x3d\xf7\xef";
 const STRATIS: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
 
-/// Fixed magic numbers: kind, class, offset, bytes. Only those that are long enough to be no accident.
+/// Fixed magic numbers: kind, class, offset, bytes. Only those long enough to rule out coincidence.
 const FIXED: [(&str, Class, u64, &[u8]); 56] = [
     // luks.c, bitlocker.c, bluestore.c, ocfs.c
     ("LUKS", Class::Member, 0, b"LUKS\xba\xbe"),
@@ -157,12 +159,13 @@ const FIXED: [(&str, Class, u64, &[u8]); 56] = [
     ("hibernation image", Class::Member, 4 * KIB - 10, b"S2SUSPEND"),
     ("hibernation image", Class::Member, 4 * KIB - 10, b"ULSUSPEND"),
     ("hibernation image", Class::Member, 4 * KIB - 10, b"LINHIB0001"),
-    // stratis.c: behind the checksum, in the second sector and in the tenth
+    // stratis.c: after the checksum, in the second sector and in the tenth
     ("Stratis", Class::Member, 512 + 4, STRATIS),
     ("Stratis", Class::Member, 9 * 512 + 4, STRATIS),
     // vdo.c
     ("VDO", Class::Member, 0, b"dmvdo001"),
-    // lvm.c: version 1 or 2 of LVM1; verity with its only version; integrity; a snapshot, valid or not, of version 1
+    // lvm.c: version 1 or 2 of LVM1; verity with its only version; integrity; a snapshot, valid or
+    // not, of version 1
     ("LVM1", Class::Member, 0, b"HM\x01\0"),
     ("LVM1", Class::Member, 0, b"HM\x02\0"),
     ("dm-verity", Class::Member, 0, b"verity\0\0\x01\0\0\0"),
@@ -203,12 +206,12 @@ const FIXED: [(&str, Class, u64, &[u8]); 56] = [
     ("ReiserFS", Class::FileSystem, 64 * KIB + 52, b"ReIsErFs"),
     ("ReiserFS", Class::FileSystem, 64 * KIB + 52, b"ReIsEr2Fs"),
     ("ReiserFS", Class::FileSystem, 64 * KIB + 52, b"ReIsEr3Fs"),
-    // Both sizes of a sector.
+    // For both sector sizes.
     ("GPT", Class::Table, 512, b"EFI PART"),
     ("GPT", Class::Table, 4 * KIB, b"EFI PART"),
 ];
 
-/// Everything that is recognised, each kind once, members first.
+/// Returns all recognised signatures without duplicates, members first.
 pub(crate) fn signatures(extract: &Extract<'_>) -> Vec<Signature> {
     let mut signatures = Vec::new();
     let mut add = |kind: &'static str, class, offset_bytes| {
@@ -268,8 +271,8 @@ pub(crate) fn signatures(extract: &Extract<'_>) -> Vec<Signature> {
     signatures
 }
 
-/// Superblocks of Linux software RAID: 1.1 at the start, 1.2 at 4 KiB, 1.0 near the end, 0.90 at the last whole
-/// 64 KiB. Version 0.90 is in the byte order of the machine that wrote it.
+/// Finds superblocks of Linux software RAID: 1.1 at the start, 1.2 at 4 KiB, 1.0 near the end, 0.90
+/// at the last whole 64 KiB. Version 0.90 has the byte order of the machine that wrote it.
 fn md(extract: &Extract<'_>) -> Vec<u64> {
     const MAGIC: u32 = 0xa92b_4efc;
     let version_1 =
@@ -287,8 +290,8 @@ fn md(extract: &Extract<'_>) -> Vec<u64> {
     offsets
 }
 
-/// ZFS labels that hold an uberblock, in either byte order. Uberblocks fill the label's second half at steps of at
-/// least 1 KiB.
+/// Finds ZFS labels with an uberblock, in either byte order. Uberblocks fill the label's second
+/// half in steps of at least 1 KiB.
 fn zfs(extract: &Extract<'_>) -> Vec<u64> {
     const MAGIC: u64 = 0x00ba_b10c;
     let (little, big) = (MAGIC.to_le_bytes(), MAGIC.to_be_bytes());
@@ -308,8 +311,8 @@ fn zfs(extract: &Extract<'_>) -> Vec<u64> {
     labels.into_iter().flatten().filter(has_uberblock).collect()
 }
 
-/// Metadata of DRBD in the last 4 KiB (`drbd.c`): the magic number of a version and the size of a bit of its map, both
-/// big endian.
+/// Finds metadata of DRBD in the last 4 KiB (`drbd.c`): the magic number of a version and the block
+/// size of its bitmap, both big endian.
 fn drbd(extract: &Extract<'_>) -> Option<u64> {
     const MAGICS: [u32; 3] = [0x8374_026b, 0x8374_026c, 0x8374_026d];
     let places = [extract.before_end(4 * KIB, 4 * KIB), extract.before_end(4 * KIB, SECTOR_BYTES)];
@@ -319,8 +322,8 @@ fn drbd(extract: &Extract<'_>) -> Option<u64> {
     })
 }
 
-/// A superblock of NILFS2 at 1 KiB, or its copy eight sectors before the end (`nilfs.c`): two bytes of magic number behind
-/// the revision, which is 2, and a block size that exists.
+/// Finds a superblock of NILFS2 at 1 KiB, or its copy eight sectors before the end (`nilfs.c`): a
+/// two-byte magic number after the revision, which is 2, and a valid block size.
 fn nilfs(extract: &Extract<'_>) -> Option<u64> {
     let is_superblock = |offset: &u64| {
         extract.u32_le(*offset) == Some(2)
@@ -330,11 +333,11 @@ fn nilfs(extract: &Extract<'_>) -> Option<u64> {
     [Some(KIB), extract.sector_before_end(8)].into_iter().flatten().find(is_superblock)
 }
 
-/// ext2, ext3 or ext4, from the superblock's magic and features. The magic has two bytes only, so the block size
-/// must make sense too.
+/// Recognises ext2, ext3 or ext4 from the superblock's magic number and features. The magic number
+/// has only two bytes, so the block size must also be plausible.
 fn ext(extract: &Extract<'_>) -> Option<&'static str> {
     const JOURNAL: u32 = 0x4;
-    /// Journal device, extents, 64 bit, flexible groups.
+    /// Journal device, extents, 64 bit, flexible block groups.
     const EXT4: u32 = 0x8 | 0x40 | 0x80 | 0x200;
     if extract.u16_le(KIB + 0x38)? != 0xef53 || extract.u32_le(KIB + 0x18)? > 6 {
         return None;
@@ -347,13 +350,14 @@ fn ext(extract: &Extract<'_>) -> Option<&'static str> {
     })
 }
 
-/// Apple's HFS: `BD` and an allocation block that is a multiple of 512 (Inside Macintosh: Files, 2-60).
+/// Recognises Apple's HFS: `BD` and an allocation block size that is a multiple of 512 (Inside
+/// Macintosh: Files, 2-60).
 fn is_hfs(extract: &Extract<'_>) -> bool {
     let block = extract.at(KIB + 20, 4).and_then(|bytes| bytes.try_into().ok()).map(u32::from_be_bytes);
     extract.is(KIB, b"BD") && block.is_some_and(|block| block > 0 && block % 512 == 0)
 }
 
-/// A partition table of the PC: the mark at its end, sensible flags, and at least one partition.
+/// Recognises a PC partition table: the mark at its end, valid flags, and at least one partition.
 fn is_mbr(extract: &Extract<'_>) -> bool {
     let Some(entries) = extract.at(446, 64) else { return false };
     let mut used = false;

@@ -1,29 +1,30 @@
-//! What is observed: a path as the operating system sees it, and what to keep of what lies under it.
+//! The observed path as the operating system sees it, and the options of the observation.
 
 use crate::platform::Number;
 use std::path::PathBuf;
 
-/// What to keep of what is seen.
+/// Options that determine which facts are recorded.
 #[derive(Clone, Copy, Debug)]
 pub struct ObserveOptions<'a> {
-    /// Keep serial numbers themselves; otherwise a salted hash.
+    /// Record serial numbers in plain form instead of as salted hashes.
     pub with_serial: bool,
-    /// Salt of the hash, one per store, so that hashes of different stores cannot be matched.
+    /// Salt of the hash, different for each store, so that hashes of different stores can't be
+    /// matched.
     pub salt: &'a [u8],
 }
 
-/// What a path is.
+/// The kind of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubjectKind {
     /// A block device with its number.
     Block(Number),
     /// A file or directory in a file system.
     Stored,
-    /// A character device, a pipe and so on: nothing lies under it.
+    /// A character device, a pipe or similar, which is not on storage.
     Other,
 }
 
-/// Room of a file system, from statvfs(3).
+/// Capacity of a file system, from statvfs(3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub block_size_bytes: u64,
@@ -31,18 +32,18 @@ pub(crate) struct Space {
     pub free_bytes: u64,
 }
 
-/// A path, links resolved, with what the operating system says about it.
+/// A path with its links resolved, and its facts from the operating system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub path: PathBuf,
     pub kind: SubjectKind,
-    /// Device number of the file system that holds it.
+    /// Device number of the file system that contains it.
     pub dev: Number,
     pub space: Option<Space>,
 }
 
 #[cfg(test)]
-/// A file or directory in the file system with this device number.
+/// Returns a file or directory in the file system with this device number.
 pub(crate) fn stored(path: &std::path::Path, dev: (u32, u32)) -> Subject {
     Subject {
         path: path.to_owned(),

@@ -4,19 +4,20 @@ use crate::command::{ProgramOutcome, Runner, find_program};
 use kurabe_core::shown;
 use std::time::Duration;
 
-/// Programs that are looked for.
+/// The helper programs.
 const TOOLS: [&str; 5] = ["smartctl", "nvme", "wipefs", "git", "fio"];
 
-/// Time that a program gets to tell its version.
+/// Time limit for a program to print its version.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// The helper programs by name: the first line of what they say to `--version`; their path if they say nothing
-/// in time; `None` if they are not installed.
+/// Returns the helper programs by name, with the first line of their `--version` output, or their
+/// path if they print nothing in time. `None` if they are not installed.
 pub fn tools() -> Vec<(&'static str, Option<String>)> {
     TOOLS.iter().map(|&name| (name, tool_version(name))).collect()
 }
 
-/// The first line of what a program says to `--version`, its path if it says nothing in time; `None` if it is not installed.
+/// Returns the first line of a program's `--version` output, or its path if it prints nothing in
+/// time. `None` if it is not installed.
 pub fn tool_version(name: &str) -> Option<String> {
     let path = find_program(name)?;
     let version = match Runner::System.run(name, &["--version"], LIMIT) {
@@ -26,7 +27,7 @@ pub fn tool_version(name: &str) -> Option<String> {
     Some(version.unwrap_or_else(|| shown::name(path)))
 }
 
-/// The first line with anything in it.
+/// Returns the first non-empty line.
 fn first_line(output: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(output);
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)

@@ -1,13 +1,14 @@
-//! A formula that makes one figure of the figures of a profile's cells: AS SSD's score, the delay ratio.
+//! Formulas that derive one figure from the figures of a profile's cells, such as AS SSD's score or
+//! the delay ratio.
 //!
-//! The model: numbers, names, `+ - * /`, parentheses and `geomean(…, …)`. A name is `STEP.PART.UNIT`: the `id` of a step, the part of it
-//! (a direction, or a part of a copy), and the unit in which its figure is taken. A formula whose cell is missing, or
-//! that divides by zero, has no value.
+//! A formula consists of numbers, names, `+ - * /`, parentheses and `geomean(…, …)`. A name has the
+//! form `STEP.PART.UNIT`: the `id` of a step, its part (a direction, or a part of a copy), and the
+//! unit of the figure. A formula has no value if a cell is missing or if it divides by zero.
 
 use crate::{text, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// A unit in which a formula takes a figure.
+/// The unit of a figure in a formula.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormulaUnit {
     /// 10^3 bytes per second.
@@ -18,14 +19,14 @@ pub enum FormulaUnit {
     MebibytesPerSecond,
     /// Operations per second.
     Iops,
-    /// Seconds: of the whole repetition, or of a single access.
+    /// Seconds, for a whole repetition or a single access.
     Seconds,
-    /// Milliseconds of the same.
+    /// Milliseconds, for a whole repetition or a single access.
     Milliseconds,
 }
 
 impl FormulaUnit {
-    /// How many bytes or operations per second, or ns, one of it is.
+    /// Returns the size of the unit in bytes or operations per second, or in ns.
     pub const fn size(self) -> f64 {
         match self {
             Self::KilobytesPerSecond => 1e3,
@@ -46,12 +47,12 @@ const UNITS: [(&str, FormulaUnit); 6] = [
     ("ms", FormulaUnit::Milliseconds),
 ];
 
-/// A figure of a cell.
+/// A reference to a figure of a cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The step's `id`.
     pub step: String,
-    /// The part of it.
+    /// The part of the step.
     pub part: String,
     /// The unit.
     pub unit: FormulaUnit,
@@ -67,7 +68,7 @@ enum Term {
 
 const GEOMEAN: &str = "geomean(";
 
-/// A formula, parsed.
+/// A parsed formula.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]
@@ -77,12 +78,13 @@ pub struct Formula {
     term: Term,
 }
 
-/// Deeper than this no formula nests.
+/// Maximum nesting depth.
 const DEEPEST: u32 = 32;
-/// No formula is longer, in bytes. A sum is a chain as deep as it has terms, and each walk over it recurses.
+/// Maximum length of a formula in bytes. A sum is a chain with one level per term, and every
+/// traversal recurses through it.
 const LONGEST: usize = 4096;
 
-/// Whether a step can be named so in a formula.
+/// Returns whether a word is a valid step name in a formula.
 pub(super) fn is_step_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
@@ -92,7 +94,7 @@ impl Formula {
     /// Parses a formula.
     ///
     /// # Errors
-    /// Says what is wrong, and where.
+    /// Returns a message that says what is wrong, and where.
     pub fn parse(source: &str) -> Result<Self, Text> {
         if source.len() > LONGEST {
             return Err(text!("a formula has at most {LONGEST} characters", "式は {LONGEST} 文字までです"));
@@ -105,12 +107,12 @@ impl Formula {
         }
     }
 
-    /// As it is written.
+    /// Returns the formula's source text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The names in it, in order.
+    /// Returns the names in it, in order.
     pub fn names(&self) -> Vec<&Name> {
         fn collect<'a>(term: &'a Term, names: &mut Vec<&'a Name>) {
             match term {
@@ -128,7 +130,8 @@ impl Formula {
         names
     }
 
-    /// Its value; `None` if a name has none, or the value is not finite.
+    /// Evaluates the formula. Returns `None` if a name has no value, or if the result is not
+    /// finite.
     pub fn value(&self, figure: &dyn Fn(&Name) -> Option<f64>) -> Option<f64> {
         fn value(term: &Term, figure: &dyn Fn(&Name) -> Option<f64>) -> Option<f64> {
             Some(match term {

@@ -1,58 +1,60 @@
-//! A step that works on the names of files rather than on their data.
+//! The `metadata` step, which operates on files rather than on their data.
 
 use crate::words::Keyword;
 use crate::workload::Direction;
 use serde::{Deserialize, Serialize};
 
-/// A `metadata` step: files that are made, looked at, read, renamed and removed, as mdtest does it. Each part is a cell.
+/// A `metadata` step: creates, stats, reads, renames and removes files, like mdtest. Each part is a
+/// cell.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MetadataStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// Files of each thread.
+    /// Number of files per thread.
     pub files: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
     /// Whether all threads work in one folder.
     pub shared: bool,
-    /// Whether each thread looks at, reads and removes what others made: those of the next thread, of the one behind it, and of the
-    /// third.
+    /// Whether each thread stats, reads and removes files that other threads created: those of the
+    /// next thread, of the second next, and of the third next.
     #[serde(default)]
     pub neighbours: bool,
-    /// Bytes that are written into each file when it is made.
+    /// Bytes written into each file when it is created.
     pub write_bytes: u32,
-    /// Whether each file is synced when it is made.
+    /// Whether each file is synced when it is created.
     pub sync: bool,
-    /// Whether everything is written back and the page cache dropped before each part.
+    /// Whether dirty pages are written back and the page cache is dropped before each part.
     pub cold: bool,
-    /// What is done, in the order of [`MetadataPart`]; files are made in any case.
+    /// The measured parts, in the order of [`MetadataPart`]. Files are always created.
     pub parts: Vec<MetadataPart>,
 }
 
-/// A part of a `metadata` step: one call, or a few, for each file.
+/// A part of a `metadata` step: one or a few system calls for each file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MetadataPart {
-    /// Made, written, closed.
+    /// Create, write and close the file.
     Create,
-    /// All files are walked through, each by one thread, and those looked at whose names fit (`*01*`), as IO500's `find` does it.
+    /// Walk through all files, each by one thread, and stat those whose names match (`*01*`), like
+    /// IO500's `find`.
     Find,
-    /// Its facts are asked for.
+    /// Stat the file.
     Stat,
-    /// Opened, read whole, closed.
+    /// Open, read the whole file and close it.
     Read,
-    /// Given another name in its folder.
+    /// Rename the file within its folder.
     Rename,
-    /// Removed.
+    /// Remove the file.
     Unlink,
 }
 
-/// The words used in profiles, formulas and records.
+/// The keywords used in profiles, formulas and records.
 impl Keyword for MetadataPart {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("create", Self::Create),
@@ -65,7 +67,7 @@ impl Keyword for MetadataPart {
 }
 
 impl MetadataPart {
-    /// What it does to the target.
+    /// Returns the direction of the accesses to the target.
     pub fn direction(self) -> Direction {
         match self {
             Self::Find | Self::Stat | Self::Read => Direction::Read,
@@ -75,7 +77,8 @@ impl MetadataPart {
 }
 
 impl MetadataStep {
-    /// How many threads further those stand who made the files of a part, as mdtest shifts its tasks.
+    /// Returns the distance, in threads, to the thread that created the files of a part. mdtest
+    /// shifts its tasks in the same way.
     pub fn shift(&self, part: MetadataPart) -> u32 {
         match part {
             MetadataPart::Stat if self.neighbours => 1,
@@ -85,7 +88,7 @@ impl MetadataStep {
         }
     }
 
-    /// Files of all threads.
+    /// Returns the number of files of all threads.
     pub fn all_files(&self) -> u64 {
         u64::from(self.files) * u64::from(self.threads)
     }

@@ -1,9 +1,11 @@
-//! The options of a workload, each once: its name, its value, its help, and whether it changes anything on a model.
+//! The options of a workload. Each row has a name, a value type, a help text, and whether the
+//! option has any effect on a model.
 //!
-//! The model: a row of the table is an option. The row determines the field of [`Overrides`], the flag with fio's names as
-//! aliases, the key in an `io` step of a profile (if the step reads it from here), and whether configurations of one target may
-//! differ in it. [`Overrides::change_step`] applies the options of a workload to a step, and the lab applies the others to the
-//! profile, the device and the files. Job files of fio have a table of their own in `interop`.
+//! A row of the table determines the field of [`Overrides`], the flag with fio's names as aliases,
+//! the key in an `io` step of a profile (if the step reads it from here), and whether
+//! configurations of one target may differ in it. [`Overrides::change_step`] applies workload
+//! options to a step. The lab applies the others to the profile, the device and the files. fio job
+//! files have their own table in `interop`.
 //!
 //! # To add an option
 //!
@@ -19,45 +21,46 @@ use crate::workload::{Arrival, BlockSize, Data, Direction, End, EndSync, OpenLoo
 use crate::{error::Result, profile::IoStep, text, text::Text};
 use serde::{Deserialize, Serialize};
 
-/// Most operations in flight per thread.
+/// Maximum number of operations in flight per thread.
 pub const MOST_IODEPTH: u32 = 4096;
-/// Most threads.
+/// Maximum number of threads.
 pub const MOST_THREADS: u32 = 1024;
-/// Highest rate of an open loop, in operations per second: one each nanosecond, in which due times are counted.
+/// Highest rate of an open loop, in operations per second: one per nanosecond, which is the
+/// resolution of due times.
 pub const MOST_RATE_IOPS: f64 = 1e9;
-/// Largest block.
+/// Largest block size, in bytes.
 pub const LARGEST_BLOCK_BYTES: u64 = 1 << 30;
 
-/// What the value of an option is.
+/// The type of an option's value.
 #[derive(Clone, Copy, Debug)]
 pub enum OptionKind {
     /// A size above zero.
     Bytes,
     /// A block size.
     Block,
-    /// A time above zero.
+    /// A duration above zero.
     Time,
-    /// A time, or none.
+    /// A duration, which may be zero.
     Pause,
-    /// A whole number from the first to the second.
+    /// An integer in this inclusive range.
     Count(u32, u32),
-    /// Any whole number.
+    /// Any non-negative integer.
     Number,
     /// A number above zero.
     Rate,
-    /// Nothing: it is on where it is named, and no word turns it off.
+    /// No value. Naming the option turns it on, and no value turns it off.
     Switch,
     /// On or off.
     Flag,
-    /// One of these words.
+    /// One of these keywords.
     Choice(fn() -> Vec<&'static str>),
-    /// What is written.
+    /// The data to write.
     Data,
     /// An order of offsets.
     Order,
 }
 
-/// What an option is part of.
+/// The part of a run that an option applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OptionPart {
     /// A workload: each `io` step of a profile, or the only step of a run without one.
@@ -66,36 +69,36 @@ pub enum OptionPart {
     Rules,
     /// How operations are issued.
     Issue,
-    /// Steps of some profiles that are no workloads.
+    /// Steps of some profiles that are not workloads.
     OtherSteps,
 }
 
-/// An option.
+/// The description of one option.
 #[derive(Clone, Copy, Debug)]
 pub struct WorkloadOption {
-    /// Its name.
+    /// The option's name.
     pub name: &'static str,
-    /// What it does, in both languages.
+    /// Help text, in English and Japanese.
     pub help: (&'static str, &'static str),
-    /// What it is part of.
+    /// The part of a run that it applies to.
     pub part: OptionPart,
-    /// What its value is.
+    /// The type of its value.
     pub kind: OptionKind,
-    /// What stands for its value in a usage: `SIZE`.
+    /// Placeholder for its value in usage messages, such as `SIZE`.
     pub value_name: &'static str,
-    /// The value that it has where nothing else is said, if it has a word.
+    /// The default value, if it can be written as a keyword.
     pub usual: Option<&'static str>,
-    /// fio's names of it, which are aliases of the flag.
+    /// fio's names for it, which become aliases of the flag.
     pub fio: &'static [&'static str],
     /// Its key in an `io` step of a profile.
     pub key: Option<&'static str>,
-    /// Whether it changes nothing on a model, which has neither a kernel nor a page cache.
+    /// Whether it has no effect on a model, which has neither a kernel nor a page cache.
     pub idle_on_models: bool,
     /// Whether configurations of one target may differ in it.
     pub may_differ: bool,
 }
 
-/// An option of which only what every option has is told.
+/// An option with default properties, the base of all rows.
 const PLAIN: WorkloadOption = WorkloadOption {
     name: "",
     help: ("", ""),
@@ -110,17 +113,17 @@ const PLAIN: WorkloadOption = WorkloadOption {
 };
 
 impl WorkloadOption {
-    /// Whether it is on or off.
+    /// Returns whether the option is either on or off.
     pub fn is_switch(&self) -> bool {
         matches!(self.kind, Switch | Flag)
     }
 }
 
-/// Makes the table of options, and a struct with the value of each.
+/// Creates the table of options, and a struct with one field for each value.
 macro_rules! options {
     ($($name:literal $field:ident: $type:ty, $part:ident, $kind:expr, $value_name:literal
         $(, $column:ident: $value:expr)*; ($en:literal, $ja:literal);)+) => {
-        /// All options, those of a workload first.
+        /// All options, with those of a workload first.
         pub const OPTIONS: &[WorkloadOption] = &[$(WorkloadOption {
             name: $name,
             help: ($en, $ja),
@@ -131,7 +134,7 @@ macro_rules! options {
             ..PLAIN
         },)+];
 
-        /// Values of options, which change a procedure; what is absent stays as it is.
+        /// Values of options that change a procedure. An absent value changes nothing.
         #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(default, deny_unknown_fields)]
@@ -140,10 +143,11 @@ macro_rules! options {
         }
 
         impl Overrides {
-            /// Sets an option to what words say. Its usual value is the same as none.
+            /// Parses `words` and sets the option to that value. The default value clears the
+            /// option.
             ///
             /// # Errors
-            /// When the words are no value of it, or there is no such option.
+            /// Fails if the value is invalid or no such option exists.
             pub fn set(&mut self, name: &str, words: &str) -> Result<(), Text> {
                 let unknown = || text!("there is no option `{name}`", "`{name}` というオプションはありません");
                 let option = option(name).ok_or_else(unknown)?;
@@ -155,7 +159,7 @@ macro_rules! options {
                 Ok(())
             }
 
-            /// The options that are set, in the order of the table.
+            /// Returns the options that are set, in the order of the table.
             pub fn given(&self) -> impl Iterator<Item = &'static WorkloadOption> {
                 let is_given = [$(self.$field.is_some(),)+];
                 OPTIONS.iter().zip(is_given).filter(|(_, is_given)| *is_given).map(|(option, _)| option)
@@ -236,14 +240,14 @@ options! {
          "git-pull: リポジトリのファイル数(その 1 割が変わる)。mdtest: スレッドごとのファイル数");
 }
 
-/// The option of a name.
+/// Returns the option with this name.
 pub fn option(name: &str) -> Option<&'static WorkloadOption> {
     OPTIONS.iter().find(|option| option.name == name)
 }
 
-/// A value of an option.
+/// A type that can be parsed as the value of an option.
 trait OptionValue: Sized {
-    /// Reads words; nothing where they say that all stays as it is.
+    /// Parses a value. Returns `None` if the value means no change.
     fn read(kind: OptionKind, words: &str) -> Result<Option<Self>, Text>;
 }
 
@@ -258,10 +262,10 @@ impl<T: Keyword> OptionValue for T {
 }
 
 impl OptionKind {
-    /// Reads a value that is a whole number, in bytes or ns if it is a size or a time.
+    /// Parses an integer value, in bytes for a size and in ns for a duration.
     ///
     /// # Errors
-    /// When the words are none, or it is out of the limits of this kind.
+    /// Fails if the text is not a number or is out of range for this kind.
     pub fn number(self, words: &str) -> Result<u64, Text> {
         let within = |least: u64, most: u64| {
             let number = words.parse().ok().filter(|number| (least..=most).contains(number));
@@ -316,7 +320,7 @@ impl OptionValue for bool {
 }
 
 impl OptionValue for Data {
-    /// `compressible:30` is 30 % zeros.
+    /// Parses a kind of data; `compressible:30` means 30 % zeros.
     fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         let data = match words {
             "random" => Some(Self::Random),
@@ -338,7 +342,7 @@ impl OptionValue for Data {
 }
 
 impl OptionValue for Pattern {
-    /// An order beside those of `rw`: `zipf:1.2`.
+    /// Parses a pattern that `rw` can't express, such as `zipf:1.2`.
     fn read(_: OptionKind, words: &str) -> Result<Option<Self>, Text> {
         Ok(Some(match (words, words.split_once(':')) {
             ("interleaved", _) => Self::Interleaved,
@@ -377,7 +381,7 @@ impl Overrides {
         Ok(overrides)
     }
 
-    /// How operations are issued.
+    /// Returns the settings that determine how operations are issued.
     pub fn settings(&self) -> Settings {
         Settings {
             engine: self.engine.unwrap_or_default(),
@@ -387,22 +391,23 @@ impl Overrides {
         }
     }
 
-    /// Whether I/O goes around the page cache, if that is said.
+    /// Returns whether I/O bypasses the page cache, if an option determines it.
     pub fn is_direct(&self) -> Option<bool> {
-        // What is mapped is in the page cache.
+        // Mapped pages are part of the page cache.
         let is_mapped = self.engine == Some(EngineChoice::Fixed(Engine::Mmap));
         self.direct.or(self.buffered.map(|is_buffered| !is_buffered)).or(is_mapped.then_some(false))
     }
 
-    /// Whether an option of a workload is set.
+    /// Returns whether any workload option is set.
     pub fn is_of_workload(&self) -> bool {
         self.given().any(|option| option.part == OptionPart::Workload)
     }
 
-    /// The only step of a run that has no profile: random reads of 4 KiB, one at a time, where nothing else is said.
+    /// Returns the only step of a run without a profile. By default it performs random reads of 4
+    /// KiB, one at a time.
     pub fn single_step(&self) -> IoStep {
         let random_reads = IoStep::plain(Pattern::Random, 4096, 1, vec![Direction::Read]);
-        // Kept as it was asked for, also where nothing is mixed.
+        // Stored as requested, even if the step has no mix.
         let read_percent = self.read_percent.map_or(random_reads.read_percent, |percent| percent as u8);
         let mut step = IoStep { read_percent, ..random_reads };
         self.change_step(&mut step);
@@ -412,7 +417,8 @@ impl Overrides {
         step
     }
 
-    /// Changes a step by the options of a workload. A name that would be untrue then is taken away.
+    /// Applies the workload options to a step. Removes its label if that no longer describes the
+    /// step.
     pub fn change_step(&self, step: &mut IoStep) {
         let before = step.clone();
         if let Some((direction, pattern)) = self.rw {
@@ -459,7 +465,7 @@ fn read_rate(value: &Value<'_>) -> Result<f64> {
     Ok(rate_iops)
 }
 
-/// A size above zero.
+/// Parses a size above zero.
 pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
     value.parsed(|words| match parse_bytes(words)? {
         0 => Err(text!("a size above zero is expected here", "ここには 0 より大きい値を書きます")),
@@ -467,10 +473,10 @@ pub(super) fn positive_bytes(value: &Value<'_>) -> Result<u64> {
     })
 }
 
-/// Parses a block size: a size from 1 byte to 1 GiB.
+/// Parses a block size from 1 byte to 1 GiB.
 ///
 /// # Errors
-/// Says what a block size is.
+/// Fails if the size is 0, too large, or not a size.
 pub fn parse_block_size(words: &str) -> Result<u32, Text> {
     match parse_bytes(words)? {
         0 => Err(text!("a block has at least one byte", "ブロックは 1 バイト以上です")),

@@ -1,7 +1,7 @@
 //! The reader of profiles.
 //!
-//! The model: a step is read by the reader of its kind, which knows its keys. Keys that begin with `each_` make several
-//! steps of one: one for each value, the first key outermost.
+//! Each kind of step has a reader that knows its keys. A key that begins with `each_` expands a
+//! step into several, one for each value. The first such key is the outermost loop.
 
 mod figures;
 mod io;
@@ -20,14 +20,14 @@ use figures::{read_derived, read_printed_unit, read_rounds};
 use io::{io_table, read_io};
 use metadata::read_metadata;
 
-/// Most samples, rounds and repetitions.
+/// Maximum number of samples, rounds and repetitions.
 const MOST_REPETITIONS: u64 = 1_000_000;
 
 impl Profile {
-    /// Reads a profile from TOML; `file` is shown in errors.
+    /// Parses a profile from TOML. Errors show `file`.
     ///
     /// # Errors
-    /// With the line, the reason and the nearest valid word.
+    /// Fails with the line, the reason and the nearest valid word.
     pub fn parse(file: &str, source: &str) -> Result<Self> {
         let data = DataFile::parse(file, source)?;
         let root = data.root(&keys(
@@ -63,7 +63,7 @@ impl Profile {
     }
 }
 
-/// The keys of a table, with blanks between.
+/// Splits a list of keys at the spaces.
 fn keys(words: &str) -> Vec<&str> {
     words.split(' ').collect()
 }
@@ -80,7 +80,7 @@ fn size(table: &DataTable<'_>, key: &str) -> Result<Option<u64>> {
     table.read(key, positive_bytes)
 }
 
-/// All steps; each `[[step]]` is one or several.
+/// Reads all steps. Each `[[step]]` becomes one or several.
 fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     let none = |at: &Value<'_>| {
         at.error(&text!("the profile has no steps", "ステップが 1 つもありません"))
@@ -93,7 +93,7 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
         if let Some(key) = value.any_table()?.get("beside").filter(|_| made.iter().any(Step::is_beside)) {
             check_beside(&key, steps.last(), &made)?;
         }
-        // Steps of names go with both.
+        // Metadata steps can be combined with either kind.
         if !made.iter().any(|step| matches!(step, Step::Metadata(_))) {
             with_files.push((made.iter().any(Step::has_own_files), value.clone()));
         }
@@ -119,7 +119,8 @@ fn read_steps(root: &DataTable<'_>) -> Result<Vec<Step>> {
     }
 }
 
-/// A step that runs beside the one before it: each is one cell, and nothing is done before it.
+/// Checks a step that runs concurrently with the previous one. Both must be a single cell without a
+/// warm-up.
 fn check_beside(key: &Value<'_>, before: Option<&Step>, made: &[Step]) -> Result<()> {
     let is_one_cell = |step: &Step| matches!(step, Step::Io(step) if step.directions.len() == 1 && step.warm_up_passes == 0);
     if before.is_some_and(is_one_cell) && matches!(made, [step] if is_one_cell(step)) {
@@ -136,7 +137,7 @@ fn check_beside(key: &Value<'_>, before: Option<&Step>, made: &[Step]) -> Result
         )))
 }
 
-/// An `id` that a formula can name, and that no step before has.
+/// Checks that an `id` is valid in a formula and not used by a previous step.
 fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
     let word = id.string()?;
     if !is_step_name(word) {
@@ -164,7 +165,7 @@ fn read_precondition(value: &Value<'_>) -> Result<Vec<IoStep>> {
     read_io(&table)
 }
 
-/// A key that does nothing where it stands, because something else is missing, is a mistake.
+/// Rejects a key that has no effect because another setting is missing.
 fn refuse_idle(table: &DataTable<'_>, key: &str, works: bool, needs: &str) -> Result<()> {
     match table.get(key) {
         Some(value) if !works => Err(value
@@ -227,7 +228,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
     })
 }
 
-/// What reads a step of a kind; an entry with `each_…` becomes several.
+/// A function that reads a step of one kind. An entry with `each_…` becomes several steps.
 type StepReader = fn(&Value<'_>) -> Result<Vec<Step>>;
 
 fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
@@ -243,7 +244,7 @@ fn read_step(value: &Value<'_>) -> Result<Vec<Step>> {
     read(value)
 }
 
-/// A name that several steps would share, if it is given.
+/// Rejects a name that several steps would share.
 fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
     match name {
         None => Ok(()),
@@ -254,7 +255,7 @@ fn refuse_shared_name(name: Option<Value<'_>>) -> Result<()> {
     }
 }
 
-/// The values of an `each_` key; one `None` if it is not there.
+/// Reads the values of an `each_` key. Returns a single `None` if the key is absent.
 fn read_each<T>(
     table: &DataTable<'_>,
     key: &str,

@@ -1,12 +1,13 @@
-//! The steps of a profile: what a tool does, one kind after the other.
+//! The steps of a profile: the kinds of work that a tool performs.
 //!
-//! The model: a step becomes one task or several (an `io` step one for each direction), and a task measures one cell or
-//! several that cannot be had apart (reads and writes that alternate, the parts of a copy).
+//! A step becomes one or more tasks (an `io` step becomes one for each direction). A task measures
+//! one cell, or several that can't be measured separately, such as alternating reads and writes or
+//! the parts of a copy.
 //!
 //! # To add a kind of step
 //!
 //! - Add its type here, its keys in `read.rs`, and its cells in `Step::tasks`.
-//! - In `engine/steps/`, write `impl Session` in a file of its own, its arm in `prepare` and `repeat` of `task.rs`, and its
+//! - In `engine/steps/`, write `impl Session` in its own file, its arm in `prepare` and `repeat` of `task.rs`, and its
 //!   needs of a target in `fit.rs`.
 //! - In `report`, add its words to `run/steps.rs` and its `TableKind` to `run/table.rs`.
 //! - Test the exact operations on the null device. Describe it in docs/profiles.md and docs/measuring.md.
@@ -24,9 +25,9 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Step {
-    /// A workload.
+    /// A workload in one or more directions.
     Io(Box<IoStep>),
-    /// Samples spread over the target.
+    /// Samples spread evenly over the target.
     Positional(PositionalStep),
     /// Single accesses at random places.
     AccessTime(AccessTimeStep),
@@ -34,167 +35,170 @@ pub enum Step {
     Copy(CopyStep),
     /// A timed program.
     Command(CommandStep),
-    /// A trace, done again.
+    /// A replayed trace.
     Replay(ReplayStep),
-    /// Names of files.
+    /// Metadata operations on files.
     Metadata(MetadataStep),
 }
 
-/// Warming a span up takes at most this many times the time of a repetition.
+/// Limit on the warm-up time of a span, as a multiple of the time of a repetition.
 const LONGEST_WARM_UP: u64 = 10;
-/// Largest block of warming up, in bytes; a power of two.
+/// Largest block size of a warm-up, in bytes. A power of two.
 const LARGEST_WARM_UP_BLOCK: u32 = 1 << 20;
 
 /// An `io` step: a workload in one or more directions.
-// Its default does nothing: `IoStep::plain` is what others are made of.
+// The default value performs no I/O. It is the base for `IoStep::plain`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct IoStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table; made from the pattern if absent.
+    /// The step's name in the table. Generated from the pattern if absent.
     pub label: Option<String>,
-    /// Directions, in order.
+    /// Directions, in measurement order.
     pub directions: Vec<Direction>,
-    /// Share of reads of the `mix` direction, in percent.
+    /// Percentage of reads in the `mix` direction.
     pub read_percent: u8,
-    /// Order of offsets.
+    /// The order of offsets.
     pub pattern: Pattern,
-    /// What part of the span each thread covers.
+    /// The part of the span that each thread covers.
     #[serde(default)]
     pub thread_share: ThreadShare,
-    /// Block sizes.
+    /// Block sizes with their weights.
     pub block_sizes: Vec<BlockSize>,
     /// Operations in flight per thread.
     pub iodepth: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
     /// First byte of the span.
     pub offset_bytes: u64,
-    /// Length of the span; the rest of the target if absent.
+    /// Length of the span in bytes. The rest of the target if absent.
     pub span_bytes: Option<u64>,
-    /// Where the span begins and how long it is, in percent of the target, in the place of both.
+    /// Start and length of the span in percent of the target. Replaces `offset_bytes` and
+    /// `span_bytes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_percent: Option<(u8, u8)>,
     /// After every n-th read, write back the block just read.
     pub rewrite_every_reads: Option<u32>,
-    /// What is discarded in the place of writes, or before them.
+    /// Discards issued instead of writes, or before them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Trims>,
-    /// Open loop.
+    /// Rate and arrivals of an open loop. A closed loop if absent.
     pub open_loop: Option<OpenLoop>,
-    /// Warm-up.
+    /// Warm-up time before recording starts, in ns.
     pub warm_up_ns: u64,
-    /// Whether it runs at the same time as the step before it. Both have one direction then.
+    /// Whether the step runs concurrently with the previous one. Both then have exactly one
+    /// direction.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside: bool,
-    /// Time from the start of what runs at once until this begins.
+    /// Delay between the start of the concurrent workloads and the start of this one, in ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start_delay_ns: u64,
-    /// Pauses of each thread.
+    /// Pauses that each thread makes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thinking: Option<Thinking>,
-    /// Sizes of writes, where they are others than those of reads.
+    /// Block sizes of writes, if they differ from those of reads.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub write_block_sizes: Vec<BlockSize>,
-    /// What offsets are multiples of, in bytes, if that is not the smallest block size.
+    /// Alignment of offsets in bytes, if it is not the smallest block size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alignment_bytes: Option<u32>,
-    /// Parts of the span, from which random blocks are drawn.
+    /// Zones of the span with different access frequencies, for random patterns.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub zones: Vec<AccessZone>,
-    /// Blocks of a random order that follow the one before them.
+    /// Runs of consecutive blocks in a random pattern.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_order: Option<BlocksInOrder>,
-    /// Its share of what runs at the same time.
+    /// The step's share of the operations of the concurrent workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// The latency within which the greatest queue depth is looked for, up to `iodepth`.
+    /// Latency target. The step finds the greatest queue depth that meets it, up to `iodepth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_target: Option<LatencyTarget>,
-    /// Processors that its threads run on.
+    /// Processors to which the threads are pinned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processors: Option<Processors>,
-    /// Whether all that runs at the same time ends with it.
+    /// Whether all concurrent workloads end when this one ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ends_all: bool,
-    /// Random places as fio has them.
+    /// Random offsets generated the same way as in fio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fio_places: Option<FioPlaces>,
-    /// Times that the span is covered in ascending order before each repetition, unrecorded: what is measured then is
-    /// access again.
+    /// Number of passes over the span, in ascending order and unrecorded, before each repetition.
+    /// The measured accesses are then repeated accesses.
     #[serde(default)]
     pub warm_up_passes: u32,
-    /// When a repetition ends; the profile's time if nothing is given.
+    /// When a repetition ends. The profile's time if no limit is given.
     pub end: End,
-    /// fsync and `O_SYNC`.
+    /// Use of fsync and `O_SYNC`.
     pub sync: SyncRule,
-    /// What is written, if not what the profile says.
+    /// Data to write, if it differs from the profile's.
     pub data: Option<Data>,
 }
 
-/// A `positional` step: one large read, and if wanted a write of the same bytes, at each of n places spread evenly over
-/// the target (GNOME Disks).
+/// A `positional` step: at each of n places spread evenly over the target, one large read and
+/// optionally a write of the same bytes (GNOME Disks).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PositionalStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// Places.
+    /// Number of places.
     pub samples: u32,
-    /// Bytes read or written at each.
+    /// Bytes read or written at each place.
     pub sample_bytes: u32,
-    /// Bytes read before each timed operation, without timing it; 0: none.
+    /// Bytes read before each timed operation, outside the timing. 0 disables it.
     pub pre_read_bytes: u32,
-    /// Offsets are rounded down to multiples of this.
+    /// Alignment in bytes. Offsets are rounded down to multiples of it.
     pub alignment_bytes: u32,
     /// `read`, or `read` and `write`.
     pub directions: Vec<Direction>,
-    /// Whether a fsync follows each write, inside its time.
+    /// Whether an fsync follows each write and is included in its time.
     pub sync: bool,
 }
 
-/// Where an access-time step goes.
+/// The sequence of offsets in an access-time step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AccessOrder {
-    /// As GLib's `g_rand_double_range` gives them: MT19937, two draws for one double.
+    /// The sequence of GLib's `g_rand_double_range`: MT19937, two draws per double.
     Glib,
     /// kurabe's own generator.
     Uniform,
 }
 
-/// An `access_time` step: single operations at random places, one after the other.
+/// An `access_time` step: single operations at random places, one at a time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessTimeStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// Accesses.
+    /// Number of accesses.
     pub samples: u32,
-    /// Bytes of each.
+    /// Size of each access in bytes.
     pub block_bytes: u32,
-    /// Offsets are rounded down to multiples of this.
+    /// Alignment in bytes. Offsets are rounded down to multiples of it.
     pub alignment_bytes: u32,
     /// Reads or writes.
     pub direction: Direction,
-    /// Order of places.
+    /// The sequence of offsets.
     pub order: AccessOrder,
-    /// Seed of the places.
+    /// Seed of the offsets.
     pub seed: u64,
-    /// Whether the first access does not count (GNOME Disks 51).
+    /// Whether the first access is discarded (GNOME Disks 51).
     pub first_discarded: bool,
-    /// Whether the curve is drawn over the distance from the access before (GNOME Disks 51), not over the place.
+    /// Whether the chart plots times over the distance from the previous access (GNOME Disks 51)
+    /// instead of over the position.
     pub by_distance: bool,
-    /// Length of the span; the whole target if absent.
+    /// Length of the span in bytes. The whole target if absent.
     pub span_bytes: Option<u64>,
 }
 
@@ -203,52 +207,53 @@ pub struct AccessTimeStep {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CopyStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// Bytes that are read before they are written.
+    /// Bytes per read and write call.
     pub chunk_bytes: u32,
 }
 
-/// A repository that kurabe makes itself, the same to the byte for the same numbers.
+/// A Git repository that kurabe generates. The same numbers give the same bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitMaterial {
-    /// Files in the repository.
+    /// Number of files in the repository.
     pub files: u32,
-    /// Files that the batch of commits to be pulled changes.
+    /// Number of files that the pulled commits change.
     pub changed_files: u32,
-    /// Commits in that batch.
+    /// Number of commits to pull.
     pub commits: u32,
 }
 
-/// A `command` step: a timed program between a prepare and a restore.
+/// A `command` step: a timed program, with preparation before it and restoration after it.
 ///
-/// In all words `{work}` is a folder of kurabe's on the target, and `{origin}` the material, outside of the target's
-/// timed files but on the same target.
+/// In all arguments, `{work}` is a folder of kurabe on the target, and `{origin}` is the folder
+/// with the source material. The material is on the same target, outside the files used by the
+/// timed program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// What kurabe makes before anything runs.
+    /// A repository that kurabe creates before any program runs.
     pub git: Option<GitMaterial>,
-    /// Programs that run once before the first repetition.
+    /// Commands that run once before the first repetition.
     pub prepare: Vec<Vec<String>>,
     /// The timed program and its arguments.
     pub command: Vec<String>,
-    /// Programs that bring back the state before the next repetition.
+    /// Commands that restore the initial state before the next repetition.
     pub restore: Vec<Vec<String>>,
-    /// Programs that run once at the end, whatever happened.
+    /// Commands that run once at the end, even after a failure.
     pub cleanup: Vec<Vec<String>>,
-    /// Whether each list is one line for `sh -c`.
+    /// Whether each list is a single line for `sh -c`.
     pub shell: bool,
-    /// Whether everything is written back and the page cache dropped before the timed program.
+    /// Whether dirty pages are written back and the page cache is dropped before the timed program.
     pub cold: bool,
 }
 
@@ -259,47 +264,52 @@ pub struct CommandStep {
 pub enum ReplayTiming {
     /// Each as soon as there is room in the queue.
     Fast,
-    /// Each at its time in the trace, whether or not earlier ones are done; times are divided by `speed`.
+    /// Each at its recorded time, whether or not earlier ones are complete. Times are divided by
+    /// `speed`.
     Timestamps {
-        /// 2 is twice as fast.
+        /// Speed factor. 2 replays twice as fast.
         speed: f64,
     },
-    /// As soon as there is room in the queue, but with the trace's pauses between operations kept.
+    /// Each as soon as there is room in the queue, but with the pauses between operations
+    /// preserved.
     Closed,
-    /// Each so long after the one before is done as in the trace, which must tell how long operations took.
+    /// Each after the recorded think time has passed since the previous completion. The trace must
+    /// contain durations.
     Think,
-    /// Each unit of the trace is a reader, with one operation in flight, and the trace's pauses between its own.
+    /// Each unit of the trace is a separate reader with one operation in flight and its own
+    /// recorded pauses.
     Readers,
 }
 
-/// A `replay` step: a trace, done again.
+/// A `replay` step: replays a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ReplayStep {
-    /// Its name in formulas.
+    /// The step's name in formulas.
     pub id: Option<String>,
-    /// Its name in the table.
+    /// The step's name in the table.
     pub label: Option<String>,
-    /// The file with the trace.
+    /// The trace file.
     pub trace: String,
-    /// Its format, if it cannot be told from the content.
+    /// The file's format, if it can't be detected from the content.
     pub format: Option<String>,
     /// When operations are issued.
     pub timing: ReplayTiming,
-    /// Operations in flight at most.
+    /// Maximum number of operations in flight.
     pub iodepth: u32,
 }
 
 impl ReplayStep {
-    /// Operations in flight at most: one where each waits for the end of the one before.
+    /// Returns the maximum number of operations in flight. It is 1 if each operation waits for the
+    /// completion of the previous one.
     pub fn in_flight(&self) -> u32 {
         if self.timing == ReplayTiming::Think { 1 } else { self.iodepth }
     }
 }
 
 impl Step {
-    /// Gives it a name for formulas.
+    /// Sets the step's name in formulas.
     pub(super) fn set_id(&mut self, name: String) {
         let id = match self {
             Self::Metadata(step) => &mut step.id,
@@ -313,7 +323,7 @@ impl Step {
         *id = Some(name);
     }
 
-    /// Its names as they were given: in formulas, and in a table.
+    /// Returns the names from the profile: the one for formulas, and the one for the table.
     fn names(&self) -> [&Option<String>; 2] {
         match self {
             Self::Metadata(step) => [&step.id, &step.label],
@@ -326,12 +336,12 @@ impl Step {
         }
     }
 
-    /// Its name in formulas.
+    /// Returns the step's name in formulas.
     pub fn id(&self) -> Option<&str> {
         self.names()[0].as_deref()
     }
 
-    /// Its name in a table.
+    /// Returns the step's name in the table.
     pub fn label(&self) -> String {
         if let Some(label) = self.names()[1] {
             return label.clone();
@@ -348,12 +358,12 @@ impl Step {
         }
     }
 
-    /// Whether it runs at the same time as the step before it.
+    /// Returns whether the step runs concurrently with the previous one.
     pub fn is_beside(&self) -> bool {
         matches!(self, Self::Io(step) if step.beside)
     }
 
-    /// Directions in which it measures, in its order; empty for a step without.
+    /// Returns the measured directions, in the step's order. Empty for a step without directions.
     pub fn directions(&self) -> Vec<Direction> {
         match self {
             Self::Io(step) => step.directions.clone(),
@@ -370,12 +380,13 @@ impl Step {
         }
     }
 
-    /// Whether it works on files that it makes in a folder of its own.
+    /// Returns whether the step works on files that it creates in its own folder.
     pub fn has_own_files(&self) -> bool {
         matches!(self, Self::Command(_) | Self::Metadata(_))
     }
 
-    /// Its tasks, on a target with this many usable bytes. What is measured at once belongs to the first direction.
+    /// Returns the step's tasks for a target with `span_bytes` usable bytes. A task with several
+    /// cells is listed under the first direction.
     pub(crate) fn tasks(&self, step_index: usize, rules: &Rules, span_bytes: u64) -> Vec<(Direction, Task)> {
         let label = self.label();
         let cell = |part: &str, direction: Option<Direction>, measure: Measure| TaskCell {
@@ -423,7 +434,7 @@ impl Step {
                     .iter()
                     .map(|part| TaskCell {
                         label: match part {
-                            // So IO500 calls it, of all files.
+                            // IO500 uses this label for the search through all files.
                             MetadataPart::Find => part.word().to_owned(),
                             part => format!("{label} {}", part.word()),
                         },
@@ -445,24 +456,24 @@ impl Step {
 /// A part of a `copy` step; each is a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyPart {
-    /// Reading the file from memory, to be taken off.
+    /// Reading the file from memory. The time is subtracted.
     MemoryRead,
-    /// Writing the file to memory, to be taken off.
+    /// Writing the file to memory. The time is subtracted.
     MemoryWrite,
-    /// From the target to memory.
+    /// Copying from the target to memory.
     ToMemory,
-    /// From memory to the target.
+    /// Copying from memory to the target.
     FromMemory,
-    /// Within the target.
+    /// Copying within the target.
     Within,
 }
 
 impl CopyPart {
-    /// All of them, in the order in which they are measured.
+    /// All parts, in measurement order.
     pub const ALL: [Self; 5] =
         [Self::MemoryRead, Self::MemoryWrite, Self::FromMemory, Self::ToMemory, Self::Within];
 
-    /// The word used in formulas and records.
+    /// Returns the keyword used in formulas and records.
     pub fn word(self) -> &'static str {
         match self {
             Self::MemoryRead => "memory_read",
@@ -473,7 +484,7 @@ impl CopyPart {
         }
     }
 
-    /// What it does to the target, or to memory.
+    /// Returns the direction of the accesses to the target or to memory.
     pub fn direction(self) -> Direction {
         match self {
             Self::MemoryRead | Self::ToMemory => Direction::Read,
@@ -484,8 +495,9 @@ impl CopyPart {
 }
 
 impl IoStep {
-    /// Accesses of one size to the whole target, by one thread in a closed loop, that end when the profile says: what a step
-    /// is where nothing else is said of it. It has no name of its own, and half of what is mixed are reads.
+    /// Returns the default step for this pattern: accesses of one size to the whole target, by one
+    /// thread in a closed loop, ended by the profile's time. It has no name, and a mix has half
+    /// reads.
     pub fn plain(pattern: Pattern, block_bytes: u32, iodepth: u32, directions: Vec<Direction>) -> Self {
         Self {
             directions,
@@ -498,12 +510,13 @@ impl IoStep {
         }
     }
 
-    /// Operations in flight per thread: one where each write waits for its discard.
+    /// Returns the number of operations in flight per thread. It is 1 if each write waits for its
+    /// discard.
     pub fn in_flight(&self) -> u32 {
         if self.trims == Some(Trims::BeforeWrites) { 1 } else { self.iodepth }
     }
 
-    /// Its name in a table: `SEQ 1 MiB Q8 T1`, `RND 4 KiB Q32 T1`.
+    /// Returns the step's name in the table, such as `SEQ 1 MiB Q8 T1` or `RND 4 KiB Q32 T1`.
     pub fn label(&self) -> String {
         if let Some(label) = &self.label {
             return label.clone();
@@ -519,7 +532,7 @@ impl IoStep {
         };
         let sizes: Vec<String> =
             self.block_sizes.iter().map(|block| format_bytes(u64::from(block.size_bytes))).collect();
-        // No direction says it.
+        // The direction doesn't show that these are discards.
         let discards = if self.trims == Some(Trims::Only) { " trim" } else { "" };
         // A rate that is offered isn't what the device can do.
         let offered = self.open_loop.map(|open_loop| format!(" at {}", number::iops(open_loop.rate_iops)));
@@ -527,8 +540,9 @@ impl IoStep {
         format!("{pattern} {} Q{} T{}{discards}{offered}", sizes.join("/"), self.in_flight(), self.threads)
     }
 
-    /// What to run before each repetition so that the span has been accessed, or is there to be discarded: ascending, in large
-    /// blocks, cut after [`LONGEST_WARM_UP`] times the time of a repetition.
+    /// Returns the workload to run before each repetition so that the span has been accessed, or
+    /// holds data to discard. It covers the span in ascending order in large blocks and ends after
+    /// [`LONGEST_WARM_UP`] times the time of a repetition.
     fn warm_up_workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Option<Workload> {
         let measured = self.workload(rules, direction, span_bytes);
         let discards = measured.trims == Some(Trims::Only);
@@ -536,7 +550,7 @@ impl IoStep {
         if passes == 0 {
             return None;
         }
-        // Whole blocks, and none that reaches beyond the span.
+        // Use whole blocks that don't extend past the end of the span.
         let fitting =
             1u32 << measured.span_bytes.trailing_zeros().min(LARGEST_WARM_UP_BLOCK.trailing_zeros());
         let size_bytes = fitting.max(measured.smallest_block_bytes());
@@ -552,7 +566,8 @@ impl IoStep {
         })
     }
 
-    /// Where its span begins on a target of this length, and how long it is, if not all the rest; whole blocks.
+    /// Returns the start of the span on a target of this length, and its length unless it is the
+    /// rest of the target. Both are multiples of the block size.
     fn span_of(&self, target_bytes: u64) -> (u64, Option<u64>) {
         let Some((start_percent, length_percent)) = self.span_percent else {
             return (self.offset_bytes, self.span_bytes);
@@ -566,7 +581,7 @@ impl IoStep {
         (part(start_percent), Some(part(length_percent)))
     }
 
-    /// What to run in a direction, on a target with this many usable bytes.
+    /// Returns the workload for one direction, on a target with `span_bytes` usable bytes.
     pub fn workload(&self, rules: &Rules, direction: Direction, span_bytes: u64) -> Workload {
         let read_percent = match direction {
             Direction::Read => 100,

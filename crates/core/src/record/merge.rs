@@ -1,18 +1,19 @@
-//! Parts of one repetition, put together: what several threads or processes did at once.
+//! Merging of parts of one repetition that several threads or processes performed concurrently.
 //!
-//! The model: each part is recorded from the common start, as if it were alone. Operations, bytes and CPU times are added,
-//! the series interval by interval; stalls that overlap are one; of what every part sees of the same machine (noise, the
-//! device's own counters) the most counts. Neither the order of parts nor what is put together first matters, and the
-//! whole is what one process would have recorded that did it all.
+//! Each part is recorded from the common start, as if it were the only one. Operations, bytes and
+//! CPU times are added, and the series are added interval by interval. Overlapping stalls become
+//! one. For observations of the same machine (noise, the device's own counters), the largest value
+//! counts. The result depends neither on the order nor on the grouping of the parts, and equals
+//! what a single process would have recorded.
 //!
-//! Non-goals: what the kernel's tracepoints told, because percentiles of parts make none of the whole; what each rank did, which
-//! `kurabe-ranks` tells of them.
+//! Non-goals: figures from the kernel's tracepoints, because percentiles can't be merged, and
+//! per-rank figures, which `kurabe-ranks` reports.
 
 use super::{CpuUse, Interval, LatencyRecord, Noise, OpsRecord, Repetition, Series, Stall, Traffic};
 use std::collections::BTreeMap;
 
 impl LatencyRecord {
-    /// All these latencies as one histogram.
+    /// Merges latencies into one histogram.
     pub fn together<'a>(records: impl IntoIterator<Item = &'a Self>) -> Self {
         let mut buckets: BTreeMap<u64, u64> = BTreeMap::new();
         let mut sum = Self::default();
@@ -42,7 +43,7 @@ impl OpsRecord {
 }
 
 impl Interval {
-    /// Adds what another part did in the same interval.
+    /// Adds the operations of another part in the same interval.
     pub fn merge(&mut self, other: &Self) {
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.read_operations = self.read_operations.saturating_add(other.read_operations);
@@ -57,7 +58,8 @@ impl Interval {
 }
 
 impl Series {
-    /// Intervals of different lengths cannot be added: the longer ones stay.
+    /// Intervals of different lengths can't be added, so the series with the longer intervals is
+    /// kept.
     fn merge(&mut self, other: &Self) {
         if other.interval_ns > self.interval_ns {
             self.intervals.clear();
@@ -72,7 +74,8 @@ impl Series {
 }
 
 impl Stall {
-    /// Takes up a stall that overlaps this one in time: it is the same, seen by another operation. Whether it did.
+    /// Merges a stall that overlaps this one in time, which is the same stall seen by another
+    /// operation. Returns whether it overlapped.
     pub fn join(&mut self, other: &Self) -> bool {
         let (end_ns, other_end_ns) = (self.end_ns(), other.end_ns());
         if other.at_ns > end_ns || self.at_ns > other_end_ns {
@@ -89,7 +92,7 @@ impl Stall {
         true
     }
 
-    /// These stalls in order of time, those that overlap as one.
+    /// Returns the stalls in order of time, with overlapping ones merged.
     pub fn joined(mut stalls: Vec<Self>) -> Vec<Self> {
         stalls.sort_unstable_by_key(|stall| {
             (stall.at_ns, stall.length_ns, stall.kind as u8, stall.offset_bytes)
@@ -102,7 +105,8 @@ impl Stall {
         self.at_ns.saturating_add(self.length_ns)
     }
 
-    /// The longest wait of an operation; early versions kept only the length of the whole stall.
+    /// Returns the longest latency of an operation. Early versions stored only the length of the
+    /// whole stall.
     fn longest(&self) -> u64 {
         if self.longest_ns == 0 { self.length_ns } else { self.longest_ns }
     }
@@ -116,7 +120,7 @@ impl CpuUse {
 }
 
 impl Noise {
-    /// The most of what two saw of the same machine.
+    /// Returns the maximum of two observations of the same machine.
     #[must_use]
     pub fn most(mut self, other: &Self) -> Self {
         self.merge(other);
@@ -149,7 +153,7 @@ impl Traffic {
 }
 
 impl Repetition {
-    /// Adds what another part of the same repetition did. Times of both count from the same start.
+    /// Adds another part of the same repetition. The times of both are relative to the same start.
     pub fn merge(&mut self, other: &Self) {
         self.index = self.index.min(other.index);
         self.discarded |= other.discarded;
@@ -186,7 +190,8 @@ impl Repetition {
         (self.kernel, self.ranks) = (None, None);
     }
 
-    /// The same, with its times counted from a start that was `by_ns` earlier. Of the series only whole intervals move.
+    /// Returns the repetition with its times relative to a start that was `by_ns` earlier. The
+    /// series moves only by whole intervals.
     #[must_use]
     pub fn later(mut self, by_ns: u64) -> Self {
         self.elapsed_ns = self.elapsed_ns.saturating_add(by_ns);
@@ -316,7 +321,7 @@ mod tests {
         }
     }
 
-    /// Parts put together; the order in which an account names its layers is no part of what was recorded.
+    /// Merges two parts. The order of layers in an account is not significant, so it is normalised.
     fn merged(one: &Repetition, other: &Repetition) -> Repetition {
         let mut whole = one.clone();
         whole.merge(other);

@@ -1,62 +1,62 @@
-//! What several processes did at once, each on its part: ranks, in MPI's word for them.
+//! Records of several processes that measured concurrently. They are called ranks, as in MPI.
 //!
-//! The model: the run keeps who took part, and on which hosts; each repetition keeps what of it each rank did. Times are of one
-//! clock, that of rank 0, as well as the offsets of the others are known.
+//! The run stores the ranks and their hosts. Each repetition stores the share of each rank. All
+//! times are on the clock of rank 0, with the accuracy of the known offsets.
 
 use super::Noise;
 use crate::environment::Environment;
 use crate::words::Keyword;
 use serde::{Deserialize, Serialize};
 
-/// Who measured together.
+/// The ranks that measured together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RanksRecord {
-    /// The hosts, each once, in the order of their first ranks.
+    /// The hosts without duplicates, in the order of their first ranks.
     pub hosts: Vec<RankHost>,
-    /// The ranks that began, in their order.
+    /// The ranks that started, in order.
     pub ranks: Vec<RankPlace>,
-    /// What file each rank works on.
+    /// How files are assigned to ranks.
     pub layout: RankLayout,
-    /// Whether each rank reads what another one wrote.
+    /// Whether each rank reads data that another rank wrote.
     pub reorder: bool,
 }
 
-/// A machine with ranks.
+/// A host of ranks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankHost {
-    /// Its name.
+    /// The host's name.
     pub name: String,
-    /// What its ranks stood on.
+    /// The test environment of its ranks.
     pub environment: Environment,
 }
 
-/// Where a rank is, and how its clock stood when it was last compared before the run.
+/// The host of a rank, and the offset of its clock when last compared before the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankPlace {
-    /// Its number.
+    /// The rank's number.
     pub rank: u32,
-    /// Its host's place in the list of hosts.
+    /// Index of its host in the list of hosts.
     pub host: u32,
-    /// What is added to its clock to have that of rank 0.
+    /// Offset in ns, to be added to its clock to obtain that of rank 0.
     pub clock_offset_ns: i64,
-    /// How far that may be off: half the fastest round trip.
+    /// Error bound of the offset in ns: half the fastest round trip.
     pub clock_bound_ns: u64,
 }
 
-/// What file each rank works on.
+/// How files are assigned to ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RankLayout {
-    /// Its own.
+    /// One file per rank.
     #[default]
     Own,
-    /// One for all; each rank a part in one piece.
+    /// One shared file, of which each rank uses one contiguous part.
     Segmented,
-    /// One for all; each rank every n-th block.
+    /// One shared file, of which each rank uses every n-th block.
     Strided,
 }
 
@@ -65,84 +65,87 @@ impl Keyword for RankLayout {
         &[("own", Self::Own), ("segmented", Self::Segmented), ("strided", Self::Strided)];
 }
 
-/// What of a repetition each rank did.
+/// The shares of the ranks in a repetition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedRepetition {
-    /// Each rank's share, in the order of ranks.
+    /// Share of each rank, in the order of ranks.
     pub shares: Vec<RankShare>,
-    /// What went on while all were at work, from the last start to the first end; `None` where that was shorter than an
-    /// interval of somebody's series.
+    /// Figures for the time during which all ranks were active, from the last start to the first
+    /// end. `None` if that was shorter than an interval of a rank's series.
     pub at_work: Option<AllAtWork>,
-    /// What else went on at each host, where a rank of it told; all ranks of the host are kurabe.
+    /// Other activity on each host, if a rank there reported it. Activity of other ranks does not
+    /// count as noise.
     pub noise: Vec<HostNoise>,
 }
 
-/// What one rank did.
+/// The share of one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankShare {
-    /// Its number.
+    /// The rank's number.
     pub rank: u32,
-    /// Its start, from the first start of any.
+    /// Its start in ns, relative to the earliest start of any rank.
     pub started_ns: u64,
-    /// Its measured time.
+    /// Its measured time in ns.
     pub elapsed_ns: u64,
-    /// Bytes that it moved.
+    /// Bytes that it transferred.
     pub bytes: u64,
     /// Operations that it completed.
     pub operations: u64,
     /// Operations that failed.
     pub failed: u64,
-    /// Its longest wait for an operation.
+    /// Its highest latency in ns.
     pub worst_ns: u64,
-    /// Its stalls.
+    /// Number of its stalls.
     pub stalls: u64,
 }
 
-/// The time in which all ranks were at work (IOR and IO500 end it by a stonewall).
+/// Figures for the time during which all ranks were active. IOR and IO500 end it with a stonewall.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AllAtWork {
-    /// Its length.
+    /// Length of that time in ns.
     pub time_ns: u64,
-    /// Bytes per second: the sum of each rank's rate over its whole intervals within.
+    /// Bytes per second: the sum of each rank's rate over the whole intervals within that time.
     pub bytes_per_s: f64,
-    /// Operations per second, likewise.
+    /// Operations per second, computed in the same way.
     pub operations_per_s: f64,
 }
 
-/// What else went on at a host.
+/// Other activity on a host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HostNoise {
-    /// The host's place in the list of hosts.
+    /// Index of the host in the list of hosts.
     pub host: u32,
-    /// What.
+    /// The activity.
     pub noise: Noise,
 }
 
 impl RankShare {
-    /// Bytes per second, over its own time.
+    /// Returns bytes per second over the rank's own time.
     pub fn rate_bytes_per_s(&self) -> f64 {
         super::repetition::per_second(self.bytes, self.elapsed_ns)
     }
 
-    /// Operations per second, over its own time.
+    /// Returns operations per second over the rank's own time.
     pub fn rate_iops(&self) -> f64 {
         super::repetition::per_second(self.operations, self.elapsed_ns)
     }
 }
 
 impl RankedRepetition {
-    /// The shares from the slowest rank to the fastest, by operations per second: blocks of all ranks are alike.
+    /// Returns the shares from the slowest rank to the fastest by operations per second. All ranks
+    /// use the same block sizes.
     pub fn by_rate(&self) -> Vec<RankShare> {
         let mut shares = self.shares.clone();
         shares.sort_by(|one, other| one.rate_iops().total_cmp(&other.rate_iops()));
         shares
     }
 
-    /// Jain's fairness of the ranks' rates: 1 where all are equal, `1/n` where one had everything.
+    /// Returns Jain's fairness index of the ranks' rates: 1 if all are equal, `1/n` if one rank did
+    /// everything.
     pub fn fairness(&self) -> Option<f64> {
         let rates = self.shares.iter().map(RankShare::rate_iops);
         let (sum, squares) =
@@ -150,12 +153,12 @@ impl RankedRepetition {
         (squares > 0.0).then(|| sum * sum / (self.shares.len() as f64 * squares))
     }
 
-    /// Time from the first start to the last.
+    /// Returns the time in ns from the first start to the last.
     pub fn skew_ns(&self) -> u64 {
         self.shares.iter().map(|share| share.started_ns).max().unwrap_or(0)
     }
 
-    /// When the first rank had done its share, from the first start.
+    /// Returns when the first rank finished its share, in ns from the first start.
     pub fn first_done_ns(&self) -> Option<u64> {
         self.shares.iter().map(|share| share.started_ns.saturating_add(share.elapsed_ns)).min()
     }

@@ -1,4 +1,4 @@
-//! One pass of a cell, with all that was seen while it ran.
+//! One pass of a cell, with everything observed during it.
 
 use super::RankedRepetition;
 use crate::workload::{Direction, OpKind, is_zero};
@@ -7,39 +7,40 @@ use serde::{Deserialize, Serialize};
 
 /// Latencies of one kind of operation as a sparse log-linear histogram.
 ///
-/// `buckets` holds `(lowest value of the bucket in ns, count)` in ascending order; a bucket reaches to the lowest
-/// value of the next possible bucket, which is at most 1/128 above its own. kurabe-stats reads it.
+/// `buckets` holds `(lowest value of the bucket in ns, count)` in ascending order. A bucket extends
+/// to the lowest value of the next possible bucket, which is at most 1/128 above its own.
+/// kurabe-stats reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyRecord {
-    /// Operations.
+    /// Number of operations.
     pub count: u64,
-    /// Smallest latency, 0 if there is none.
+    /// Smallest latency in ns, 0 without operations.
     pub min_ns: u64,
-    /// Largest latency, 0 if there is none.
+    /// Largest latency in ns, 0 without operations.
     pub max_ns: u64,
-    /// Sum of latencies.
+    /// Sum of the latencies in ns.
     pub sum_ns: u64,
-    /// Bucket starts and counts.
+    /// Lower bounds and counts of the buckets.
     pub buckets: Vec<(u64, u64)>,
 }
 
 impl LatencyRecord {
-    /// Arithmetic mean in ns, if there was an operation.
+    /// Returns the arithmetic mean in ns, or `None` without operations.
     pub fn mean_ns(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 }
 
-/// What one kind of operation did in a repetition.
+/// The operations of one kind in a repetition.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpsRecord {
-    /// Operations submitted.
+    /// Number of operations submitted.
     pub submitted: u64,
-    /// Operations completed in full.
+    /// Number of operations completed in full.
     pub completed: u64,
-    /// Operations that failed.
+    /// Number of operations that failed.
     pub failed: u64,
     /// Bytes of completed operations.
     pub bytes: u64,
@@ -48,7 +49,7 @@ pub struct OpsRecord {
 }
 
 impl OpsRecord {
-    /// Whether nothing is told of such operations.
+    /// Returns whether there is nothing to report about operations of this kind.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
@@ -62,13 +63,13 @@ pub struct Interval {
     pub read_bytes: u64,
     /// Reads completed.
     pub read_operations: u32,
-    /// Worst latency of these reads.
+    /// Highest latency of these reads in ns.
     pub read_worst_ns: u64,
     /// Bytes written.
     pub write_bytes: u64,
     /// Writes completed.
     pub write_operations: u32,
-    /// Worst latency of these writes.
+    /// Highest latency of these writes in ns.
     pub write_worst_ns: u64,
     /// Bytes discarded.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -76,23 +77,23 @@ pub struct Interval {
     /// Discards completed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trim_operations: u32,
-    /// Worst latency of these discards.
+    /// Highest latency of these discards in ns.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub trim_worst_ns: u64,
 }
 
 impl Interval {
-    /// Bytes of all kinds.
+    /// Returns the bytes of all kinds of operations.
     pub fn bytes(&self) -> u64 {
         self.read_bytes.saturating_add(self.write_bytes).saturating_add(self.trim_bytes)
     }
 
-    /// Operations of all kinds that have bytes.
+    /// Returns the number of reads, writes and discards.
     pub fn operations(&self) -> u64 {
         [self.read_operations, self.write_operations, self.trim_operations].map(u64::from).iter().sum()
     }
 
-    /// Worst latency of these.
+    /// Returns the highest latency of these operations in ns.
     pub fn worst_ns(&self) -> u64 {
         self.read_worst_ns.max(self.write_worst_ns).max(self.trim_worst_ns)
     }
@@ -102,28 +103,29 @@ impl Interval {
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
-    /// Length of an interval.
+    /// Length of an interval in ns.
     pub interval_ns: u64,
-    /// Intervals in order; the last one may be cut short by the end.
+    /// Intervals in order. The last one may be shorter.
     pub intervals: Vec<Interval>,
 }
 
-/// An operation, or a time without any completion, far beyond the repetition's own median. Operations that were
-/// held up together are one stall.
+/// An operation, or a time without any completion, that is far longer than the repetition's own
+/// median. Operations that were delayed together form one stall.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
-    /// Start, from the start of the repetition.
+    /// Start in ns, from the start of the repetition.
     pub at_ns: u64,
-    /// Length.
+    /// Length in ns.
     pub length_ns: u64,
-    /// Kind of the operation that waited longest.
+    /// Kind of the operation with the highest latency.
     pub kind: OpKind,
     /// Offset of that operation.
     pub offset_bytes: u64,
-    /// Operations held up.
+    /// Number of operations delayed.
     pub operations: u64,
-    /// How long that operation waited; 0 where an earlier version kept the length of the whole alone.
+    /// Latency of that operation in ns. 0 in older records, which stored only the length of the
+    /// stall.
     #[serde(default)]
     pub longest_ns: u64,
 }
@@ -132,31 +134,32 @@ pub struct Stall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuUse {
-    /// User time.
+    /// User time in ns.
     pub user_ns: u64,
-    /// System time, kernel workers on kurabe's behalf included where the kernel accounts them so.
+    /// System time in ns, including kernel workers if the kernel charges them to kurabe.
     pub system_ns: u64,
 }
 
-/// What else went on while a repetition ran.
+/// Other activity during a repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Noise {
-    /// Bytes that others read from the device, if its counters tell.
+    /// Bytes that other processes read from the device, if its counters show it.
     pub other_read_bytes: Option<u64>,
-    /// Bytes that others wrote to the device.
+    /// Bytes that other processes wrote to the device.
     pub other_write_bytes: Option<u64>,
-    /// Share of the CPU time that the hypervisor took away, 0 to 1.
+    /// Share of the CPU time stolen by the hypervisor, 0 to 1.
     pub steal_share: Option<f64>,
-    /// Share of the time in which some task waited for I/O (PSI), 0 to 1; kurabe's own waiting included.
+    /// Share of the time in which some task waited for I/O (PSI), 0 to 1. Includes kurabe's own
+    /// waiting.
     pub io_pressure_share: Option<f64>,
     /// Share of the time in which some task waited for a CPU (PSI), 0 to 1.
     pub cpu_pressure_share: Option<f64>,
     /// Share of the time in which some task waited for memory (PSI), 0 to 1.
     pub memory_pressure_share: Option<f64>,
-    /// CPU time of everything but kurabe, in CPUs (1.0 is one CPU busy all the time).
+    /// CPU time of all processes except kurabe, in CPUs (1.0 is one CPU busy all the time).
     pub other_cpus_busy: Option<f64>,
-    /// Time for which the machine was suspended.
+    /// Time in ns during which the machine was suspended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspended_ns: Option<u64>,
 }
@@ -165,23 +168,25 @@ pub struct Noise {
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repetition {
-    /// Number within the cell, from 0, discarded ones included.
+    /// Zero-based index within the cell, counting discarded ones.
     pub index: u32,
-    /// Whether the profile's rules leave it out of the figure.
+    /// Whether the profile's rules exclude it from the figure.
     pub discarded: bool,
-    /// Seed of its offsets and data.
+    /// Seed of the offsets and data.
     pub seed: u64,
-    /// Start, from the start of the run.
+    /// Start in ns, from the start of the run.
     pub started_ns: u64,
-    /// Its place in the order that all targets of a `versus` share, from 0; `None` in a run by itself.
+    /// Zero-based position in the common order of all targets of a `versus`. `None` in an ordinary
+    /// run.
     pub turn: Option<u32>,
-    /// Measured time: from the first submission to the last completion, a timed fsync included.
+    /// Measured time in ns, from the first submission to the last completion, including a timed
+    /// fsync.
     pub elapsed_ns: u64,
-    /// When the first of the threads that issued operations had done all of its own; `None` where that was not seen.
+    /// When the first issuing thread finished its operations, in ns. `None` if unknown.
     pub first_done_ns: Option<u64>,
     /// Reads.
     pub read: OpsRecord,
-    /// The queue depth that was found for it, where the workload asks for the greatest within a latency.
+    /// The queue depth determined for this repetition, if the workload has a latency target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iodepth: Option<u32>,
     /// Writes.
@@ -191,41 +196,44 @@ pub struct Repetition {
     /// Discards.
     #[serde(default, skip_serializing_if = "OpsRecord::is_nothing")]
     pub trim: OpsRecord,
-    /// Time of the fsync at the end, if there was one.
+    /// Duration of the final fsync in ns, if there was one.
     pub end_sync_ns: Option<u64>,
-    /// Operations of an open loop that were due but not issued before the end: the device did not keep up.
+    /// Operations of an open loop that were due but not issued before the end, because the device
+    /// did not keep up.
     #[serde(default)]
     pub unserved_operations: u64,
     /// Time series.
     pub series: Series,
-    /// The worst stalls, in order of time.
+    /// The longest stalls, in order of time.
     pub stalls: Vec<Stall>,
-    /// All stalls, those not listed included.
+    /// Number of all stalls, including those not listed.
     pub stall_count: u64,
-    /// Latency above which an operation or a gap counts as a stall.
+    /// Threshold in ns above which an operation or a gap counts as a stall.
     pub stall_threshold_ns: u64,
     /// kurabe's own CPU time.
     pub cpu: CpuUse,
-    /// Share of the issuing threads' time that kurabe spent in its own code (user time), 0 to 1.
+    /// Share of the issuing threads' time spent in kurabe's own code (user time), 0 to 1.
     pub generator_share: f64,
-    /// Whether kurabe was the limit, not the storage.
+    /// Whether kurabe was the bottleneck, not the storage.
     pub generator_bound: bool,
-    /// What else went on.
+    /// Other activity during the repetition.
     pub noise: Noise,
-    /// Single operations one by one, of steps that sample the target (positional, access time).
+    /// Single operations of steps that sample the target (positional, access time).
     #[serde(default)]
     pub samples: Vec<Sample>,
-    /// The first operations of a millisecond and more, in order, where one was in flight at a time.
+    /// The first operations that took a millisecond or more, in order, if only one was in flight at
+    /// a time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<Sample>,
-    /// What reached the device meanwhile, by its own counters, others' traffic included; of steps whose operations
-    /// kurabe does not issue to the device itself (copy, command).
+    /// Transfers recorded by the device's own counters, including those of other processes. Only
+    /// for steps whose operations kurabe does not issue to the device itself (copy, command).
     pub traffic: Option<Traffic>,
-    /// Where the time of its operations went, on a modelled target.
+    /// Time breakdown of its operations, on a modelled target.
     pub account: Option<TimeAccount>,
-    /// What the kernel's tracepoints told of it. Tracing costs time, so such a repetition is discarded.
+    /// Time breakdown from the kernel's tracepoints. Tracing costs time, so such a repetition is
+    /// discarded.
     pub kernel: Option<KernelSplit>,
-    /// What of it each rank did, if several processes measured together.
+    /// The share of each rank, if several processes measured together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<Box<RankedRepetition>>,
 }
@@ -234,22 +242,22 @@ pub struct Repetition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sample {
-    /// Its offset.
+    /// Offset in bytes.
     pub offset_bytes: u64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: u64,
-    /// Its time, a fsync that belongs to it included.
+    /// Duration in ns, including a fsync that belongs to it.
     pub elapsed_ns: u64,
 }
 
 impl Sample {
-    /// Bytes per second.
+    /// Returns bytes per second.
     pub fn rate_bytes_per_s(&self) -> f64 {
         per_second(self.bytes, self.elapsed_ns)
     }
 }
 
-/// What reached a device by its own counters.
+/// Transfers recorded by a device's own counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
@@ -264,7 +272,7 @@ pub struct Traffic {
 }
 
 impl Repetition {
-    /// What operations of a kind did.
+    /// Returns the operations of one kind.
     pub fn side(&self, kind: OpKind) -> &OpsRecord {
         match kind {
             OpKind::Read => &self.read,
@@ -274,12 +282,12 @@ impl Repetition {
         }
     }
 
-    /// Operations that failed, syncs included.
+    /// Returns the number of operations that failed, including syncs.
     pub fn failed(&self) -> u64 {
         self.total(|side| side.failed)
     }
 
-    /// Operations that were completed, syncs included.
+    /// Returns the number of operations that completed, including syncs.
     pub fn completed(&self) -> u64 {
         self.total(|side| side.completed)
     }
@@ -288,7 +296,7 @@ impl Repetition {
         OpKind::ALL.map(|kind| count(self.side(kind))).into_iter().fold(0, u64::saturating_add)
     }
 
-    /// Bytes that moved in a direction, of all kinds if reads and writes are mixed.
+    /// Returns the bytes transferred in a direction. For a mix, the sum of all kinds.
     pub fn bytes(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Read => self.read.bytes,
@@ -297,7 +305,7 @@ impl Repetition {
         }
     }
 
-    /// Operations that completed in a direction.
+    /// Returns the number of operations that completed in a direction.
     pub fn operations(&self, direction: Direction) -> u64 {
         match direction {
             Direction::Read => self.read.completed,
@@ -306,12 +314,12 @@ impl Repetition {
         }
     }
 
-    /// Bytes per second in a direction.
+    /// Returns bytes per second in a direction.
     pub fn rate_bytes_per_s(&self, direction: Direction) -> f64 {
         per_second(self.bytes(direction), self.elapsed_ns)
     }
 
-    /// Operations per second in a direction.
+    /// Returns operations per second in a direction.
     pub fn rate_iops(&self, direction: Direction) -> f64 {
         per_second(self.operations(direction), self.elapsed_ns)
     }

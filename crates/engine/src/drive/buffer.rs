@@ -1,8 +1,8 @@
-//! The memory under I/O buffers.
+//! The memory of I/O buffers.
 //!
-//! The model: one mapping per device, cut into equal buffers. A `Lease` is the right to one buffer: it cannot be
-//! copied, so while an operation in flight owns it nobody else reaches the bytes. The mapping lives as long as any
-//! lease or device that holds the `Arena`.
+//! Each device has one mapping, divided into equal buffers. A `Lease` is the exclusive right to one
+//! buffer. It can't be copied, so no other code can access the bytes while an operation in flight
+//! owns it. The mapping lives as long as any lease or device that holds the `Arena`.
 #![allow(unsafe_code)]
 
 use crate::platform;
@@ -14,38 +14,40 @@ use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Alignment of every buffer; no device asks for more.
+/// Alignment of every buffer in bytes. No device requires more.
 pub const BUFFER_ALIGNMENT_BYTES: usize = 4096;
 
-/// Size of a huge page.
+/// Size of a huge page in bytes.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// What is left of a limited address space (`ulimit -v`) when all buffers are there: names, histograms and the store take some
-/// MiB while it is measured, and an allocation of theirs that fails would end the process.
+/// Reserve that must remain of a limited address space (`ulimit -v`) after all buffers are
+/// allocated. Names, histograms and the store need some MiB during the measurement, and a failed
+/// allocation would abort the process.
 const RESERVE_BYTES: usize = 16 << 20;
 
 /// A mapping of anonymous memory.
 pub struct Arena {
-    /// The mapping as the kernel gave it.
+    /// The mapping as returned by the kernel.
     mapping: NonNull<u8>,
     mapping_length: usize,
-    /// The first buffer; behind `mapping` where huge pages want their alignment.
+    /// The first buffer. It starts after `mapping` if huge pages require an alignment.
     start: NonNull<u8>,
     length: usize,
     stride: usize,
 }
 
-// SAFETY: the arena is plain memory; who may touch which part is decided by leases, which are not cloneable.
+// SAFETY: the arena is plain memory. Leases, which can't be cloned, decide which part may be
+// accessed.
 unsafe impl Send for Arena {}
 // SAFETY: as above; a shared reference to the arena gives no access to the bytes.
 unsafe impl Sync for Arena {}
 
 impl Arena {
-    /// Maps memory for `count` buffers of `size` bytes and gives out their leases. The bytes are zero. Says, too,
-    /// which pages lie under them.
+    /// Maps memory for `count` buffers of `size` bytes and returns their leases. The bytes are
+    /// zero. Also returns the kind of pages that back them.
     ///
     /// # Errors
-    /// When the operating system has no memory.
+    /// Fails if the operating system has no memory.
     pub fn lease(count: usize, size: usize, pages: Pages) -> Result<(Arc<Self>, Vec<Lease>, Pages)> {
         Self::map(count, size, pages).map_err(|error| {
             let asked = format_bytes((count as u64).saturating_mul(size as u64));
@@ -73,20 +75,25 @@ impl Arena {
         let mapped = length.next_multiple_of(alignment);
         let mapping_length = mapped + alignment;
         let protection = ProtFlags::READ | ProtFlags::WRITE;
-        // Asked for in one mapping with the reserve, so that no other thread ever meets less than that.
+        // The reserve is part of the same mapping, so that other threads never see less free space
+        // than the reserve.
         let whole_length = mapping_length.checked_add(RESERVE_BYTES).ok_or(rustix::io::Errno::NOMEM)?;
-        // SAFETY: a fresh anonymous mapping at an address of the kernel's choice touches no existing memory.
+        // SAFETY: a new anonymous mapping at an address that the kernel chooses touches no existing
+        // memory.
         let mapping =
             unsafe { mmap_anonymous(std::ptr::null_mut(), whole_length, protection, MapFlags::PRIVATE) }?;
         let mapping = NonNull::new(mapping.cast::<u8>()).ok_or(rustix::io::Errno::NOMEM)?;
-        // SAFETY: the reserve is the end of the mapping made above, behind the buffers.
+        // SAFETY: the reserve is the end of the mapping created above, after the buffers.
         let reserve = unsafe { mapping.add(mapping_length) };
-        // SAFETY: nothing refers to the reserve, which begins at a page: the length before it is a multiple of one.
+        // SAFETY: there are no references into the reserve. It starts at a page boundary, because
+        // the length before it is a multiple of the page size.
         unsafe { munmap(reserve.as_ptr().cast(), RESERVE_BYTES) }?;
         let shift = mapping.as_ptr().align_offset(alignment);
-        // SAFETY: the mapping is one alignment longer than the buffers need, and the shift is below it.
+        // SAFETY: the mapping is one alignment unit longer than the buffers need, and the shift is
+        // less than that.
         let start = unsafe { mapping.add(shift) };
-        // SAFETY: the range lies inside the mapping made above; advice does not change its contents.
+        // SAFETY: the range lies inside the mapping created above, and the advice does not change
+        // its contents.
         let advised = unsafe { madvise(start.as_ptr().cast(), mapped, advice) };
         let arena = Arc::new(Self { mapping, mapping_length, start, length, stride });
         let mut leases: Vec<Lease> =
@@ -98,7 +105,7 @@ impl Arena {
         Ok((arena, leases, if huge { Pages::Huge } else { Pages::Small }))
     }
 
-    /// The whole mapping as the kernel wants it for registration: address and length.
+    /// Returns the address and length of the whole mapping, for registration with the kernel.
     pub fn span(&self) -> (*mut u8, usize) {
         (self.start.as_ptr(), self.length)
     }
@@ -106,23 +113,25 @@ impl Arena {
 
 impl Drop for Arena {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made in `lease`, and no lease is left, because each holds the arena.
+        // SAFETY: the mapping was created in `lease`, and no lease is left, because each holds the
+        // arena.
         let unmapped = unsafe { munmap(self.mapping.as_ptr().cast(), self.mapping_length) };
         debug_assert!(unmapped.is_ok());
     }
 }
 
-/// The right to one buffer of an arena. Only `Arena::map` makes one, for each slot of the arena once.
+/// The exclusive right to one buffer of an arena. Created only by `Arena::map`, once for each slot.
 pub struct Lease {
     arena: Arc<Arena>,
     slot: usize,
 }
 
 impl Lease {
-    /// Address of the buffer.
+    /// Returns the address of the buffer.
     #[inline]
     pub fn address(&self) -> *mut u8 {
-        // SAFETY: the slot is one of this arena's, which all lie inside the mapping, and the Arc keeps that alive.
+        // SAFETY: the slot belongs to this arena, all its slots lie inside the mapping, and the Arc
+        // keeps the mapping alive.
         unsafe { self.arena.start.as_ptr().add(self.slot * self.arena.stride) }
     }
 }
@@ -136,8 +145,9 @@ impl Buffer for Lease {
     #[inline]
     fn bytes_mut(&mut self, length: usize) -> &mut [u8] {
         let length = length.min(self.arena.stride);
-        // SAFETY: the slot's stride lies inside the mapping, which the Arc keeps alive; this lease is the only one
-        // for the slot and is borrowed mutably, so no other reference exists and the kernel does not own it now.
+        // SAFETY: the slot's stride lies inside the mapping, which the Arc keeps alive. This lease
+        // is the only one for the slot and is borrowed mutably, so no other reference exists and
+        // the kernel does not own it now.
         unsafe { std::slice::from_raw_parts_mut(self.address(), length) }
     }
 }

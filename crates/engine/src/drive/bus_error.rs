@@ -1,11 +1,12 @@
-//! Pages of a mapping that the kernel cannot provide when they are touched (SIGBUS): the file became shorter, or the device failed a
-//! read.
+//! Handling of SIGBUS, which the kernel raises when it can't provide a page of a mapping: the file
+//! was truncated, or the device failed to read.
 //!
-//! The model: a thread notes which mapping it is about to touch. If the kernel then signals that a page of that mapping is not
-//! available, the handler replaces the whole mapping by anonymous memory, notes the cause and returns, so the interrupted
-//! instruction runs again and succeeds. The bytes are meaningless from then on, which the thread finds out when the access is over.
-//! An access without a fault costs three stores to memory of the thread. A SIGBUS for any other reason goes to the handler that was
-//! there before.
+//! A thread registers the mapping that it is about to access. If the kernel then signals that a
+//! page of that mapping is not available, the handler replaces the whole mapping by anonymous
+//! memory, records the cause and returns, so that the interrupted instruction is repeated and
+//! succeeds. The bytes are meaningless from then on, which the thread detects after the access. An
+//! access without a fault costs three stores to thread-local memory. A SIGBUS for any other reason
+//! is passed to the previous handler.
 #![allow(unsafe_code)]
 
 use kurabe_core::{Error, Result, text};
@@ -16,34 +17,36 @@ use std::ptr::{NonNull, null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering, compiler_fence};
 
-/// The mapping that a thread touches, and what its handler found. Atomic because the handler interrupts the thread, not because
-/// other threads see it.
+/// The mapping that a thread accesses, and the result of its handler. Atomic because the handler
+/// interrupts the thread, not because other threads access it.
 struct Touched {
     start: AtomicUsize,
-    /// Length in bytes; 0 while no mapping is touched.
+    /// Length in bytes. 0 while no mapping is accessed.
     length: AtomicUsize,
-    /// Error number of the page that was not available; 0 if all were.
+    /// Error number of the unavailable page. 0 if all pages were available.
     cause: AtomicI32,
 }
 
 thread_local! {
-    /// Without a destructor and with a constant value, this is plain memory of the thread, which a handler may use.
+    /// Without a destructor and with a constant initialiser, this is plain thread-local memory,
+    /// which a handler may use.
     static TOUCHED: Touched = const {
         Touched { start: AtomicUsize::new(0), length: AtomicUsize::new(0), cause: AtomicI32::new(0) }
     };
 }
 
-/// The action for SIGBUS from before this handler was installed; `Err` if it could not be installed.
+/// The action for SIGBUS that was set before this handler was installed, or `Err` if the
+/// installation failed.
 static PREVIOUS: OnceLock<std::result::Result<libc::sigaction, i32>> = OnceLock::new();
 
-/// Installs the handler, once for the process.
+/// Installs the handler, once per process.
 ///
 /// # Errors
-/// The operating system's.
+/// Returns the operating system's error.
 pub(crate) fn survive() -> Result<()> {
     let install = || {
         let mut previous = no_action();
-        // SAFETY: with no new action, the call only fills `previous`.
+        // SAFETY: without a new action, the call only fills `previous`.
         if unsafe { libc::sigaction(libc::SIGBUS, null(), &raw mut previous) } != 0 {
             return Err(errno());
         }
@@ -54,10 +57,11 @@ pub(crate) fn survive() -> Result<()> {
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_bus_error;
         let mut action = no_action();
         action.sa_sigaction = handler as *const () as usize;
-        // On the stack for signals, like the handler of the standard library, which may be called from this one.
+        // The handler runs on the alternate signal stack, like the standard library's handler,
+        // which this one may call.
         action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
-        // SAFETY: the handler has the signature that SA_SIGINFO asks for, and does only what a handler may: it reads memory of its
-        // thread and of a lock that is already initialized, and makes system calls.
+        // SAFETY: the handler has the signature that SA_SIGINFO requires and is async-signal-safe:
+        // it reads thread-local memory and an initialised lock, and makes system calls.
         match unsafe { libc::sigaction(libc::SIGBUS, &raw const action, null_mut()) } {
             0 => Ok(()),
             _ => Err(errno()),
@@ -69,14 +73,15 @@ pub(crate) fn survive() -> Result<()> {
     })
 }
 
-/// Runs `access`, which touches a mapping.
+/// Runs `access`, which accesses a mapping.
 ///
 /// # Errors
-/// The cause if a page was not available. The mapping is anonymous memory from then on, and what `access` read or wrote is lost.
+/// Returns the cause if a page was not available. The mapping is anonymous memory from then on, and
+/// the data that `access` read or wrote is lost.
 ///
 /// # Safety
-/// `start` and `length` are a whole mapping that only this thread uses and that has no references into it; `access` does not
-/// unwind.
+/// `start` and `length` must denote a whole mapping that only this thread uses and that has no
+/// references into it. `access` must not unwind.
 pub(crate) unsafe fn touching(
     start: NonNull<u8>,
     length: usize,
@@ -85,7 +90,8 @@ pub(crate) unsafe fn touching(
     TOUCHED.with(|touched| {
         touched.start.store(start.as_ptr() as usize, Ordering::Relaxed);
         touched.length.store(length, Ordering::Relaxed);
-        // The handler runs on this thread, so the order of the compiler is the only one to fix.
+        // The handler runs on this thread, so only the order of the compiler's instructions must be
+        // fixed.
         compiler_fence(Ordering::SeqCst);
         access();
         compiler_fence(Ordering::SeqCst);
@@ -98,21 +104,23 @@ pub(crate) unsafe fn touching(
 }
 
 extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
-    // SAFETY: the kernel passes the facts of the signal to a handler with SA_SIGINFO.
+    // SAFETY: the kernel passes the signal information to a handler with SA_SIGINFO.
     let facts = unsafe { &*info };
     let code = facts.si_code;
-    // SAFETY: SIGBUS has an address, and reading it where a process sent the signal gives a number without meaning.
+    // SAFETY: SIGBUS has an address. If a process sent the signal, the address is a meaningless
+    // number.
     let address = unsafe { facts.si_addr() } as usize;
-    // A signal that a process sent has a code of 0 or less, and no address.
+    // A signal sent by a process has a code of 0 or less, and no address.
     if code > 0 && replace_touched(address, code) {
         return;
     }
     pass_on(signal, code, info, context);
 }
 
-/// Replaces the mapping that this thread touches if the address lies in it; returns whether it did.
+/// Replaces the mapping that this thread accesses if the address is inside it. Returns whether it
+/// was replaced.
 fn replace_touched(address: usize, code: c_int) -> bool {
-    /// Codes of memory that has failed (`asm-generic/siginfo.h`): then it is not the storage.
+    /// Codes of failed memory (`asm-generic/siginfo.h`). In that case the storage is not the cause.
     const MEMORY_FAILED: [c_int; 2] = [4, 5];
     TOUCHED.with(|touched| {
         let start = touched.start.load(Ordering::Relaxed);
@@ -121,7 +129,8 @@ fn replace_touched(address: usize, code: c_int) -> bool {
             return false;
         }
         let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-        // SAFETY: who called `touching` owns the mapping alone and has promised that nothing refers into it.
+        // SAFETY: the caller of `touching` owns the mapping exclusively and has guaranteed that
+        // there are no references into it.
         let replaced = unsafe {
             mmap_anonymous(start as *mut c_void, length, ProtFlags::READ | ProtFlags::WRITE, flags)
         };
@@ -131,7 +140,7 @@ fn replace_touched(address: usize, code: c_int) -> bool {
     })
 }
 
-/// Does what would have happened without this handler.
+/// Performs the action that would have happened without this handler.
 fn pass_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     let previous = match PREVIOUS.get() {
         Some(Ok(action)) => *action,
@@ -141,10 +150,12 @@ fn pass_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut
         libc::SIG_IGN if code <= 0 => {}
         libc::SIG_DFL | libc::SIG_IGN => {
             let default = no_action();
-            // SAFETY: the default action needs no handler. An instruction that faulted runs again and ends the process.
+            // SAFETY: the default action needs no handler. The faulting instruction is repeated and
+            // ends the process.
             unsafe { libc::sigaction(signal, &raw const default, null_mut()) };
             if code <= 0 {
-                // SAFETY: a signal that a process sent is sent once more, and is delivered when this handler returns.
+                // SAFETY: a signal that a process sent is raised again and is delivered when this
+                // handler returns.
                 unsafe { libc::raise(signal) };
             }
         }
@@ -162,9 +173,10 @@ fn pass_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut
     }
 }
 
-/// The default action: nothing is blocked, and the process ends.
+/// Returns the default action, without blocked signals, which ends the process.
 fn no_action() -> libc::sigaction {
-    // SAFETY: the structure is numbers and an optional pointer, for which zeros are valid; zero is SIG_DFL.
+    // SAFETY: the structure consists of numbers and an optional pointer, for which zeros are valid.
+    // Zero is SIG_DFL.
     unsafe { std::mem::zeroed() }
 }
 

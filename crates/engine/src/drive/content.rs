@@ -1,15 +1,16 @@
-//! What is written.
+//! The data that is written.
 //!
-//! The model: a buffer is filled once, when the device gives it out. Before a write of random data it is freshened:
-//! blocks up to 64 KiB are XORed whole with a new random word, so no 8 bytes of a block repeat in another block and
-//! neither deduplication nor the window of a compressor gains; larger blocks, whose own content is longer than such
-//! windows, get a new 16-byte stamp in every 4 KiB, which defeats deduplication at a hundredth of the cost.
+//! A buffer is filled once, when the device hands it out. Before each write of random data it is
+//! modified. Blocks up to 64 KiB are XORed entirely with a new random word, so no 8 bytes of a
+//! block repeat in another block, and neither deduplication nor a compressor's window has any
+//! effect. Larger blocks, whose own content is longer than such windows, get a new 16-byte stamp in
+//! every 4 KiB, which defeats deduplication at a hundredth of the cost.
 
 use kurabe_core::{random::Random, workload::Data};
 
-/// Largest block that is changed in every byte.
+/// Largest block that is modified in every byte.
 const WHOLE_BYTES: usize = 64 << 10;
-/// Distance of stamps in larger blocks.
+/// Distance between stamps in larger blocks.
 const STAMP_STRIDE_BYTES: usize = 4 << 10;
 
 /// A source of bytes for one issuing thread.
@@ -20,7 +21,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Content of a kind; `stream` tells threads apart.
+    /// Creates content of a kind. `stream` distinguishes threads.
     pub fn new(data: Data, seed: u64, stream: u64) -> Self {
         // Streams of content start far from the streams of offsets.
         Self { data, random: Random::new(seed, stream.wrapping_add(1 << 32)), seed }
@@ -41,7 +42,8 @@ impl Content {
         }
     }
 
-    /// Makes a block that was written before different from every other, as far as the kind of data wants that.
+    /// Modifies a block that was written before so that it differs from every other block, if the
+    /// kind of data requires that.
     #[inline]
     pub fn freshen(&mut self, bytes: &mut [u8]) {
         match self.data {
@@ -62,7 +64,7 @@ impl Content {
     }
 }
 
-/// The part of a chunk that is not zero.
+/// Returns the part of a chunk that is not zero.
 fn random_share(chunk: &mut [u8], zero_percent: u8) -> &mut [u8] {
     let length = chunk.len() * (100 - usize::from(zero_percent.min(100))) / 100;
     &mut chunk[..length]

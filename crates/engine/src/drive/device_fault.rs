@@ -1,9 +1,11 @@
-//! A device in virtual time on which everything goes wrong that can, and what must hold all the same.
+//! A device in virtual time that produces every possible fault, and the properties that the driver
+//! must keep nevertheless.
 //!
-//! The model: each operation comes back whole, in part, with nothing, or with any error number, as a seed decides; now
-//! and then the device itself fails. It has the shape of one of the engines: of threads, where one operation at a time is
-//! done while it is waited for, or of a ring, where many are in flight, come back in any order and several at once, and
-//! where waiting may bring nothing. It keeps what it was given and what it gave back, and the laws are held against that.
+//! A seed decides whether an operation completes in full, in part, with no bytes, or with any error
+//! number. Occasionally the device itself fails. It imitates one of the engines: threads, where one
+//! operation at a time is performed while the caller waits, or a ring, where many operations are in
+//! flight, complete in any order and several at once, and where a wait may return nothing. It logs
+//! what it accepted and returned, and the tests compare this log with the invariants.
 
 use crate::drive::content::Content;
 use crate::drive::device_idle::NoBuffer;
@@ -18,10 +20,10 @@ use kurabe_program::Stop;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The error numbers of Linux end here (EHWPOISON).
+/// The highest error number of Linux (EHWPOISON).
 const LAST_ERROR: u64 = 133;
 const BLOCK_BYTES: u32 = 4096;
-/// More calls than any case needs: a run that makes them does not end.
+/// More calls than any case needs. A run that makes this many does not end.
 const MOST_CALLS: u64 = 200_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +32,7 @@ enum EngineShape {
     Ring,
 }
 
-/// How often what goes wrong, in 1000.
+/// Rates of the faults, in 1/1000.
 #[derive(Clone, Copy, Debug)]
 struct Rates {
     error: u64,
@@ -47,12 +49,13 @@ struct FaultDevice {
     now_ns: u64,
     calls: u64,
     in_flight: Vec<(Op, Completion<NoBuffer>)>,
-    /// What came back, in that order.
+    /// Completions in order.
     log: Vec<(Op, Transfer)>,
     submitted: u64,
-    /// The slots of what came back unfinished: what goes out of them next is a rest.
+    /// The slots of unfinished completions. The next submission in such a slot is the rest of the
+    /// operation.
     unfinished: BTreeSet<usize>,
-    /// New operations that went out after the first that ended the run came back.
+    /// Number of new operations submitted after the first completion that must end the run.
     new_after_end: u64,
     has_failed: bool,
 }
@@ -91,7 +94,7 @@ impl FaultDevice {
     fn call(&mut self) -> Result<()> {
         self.calls += 1;
         assert!(self.calls < MOST_CALLS, "the run does not end");
-        // In a thousand thousand.
+        // The rate is in parts per million.
         if self.random.below(1_000_000) < self.rates.device {
             self.has_failed = true;
             return Err(ErrorKind::Io.error(text!("the device failed", "デバイスの失敗")));
@@ -108,17 +111,18 @@ impl FaultDevice {
         done(Completion { completed_at_ns: self.now_ns, ..completion });
     }
 
-    /// What ended the run: the first that came back neither whole nor to be tried again.
+    /// Returns the completion that ended the run: the first that was neither complete nor to be
+    /// retried.
     fn first_end(&self) -> Option<(Op, Transfer)> {
         self.log.iter().copied().find(|(op, outcome)| ends(*op, *outcome))
     }
 }
 
-/// Whether an operation that comes back so ends the run.
+/// Returns whether such a completion ends the run.
 fn ends(op: Op, outcome: Transfer) -> bool {
     match outcome {
         Ok(length) => length == 0 && op.length_bytes > 0,
-        // EINTR and EAGAIN ask for another try.
+        // EINTR and EAGAIN require a retry.
         Err(error) => ![4, 11].contains(&error.0),
     }
 }
@@ -156,7 +160,7 @@ impl Device for FaultDevice {
         if let (Wait::Until(until_ns), true) = (wait, self.in_flight.is_empty()) {
             self.now_ns = self.now_ns.max(until_ns);
         }
-        // A signal may wake a ring before anything is there.
+        // A signal may wake a ring before anything has completed.
         let most = match self.shape {
             EngineShape::Threads => 1,
             EngineShape::Ring => self.random.below(self.depth as u64 + 1) as usize,
@@ -169,7 +173,7 @@ impl Device for FaultDevice {
     }
 }
 
-/// A case: what is asked for, and on what.
+/// A test case: the workload and the device.
 #[derive(Clone, Debug)]
 struct Case {
     shape: EngineShape,
@@ -220,7 +224,7 @@ fn all_ops(recorded: &Repetition) -> [&OpsRecord; 3] {
 }
 
 fn any_case() -> impl Strategy<Value = Case> {
-    // From a device that fails once in a run to one that does nothing right.
+    // From a device that fails once per run to one that almost always fails.
     let rate = prop_oneof![Just(0u64), 1u64..20, 20u64..330];
     let rates = (rate.clone(), rate.clone(), rate, prop_oneof![3 => Just(0u64), 1 => 1u64..10_000])
         .prop_map(|(error, part, nothing, device)| Rates { error, part, nothing, device });
@@ -246,13 +250,13 @@ fn any_case() -> impl Strategy<Value = Case> {
         })
 }
 
-/// Nothing is lost, and nothing counted twice.
+/// No operation is lost or counted twice.
 fn operations_are_conserved(case: &Case, ran: &CaseRun) -> std::result::Result<(), TestCaseError> {
     let CaseRun { outcome, recorded, device, .. } = ran;
     let sum = |of: fn(&OpsRecord) -> u64| all_ops(recorded).map(of).iter().sum::<u64>();
     let lost = sum(|ops| ops.submitted) - sum(|ops| ops.completed) - sum(|ops| ops.failed);
     if device.has_failed {
-        // What the device kept, what it refused to take, and what was to be tried again.
+        // Operations still in the device, rejected by it, or waiting for a retry.
         prop_assert!(lost <= device.depth as u64, "{} lost", lost);
     } else {
         prop_assert_eq!(lost, 0);
@@ -275,7 +279,8 @@ fn operations_are_conserved(case: &Case, ran: &CaseRun) -> std::result::Result<(
     Ok(())
 }
 
-/// The error that is told is the one that came first, with its number, and nothing new goes out after it.
+/// The reported error is the first one that occurred, with its number, and no new operation is
+/// issued after it.
 fn the_first_error_is_told(ran: &CaseRun) -> std::result::Result<(), TestCaseError> {
     let CaseRun { outcome, device, stop_is_asked, .. } = ran;
     let (Err(error), false) = (outcome, device.has_failed) else { return Ok(()) };
@@ -284,7 +289,8 @@ fn the_first_error_is_told(ran: &CaseRun) -> std::result::Result<(), TestCaseErr
         Err(number) => {
             let by_number =
                 error.cause().is_some_and(|cause| cause.ends_with(&format!("(os error {})", number.0)));
-            // Direct I/O refuses a rest that is no whole sector: then what is told is how much was done.
+            // Direct I/O rejects a rest that is not a multiple of the sector size. Then the number
+            // of completed bytes is reported.
             let is_rest =
                 number == ErrorNumber::INVALID && op.length_bytes < BLOCK_BYTES && op.kind != OpKind::Sync;
             prop_assert!(by_number || is_rest, "{:?} told as {}", first, error);

@@ -1,5 +1,5 @@
-//! A device in real time that does nothing: everything is complete at once, so that a run on it costs what the
-//! driver costs.
+//! A device in real time that does nothing. Every operation completes immediately, so a run on it
+//! costs only the driver's overhead.
 
 use crate::drive::driver::{Plan, drive, filled_buffers};
 use crate::drive::recorder::Recorder;
@@ -9,11 +9,11 @@ use kurabe_core::workload::{End, Pattern, Workload};
 use kurabe_core::{Result, quantity::GIB};
 use kurabe_program::Stop;
 
-/// A buffer of no bytes.
+/// A buffer without bytes.
 pub struct NoBuffer(usize);
 
 impl NoBuffer {
-    /// That many of them.
+    /// Creates `depth` such buffers.
     pub fn count(depth: usize) -> Vec<Self> {
         (0..depth).map(Self).collect()
     }
@@ -29,14 +29,14 @@ impl Buffer for NoBuffer {
     }
 }
 
-/// A device in real time that completes everything at once.
+/// A device in real time that completes every operation immediately.
 pub struct IdleDevice {
     depth: usize,
     done: Vec<(NoBuffer, u32)>,
 }
 
 impl IdleDevice {
-    /// A device that holds `depth` operations.
+    /// Creates a device with room for `depth` operations.
     pub fn new(depth: usize) -> Self {
         Self { depth, done: Vec::with_capacity(depth) }
     }
@@ -68,11 +68,12 @@ impl Device for IdleDevice {
     }
 }
 
-/// What the driver itself costs per operation at a queue depth, in ns: 4 KiB random reads on the idle device, with
-/// everything recorded. The least of three rounds, because only other work on the machine can add to it.
+/// Measures the driver's overhead per operation at a queue depth, in ns: 4 KiB random reads on the
+/// idle device, with full recording. Returns the minimum of three rounds, because other activity on
+/// the machine can only increase it.
 ///
 /// # Errors
-/// Never in practice; the device does not fail.
+/// Never fails in practice, because the device does not fail.
 pub fn driver_cost_ns(iodepth: u32) -> Result<f64> {
     const OPERATIONS: u64 = 400_000;
     const BLOCK_BYTES: u32 = 4096;

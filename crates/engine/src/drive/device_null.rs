@@ -1,7 +1,8 @@
-//! A device in virtual time that completes operations as a script says and keeps all of them, for tests of what is
-//! issued, in which order, and when.
+//! A device in virtual time for tests. It completes operations according to a script and logs all
+//! of them, so that tests can check which operations are issued, in which order, and when.
 //!
-//! The model: every operation takes its latency, whatever else is in flight; reads end where the device ends.
+//! Every operation takes its own latency, independent of other operations in flight. Reads end at
+//! the end of the device.
 
 use crate::drive::device_idle::NoBuffer;
 use kurabe_core::Result;
@@ -10,39 +11,39 @@ use kurabe_core::workload::{Op, OpKind};
 use rustix::io::Errno;
 use std::collections::VecDeque;
 
-/// What the device does.
+/// The behaviour of the device.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Script {
-    /// Latency of every operation.
+    /// Latency of every operation, in ns.
     pub latency_ns: u64,
-    /// Latency of a write, if it is another.
+    /// Latency of writes in ns, if different.
     pub write_latency_ns: Option<u64>,
-    /// Latency of a sync, if it is another.
+    /// Latency of syncs in ns, if different.
     pub sync_latency_ns: Option<u64>,
-    /// The number of one operation, from 0, and its own latency.
+    /// Zero-based number of one operation, and its latency in ns.
     pub slow: Option<(u64, u64)>,
-    /// The number of an operation that fails with EIO.
+    /// Number of an operation that fails with EIO.
     pub fail_at: Option<u64>,
-    /// Every so many operations one is unfinished: half of it is done, and a sync is interrupted.
+    /// Every n-th operation is unfinished: half of it is done, or a sync is interrupted.
     pub cut_every: Option<u64>,
-    /// The number of an operation from which on all are to be tried again.
+    /// Number of the operation from which on all must be retried.
     pub again_from: Option<u64>,
-    /// Where it ends, if it ends.
+    /// Size of the device in bytes, if it is limited.
     pub size_bytes: Option<u64>,
 }
 
-/// An operation that the device was given.
+/// A logged operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Logged {
     /// The operation.
     pub op: Op,
-    /// When it was handed over.
+    /// Submission time in ns.
     pub submitted_at_ns: u64,
-    /// When it was done.
+    /// Completion time in ns.
     pub completed_at_ns: u64,
 }
 
-/// The device.
+/// A device that follows a script.
 pub struct NullDevice {
     depth: usize,
     script: Script,
@@ -52,12 +53,12 @@ pub struct NullDevice {
 }
 
 impl NullDevice {
-    /// A device that holds `depth` operations.
+    /// Creates a device with room for `depth` operations.
     pub fn new(depth: usize, script: Script) -> Self {
         Self { depth, script, now_ns: 0, log: Vec::new(), in_flight: VecDeque::with_capacity(depth) }
     }
 
-    /// All operations so far, in the order in which they were handed over.
+    /// Returns all operations so far, in submission order.
     pub fn log(&self) -> &[Logged] {
         &self.log
     }

@@ -1,6 +1,7 @@
-//! pread and pwrite: one operation at a time for one issuing thread. A queue depth above one is made of as many
-//! threads, as AmorphousDiskMark does. Discards are calls as well. A mapping of the file may stand in the place of both. A call
-//! that a signal interrupted is told as that: who issued it knows how long to try.
+//! pread and pwrite: one operation at a time for each issuing thread. A queue depth above one needs
+//! as many threads, as in AmorphousDiskMark. Discards are also system calls. A mapping of the file
+//! can replace reads and writes. A call that a signal interrupted is reported as interrupted,
+//! because the caller decides how long to retry.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
@@ -14,26 +15,27 @@ use rustix::io::{Errno, pread, pwrite};
 use std::fs::File;
 use std::os::unix::fs::FileTypeExt;
 
-/// A file, one operation at a time.
+/// A file on which one operation at a time is performed.
 pub struct ThreadsDevice {
     file: File,
-    /// Who stamps what is written, in a run whose writes are verified.
+    /// Stamps the data written, in a run whose writes are verified.
     stamping: Option<Stamping>,
-    /// What a flush is.
+    /// The kind of flush.
     sync: SyncRule,
-    /// Whether it is a block device, which is told what to discard by a request of its own.
+    /// Whether it is a block device, for which discards are a separate request.
     is_block: bool,
-    /// Through which bytes go in the place of calls.
+    /// A mapping that replaces system calls, if used.
     mapping: Option<Mapping>,
     leases: Vec<Lease>,
     pending: Option<Submission<Lease>>,
 }
 
 impl ThreadsDevice {
-    /// Takes a file and makes one buffer of `size` bytes; says which pages lie under it.
+    /// Takes a file and allocates one buffer of `size` bytes. Also returns the kind of pages that
+    /// back it.
     ///
     /// # Errors
-    /// When there is no memory.
+    /// Fails if there is no memory.
     pub fn open(opened: Opened, size: usize, pages: Pages) -> Result<(Self, Pages)> {
         let (_, leases, pages) = Arena::lease(1, size, pages)?;
         let Opened { file, stamping, sync } = opened;
@@ -41,10 +43,10 @@ impl ThreadsDevice {
         Ok((Self { file, stamping, sync, is_block, mapping: None, leases, pending: None }, pages))
     }
 
-    /// The same through a mapping of the file.
+    /// Accesses the file through a mapping instead.
     ///
     /// # Errors
-    /// As [`Mapping::of`].
+    /// Fails like [`Mapping::of`].
     pub fn mapped(self, writes: bool, durable: bool) -> Result<Self> {
         Ok(Self { mapping: Some(Mapping::of(&self.file, writes, durable)?), ..self })
     }

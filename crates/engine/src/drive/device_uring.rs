@@ -1,12 +1,14 @@
-//! io_uring: one ring for one issuing thread.
+//! io_uring: one ring for each issuing thread.
 //!
-//! The model: buffers and file are registered once. Where operations complete while they are handed over (the page
-//! cache), `submit` only writes entries into the ring, and `reap` enters the kernel once for all of them. Elsewhere
-//! `submit` enters the kernel for each operation, because batches cost a virtual disk a sixth of its
-//! throughput (probably the kernel holds the first back until the last is prepared). `reap` waits for at least one completion; one reading of the clock serves all that it finds.
+//! Buffers and file are registered once. If operations complete during submission (page cache),
+//! `submit` only writes entries into the ring, and `reap` enters the kernel once for all of them.
+//! Otherwise `submit` enters the kernel for each operation, because batches cost a virtual disk a
+//! sixth of its throughput (probably because the kernel delays the first request until the last one
+//! is prepared). `reap` waits for at least one completion. One clock reading covers all completions
+//! that it finds.
 //!
-//! The ring is opened with everything that lowers the cost of an operation; what the kernel refuses is left off
-//! step by step, and the list of refusals goes into the record.
+//! The ring is opened with every feature that lowers the cost of an operation. Features that the
+//! kernel refuses are dropped one by one, and the list of refusals goes into the record.
 #![allow(unsafe_code)]
 
 use crate::clock::{monotonic_ns, sleep_until};
@@ -24,7 +26,7 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::Arc;
 
-/// What an open ring came out as.
+/// The properties of an open ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RingFacts {
     /// Features in use.
@@ -33,15 +35,17 @@ pub struct RingFacts {
     pub fallbacks: Vec<String>,
     /// How completions are awaited.
     pub wait: WaitMode,
-    /// Pages under the buffers.
+    /// Pages that back the buffers.
     pub pages: Pages,
-    /// Kernel workers that were seen when the thread was done: above zero, operations took a detour through them.
+    /// Number of kernel workers when the thread finished. If above zero, operations were passed
+    /// through them.
     pub workers: usize,
 }
 
-/// A ring with a file and buffers; a device works on it.
+/// A ring with a file and buffers, on which a device works.
 pub struct Ring {
-    /// Declared before the file and the arena: the ring goes first, so that the kernel is done with both.
+    /// Declared before the file and the arena so that it is dropped first. The kernel then uses
+    /// neither of them any more.
     ring: IoUring,
     _file: File,
     /// Registered with the ring.
@@ -51,7 +55,7 @@ pub struct Ring {
     aim: Aim,
 }
 
-/// The halves of a ring at work.
+/// The parts of a ring in use.
 pub struct UringDevice<'r> {
     submitter: Submitter<'r>,
     submission: SubmissionQueue<'r>,
@@ -61,30 +65,31 @@ pub struct UringDevice<'r> {
     in_flight_count: usize,
     wait: WaitMode,
     aim: Aim,
-    /// Since when the kernel has done nothing but ask for another try.
+    /// Since when the kernel has only requested retries.
     refused_since_ns: Option<u64>,
-    /// How long it may.
+    /// How long it may do so, in ns.
     patience_ns: u64,
-    /// Whether operations complete while they are handed over, as from the page cache; then they go out in batches.
-    /// Otherwise each goes out at once, so that the device gets it without waiting for the rest.
+    /// Whether operations complete during submission, as in the page cache. If so, they are
+    /// submitted in batches. Otherwise each is submitted immediately, so that the device receives
+    /// it without waiting for the rest.
     in_line: bool,
 }
 
-/// How entries name the file and the buffers.
+/// How entries refer to the file and the buffers.
 #[derive(Clone, Copy)]
 struct Aim {
     raw_file: RawFd,
     fixed_file: bool,
     fixed_buffers: bool,
-    /// What a flush is.
+    /// The kind of flush.
     flush: FsyncFlags,
 }
 
 impl Aim {
-    /// The ring's entry for an operation on a buffer.
+    /// Returns the ring entry for an operation on a buffer.
     #[inline(always)]
     fn entry(self, request: &Submission<Lease>) -> squeue::Entry {
-        /// The same expression for a registered and for an ordinary file, which are different types.
+        /// Uses the same expression for registered and ordinary files, which have different types.
         macro_rules! with_file {
             ($file:ident => $entry:expr) => {
                 if self.fixed_file {
@@ -108,7 +113,8 @@ impl Aim {
             }
             OpKind::Write => with_file!(file => opcode::Write::new(file, address, length).offset(at).build()),
             OpKind::Sync => with_file!(file => opcode::Fsync::new(file).flags(self.flush).build()),
-            // Discards are for the other engine: here they move no byte, which is an error.
+            // This engine doesn't support discards. The no-op transfers no bytes, which is reported
+            // as an error.
             OpKind::Trim => opcode::Nop::new().build(),
         };
         entry.user_data(buffer.slot() as u64)
@@ -117,14 +123,15 @@ impl Aim {
 
 type Setup = (&'static str, fn(&mut io_uring::Builder) -> &mut io_uring::Builder);
 
-/// Opens the ring with as many of the wished features as the kernel takes; the last of the list goes first.
+/// Opens the ring with as many of the requested features as the kernel supports. The last one of
+/// the list is dropped first.
 fn open_ring(depth: usize, wait: WaitMode, facts: &mut RingFacts) -> io::Result<IoUring> {
     let mut wishes: Vec<Setup> = match wait {
         WaitMode::Sleep => vec![
             ("single-issuer", io_uring::Builder::setup_single_issuer),
             ("deferred-task-work", io_uring::Builder::setup_defer_taskrun),
         ],
-        // Completions must appear without entering the kernel.
+        // Completions must be visible without entering the kernel.
         WaitMode::Spin => vec![("single-issuer", io_uring::Builder::setup_single_issuer)],
         WaitMode::Poll => vec![("completion-polling", io_uring::Builder::setup_iopoll)],
     };
@@ -154,7 +161,7 @@ impl Ring {
     /// Opens a ring with `depth` buffers of `size` bytes for a file.
     ///
     /// # Errors
-    /// When the kernel has no io_uring for this process, or no memory.
+    /// Fails if io_uring is not available to this process, or if there is no memory.
     pub fn open(
         file: File,
         depth: usize,
@@ -177,7 +184,8 @@ impl Ring {
 
         let (start, length) = arena.span();
         let whole = [libc::iovec { iov_base: start.cast(), iov_len: length }];
-        // SAFETY: the buffer is the arena's mapping, which is held here until after the ring is gone.
+        // SAFETY: the buffer is the arena's mapping, which this value holds until the ring is
+        // dropped.
         let fixed_buffers = unsafe { ring.submitter().register_buffers(&whole) };
         let fixed_buffers = facts.note("registered-buffers", fixed_buffers);
         let fixed_file = ring.submitter().register_files(&[file.as_raw_fd()]);
@@ -186,14 +194,14 @@ impl Ring {
         Ok((Self { ring, _file: file, _arena: arena, leases, wait, aim }, facts))
     }
 
-    /// The same, with fdatasync or fsync for a flush.
+    /// Returns the ring with fdatasync or fsync as its flush.
     #[must_use]
     pub fn flushing(mut self, data_only: bool) -> Self {
         self.aim.flush = if data_only { FsyncFlags::DATASYNC } else { FsyncFlags::empty() };
         self
     }
 
-    /// The device that works on the ring, for the calling thread.
+    /// Returns the device that works on the ring, for the calling thread.
     pub fn device(&mut self, facts: &mut RingFacts) -> UringDevice<'_> {
         let (mut submitter, submission, completion) = self.ring.split();
         facts.note("registered-ring", submitter.register_ring_fd());
@@ -214,7 +222,7 @@ impl Ring {
 }
 
 impl UringDevice<'_> {
-    /// Enters the kernel: hands over what is new and waits for a completion, at most until `until_ns`.
+    /// Enters the kernel: submits new entries and waits for a completion, until `until_ns` at most.
     fn enter(&mut self, until_ns: Option<u64>) -> io::Result<()> {
         let entered = match until_ns {
             None => self.submitter.submit_and_wait(1),
@@ -227,7 +235,8 @@ impl UringDevice<'_> {
         self.entered(entered)
     }
 
-    /// Whether entering the kernel did what it should; it may ask for another try, but not for ever.
+    /// Checks the result of entering the kernel. Tolerates requests to retry, but only for a
+    /// limited time.
     fn entered(&mut self, entered: io::Result<usize>) -> io::Result<()> {
         let Err(error) = entered else {
             self.refused_since_ns = None;
@@ -243,24 +252,24 @@ impl UringDevice<'_> {
         if is_passing && refused_ns <= self.patience_ns { Ok(()) } else { Err(error) }
     }
 
-    /// Enters the kernel with what is new, without waiting.
+    /// Submits new entries to the kernel without waiting.
     #[cold]
     fn hand_over(&mut self) -> Result<u64> {
         self.submission.sync();
         let submitted = self.submitter.submit();
-        // What the kernel could not take now goes out with the next entry.
+        // Entries that the kernel could not accept now are submitted with the next one.
         self.entered(submitted).map_err(|error| ring_failed(&error))?;
         self.submission.sync();
         Ok(monotonic_ns())
     }
 
-    /// Looks at the completion queue without sleeping until something is there or the time is over.
+    /// Polls the completion queue without sleeping until a completion appears or the time is over.
     fn spin(&mut self, until_ns: Option<u64>) -> io::Result<()> {
         self.submission.sync();
         if !self.submission.is_empty() {
             let submitted = self.submitter.submit();
             self.entered(submitted)?;
-            // Where the kernel took nothing, and has nothing, nothing comes.
+            // If the kernel accepted nothing and has nothing in flight, no completion can appear.
             if self.refused_since_ns.is_some() && self.in_flight_count == self.submission.len() {
                 return Ok(());
             }
@@ -296,8 +305,8 @@ impl Device for UringDevice<'_> {
         let entry = self.aim.entry(&request);
         let slot = request.buffer.slot();
         self.in_flight[slot] = Some(request.buffer);
-        // SAFETY: the address lies in the arena, which outlives the ring; the lease to it is kept in `in_flight`
-        // until the completion is seen, so nothing else touches the bytes.
+        // SAFETY: the address lies in the arena, which outlives the ring. The lease is kept in
+        // `in_flight` until the completion is seen, so no other code accesses the bytes.
         if unsafe { self.submission.push(&entry) }.is_err() {
             return Err(queue_is_full());
         }
@@ -317,12 +326,12 @@ impl Device for UringDevice<'_> {
             }
             return Ok(());
         }
-        // What was pushed becomes visible to the kernel here …
+        // Makes the pushed entries visible to the kernel …
         self.submission.sync();
         let entered = if self.wait == WaitMode::Spin { self.spin(until_ns) } else { self.enter(until_ns) };
         entered.map_err(|error| ring_failed(&error))?;
         let completed_at_ns = monotonic_ns();
-        // … and here the room that the kernel has made becomes visible to us.
+        // … and makes the space freed by the kernel visible here.
         self.submission.sync();
         self.completion.sync();
         for entry in self.completion.by_ref() {
@@ -352,7 +361,8 @@ fn queue_is_full() -> Error {
 }
 
 impl Drop for UringDevice<'_> {
-    /// Waits until the kernel is done with the buffers; after an error some may still be in flight.
+    /// Waits until the kernel no longer uses the buffers. After an error, some operations may still
+    /// be in flight.
     fn drop(&mut self) {
         (self.refused_since_ns, self.patience_ns) = (None, FAREWELL_NS);
         while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
@@ -360,7 +370,7 @@ impl Drop for UringDevice<'_> {
 }
 
 impl RingFacts {
-    /// Notes which pages lie under the buffers.
+    /// Records the kind of pages that back the buffers.
     pub fn took_pages(&mut self, pages: Pages) {
         if self.pages != pages {
             self.fallbacks.push("pages huge: the kernel gave ordinary pages".to_owned());
@@ -368,7 +378,7 @@ impl RingFacts {
         self.pages = pages;
     }
 
-    /// Notes whether a feature could be had.
+    /// Records whether a feature is available.
     fn note(&mut self, feature: &str, result: io::Result<impl Sized>) -> bool {
         match result {
             Ok(_) => self.features.push(feature.to_owned()),
@@ -381,11 +391,12 @@ impl RingFacts {
     }
 }
 
-/// Whether this kernel gives this process a ring that works, and with which features. One operation goes through it: a
-/// filter of system calls (seccomp) may allow a ring to be made and not to be entered.
+/// Checks whether this kernel provides a working ring to this process, and returns its features.
+/// Performs one operation, because a system-call filter (seccomp) may allow a ring to be created
+/// but not to be entered.
 ///
 /// # Errors
-/// When it does not.
+/// Fails if there is no working ring.
 pub fn probe_ring() -> Result<RingFacts> {
     let zero = File::open("/dev/zero")
         .map_err(|error| Error::os(text!("cannot open /dev/zero", "/dev/zero を開けません"), &error))?;

@@ -1,12 +1,14 @@
-//! The issue loop: one thread, one device, as many operations in flight as the device has buffers.
+//! The issue loop: one thread, one device, and as many operations in flight as the device has
+//! buffers.
 //!
-//! The model: take the next operation for every free buffer, hand it to the device, wait for at least one to
-//! come back, account for all that did, and refill. Nothing waits for a batch to be complete, so a slot is refilled
-//! as soon as its completion is seen; where completions come in line, batches form by themselves.
+//! The loop takes the next operation for every free buffer, submits it to the device, waits for at
+//! least one completion, accounts for all completions, and refills. It never waits for a batch to
+//! complete, so a slot is refilled as soon as its completion is seen. If operations complete during
+//! submission, batches form automatically.
 //!
-//! What comes back unfinished goes on before anything new is issued; it is the same operation still.
+//! Unfinished operations continue before new ones are issued. They remain the same operation.
 //!
-//! Time: latency counts from the submission, or in an open loop from when the operation was due.
+//! Latency is measured from the submission, or in an open loop from the due time.
 
 use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
@@ -16,19 +18,19 @@ use kurabe_core::workload::{EndSync, Op, OpKind, Workload};
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::SIZE, record::Repetition, text};
 use kurabe_program::Stop;
 
-/// How often a stop is looked at while nothing is due.
+/// How often a stop request is checked while no operation is due, in ns.
 const LOOK_NS: u64 = 100_000_000;
 
-/// What one issuing thread is to do.
+/// The plan for one issuing thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Time before recording starts.
+    /// Time before recording starts, in ns.
     pub warm_up_ns: u64,
     /// Bytes after which recording starts even if the time isn't over.
     pub warm_up_bytes: Option<u64>,
-    /// Recorded time after which nothing new is issued.
+    /// Recorded time in ns after which no new operation is issued.
     pub time_ns: Option<u64>,
-    /// Whether to end with a fsync.
+    /// Whether to end with an fsync.
     pub end_sync: bool,
 }
 
@@ -51,19 +53,20 @@ impl Plan {
     }
 }
 
-/// How one issuing thread ended.
+/// The outcome of one issuing thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ThreadOutcome {
-    /// Last completion, in ns from the start of recording, the fsync at the end not included.
+    /// Last completion, in ns from the start of recording, excluding the final fsync.
     pub last_completion_ns: u64,
-    /// Time of the fsync at the end.
+    /// Duration of the final fsync in ns.
     pub end_sync_ns: Option<u64>,
     /// Operations of an open loop that were due but not issued when the time was over.
     pub unserved: u64,
 }
 
 impl ThreadOutcome {
-    /// The times of this thread as its part of a repetition. `timed_sync`: the fsync at the end is measured time.
+    /// Returns the times of this thread as its part of a repetition. With `timed_sync`, the final
+    /// fsync is part of the measured time.
     pub(crate) fn part(&self, timed_sync: bool) -> Repetition {
         let sync_ns = self.end_sync_ns.filter(|_| timed_sync).unwrap_or(0);
         let elapsed_ns = self.last_completion_ns + sync_ns;
@@ -85,13 +88,14 @@ struct Flight {
     recorded: bool,
 }
 
-/// Operations that came back unfinished, which is rare: a list of them is looked at only then.
+/// Unfinished operations. They are rare, so this list is only searched when one occurs.
 struct Rests<B> {
-    /// By the slot of their buffers; one that became whole unseen stays until its slot is used again.
+    /// Unfinished operations by the slot of their buffers. An entry whose operation has completed
+    /// in the meantime stays until its slot is used again.
     begun: Vec<(usize, u64, Unfinished)>,
-    /// What is to be handed over again.
+    /// Operations to submit again.
     again: Vec<Submission<B>>,
-    /// Whether new operations follow then.
+    /// Whether new operations are issued afterwards.
     issuing: bool,
 }
 
@@ -110,7 +114,7 @@ impl<B: Buffer> Rests<B> {
     }
 }
 
-/// Takes a device's buffers and fills them, so that this costs no measured time.
+/// Takes a device's buffers and fills them, so that this is not part of the measured time.
 pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D::Buffer> {
     let mut buffers = device.take_buffers();
     for buffer in &mut buffers {
@@ -119,12 +123,13 @@ pub fn filled_buffers<D: Device>(device: &mut D, content: &mut Content) -> Vec<D
     buffers
 }
 
-/// Runs `source` against `device` until it ends, the time is over, or a stop is asked for. `free` are the device's
-/// buffers; there are as many operations in flight as there are buffers.
+/// Drives `device` with operations from `source` until the source ends, the time is over, or a stop
+/// is requested. `free` contains the device's buffers, and there are as many operations in flight
+/// as buffers.
 ///
 /// # Errors
-/// When the device or one of its operations fails; everything in flight has come back by then, but from a device that
-/// would not take it.
+/// Fails if the device or one of its operations fails. All operations in flight have completed by
+/// then, unless the device rejected an operation.
 pub fn drive<D: Device, S: Source, O: Observer>(
     device: &mut D,
     mut free: Vec<D::Buffer>,
@@ -153,12 +158,14 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     loop {
         let mut wait = Wait::One;
         if issuing && !free.is_empty() {
-            // One reading serves all that are handed over together.
+            // One clock reading serves all operations that are submitted together.
             now_ns = device.now_ns();
         }
         if !recorded && now_ns >= record_from_ns && (has_due || free.len() == depth) {
             recorded = true;
-            // The device has had time for what comes now and for nothing else. Who is due at its own times does not wait for that.
+            // A closed loop starts recording only when the device is idle, so that all of the
+            // device's time belongs to recorded operations. Operations with due times don't wait
+            // for that.
             if !has_due {
                 record_from_ns = now_ns;
                 (deadline_ns, last_completion_ns) = (deadline_after(now_ns), now_ns);
@@ -175,7 +182,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                     has_due = due_ns.is_some();
                     if op.kind == OpKind::Write {
                         content.freshen(buffer.bytes_mut(op.length_bytes as usize));
-                        // Making the data is not the storage's time.
+                        // Generating data is not part of the storage's time.
                         now_ns = device.now_ns();
                     }
                     let started_ns = due_ns.map_or(now_ns, |due| start_ns + due);
@@ -227,7 +234,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
                 || match rests.take(flight, slot, completion.outcome, now_ns) {
                     Continuation::Whole => true,
                     Continuation::On(op) if !stop.is_asked() => {
-                        // Nothing new until these are handed over.
+                        // No new operations until these have been submitted again.
                         rests.issuing = if rests.again.is_empty() { issuing } else { rests.issuing };
                         issuing = false;
                         rests.again.push(Submission { op, buffer: completion.buffer });
@@ -283,7 +290,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     Ok(outcome)
 }
 
-/// Operations of an open loop that were due before the end but never issued.
+/// Counts the operations of an open loop that were due before the end but never issued.
 fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
     const ENOUGH: u64 = 10_000_000;
     let mut unserved = 0;
@@ -295,7 +302,7 @@ fn count_unserved<S: Source>(source: &mut S, end_ns: u64) -> u64 {
     unserved
 }
 
-/// One fsync; returns its time.
+/// Performs one fsync and returns its duration in ns.
 fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>, stop: &Stop) -> Result<u64> {
     let started_ns = device.now_ns();
     let mut unfinished = Unfinished::new(SYNC, started_ns);
@@ -322,7 +329,7 @@ fn sync<D: Device>(device: &mut D, mut free: Vec<D::Buffer>, stop: &Stop) -> Res
     }
 }
 
-/// What an operation that failed, or did less than all, is told as.
+/// Returns the error for an operation that failed or completed only in part.
 pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
@@ -364,7 +371,7 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     }
 }
 
-/// An error of the target's. If the device reports it, the remedy is to look after the device.
+/// Creates an error of the target. If the device reported it, the remedy is to check the device.
 pub(crate) fn target_error(what: Text, cause: &std::io::Error) -> Error {
     let error = Error::os(what, cause);
     if error.kind() == ErrorKind::Io {
@@ -416,7 +423,7 @@ mod tests {
         let mut plan = workload();
         plan.end.time_ns = Some(1_000_000);
         let (outcome, recorded) = run(&plan, Script { latency_ns: 10_000, ..Script::default() });
-        // Four at a time, 10 µs each, for 1 ms; the last batch is issued before the deadline.
+        // Four at a time, 10 µs each, for 1 ms. The last batch is issued before the deadline.
         assert_eq!(recorded.read.completed, 400);
         assert_eq!(outcome.unwrap().last_completion_ns, 1_000_000);
         assert_eq!(recorded.read.latency.max_ns, 10_000);
@@ -428,7 +435,8 @@ mod tests {
         plan.iodepth = 1;
         plan.end.time_ns = Some(100_000_000);
         plan.open_loop = Some(OpenLoop { rate_iops: 1000.0, arrival: Arrival::Even });
-        // One operation in the middle takes 20 ms: the 20 that were due meanwhile waited, too.
+        // One operation in the middle takes 20 ms, so the 20 that are due during that time also
+        // wait.
         let script = Script { latency_ns: 1000, slow: Some((30, 20_000_000)), ..Script::default() };
         let (_, recorded) = run(&plan, script);
         let waited: u64 = recorded
@@ -491,7 +499,7 @@ mod tests {
     fn what_is_recorded_begins_when_the_warm_up_has_come_back() {
         let mut plan = workload();
         (plan.iodepth, plan.warm_up_ns) = (4, 500_000);
-        // Shorter than what is in flight when the warm-up ends.
+        // Shorter than the operations in flight when the warm-up ends.
         plan.end.time_ns = Some(10_000);
         let (outcome, recorded) = run(&plan, Script { latency_ns: 300_000, ..Script::default() });
         assert_eq!((recorded.read.submitted, recorded.read.completed), (4, 4));
@@ -523,7 +531,8 @@ mod tests {
             (recorded.write.submitted, recorded.write.completed, recorded.write.bytes),
             (8, 8, 8 * 4096)
         );
-        // The third submission does half of the third operation, the sixth of the fifth, and so on; the rest follows.
+        // The third submission completes half of the third operation, the sixth half of the fifth,
+        // and so on. The rest follows.
         let times: Vec<_> = recorded.write.latency.buckets.iter().map(|(_, count)| *count).collect();
         assert_eq!((times, recorded.write.latency.max_ns), (vec![5, 3], 2000));
     }

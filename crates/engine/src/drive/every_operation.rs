@@ -1,9 +1,10 @@
-//! Every operation of a repetition on real storage, kept until the repetition is over.
+//! Records every operation of a repetition on real storage until the repetition is over.
 //!
-//! The model: each issuing thread notes what came back in memory, in chunks, so that a note copies nothing but itself. Nothing
-//! is written meanwhile, because the list may lie on the storage that is measured. All threads share room for a fixed number of
-//! notes; where it ends, so does the repetition, with an error. The driver is monomorphised over who hears of operations, so
-//! that a run without a list pays nothing.
+//! Each issuing thread records completions in memory, in chunks, so that adding one never copies
+//! the others. Nothing is written during the repetition, because the list may be on the storage
+//! that is measured. All threads share a fixed capacity. If it is exhausted, the repetition ends
+//! with an error. The driver is generic over the observer and monomorphised, so that a run without
+//! a list has no overhead.
 
 use crate::drive::recorder::{Observer, Recorder};
 use kurabe_core::mention::{PER_REQUEST, TIME};
@@ -16,12 +17,12 @@ use std::iter::Flatten;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::vec::IntoIter;
 
-/// Most operations that are kept: 400 MB, and a list of about 700 MB.
+/// Maximum number of operations: 400 MB of memory, and a list of about 700 MB.
 pub(crate) const MOST_OPERATIONS: u64 = 10_000_000;
-/// Operations of a chunk: so few that the last chunk of each of 2048 threads is no more than 84 MB.
+/// Operations per chunk. Small enough that the last chunks of 2048 threads need at most 84 MB.
 const CHUNK: usize = 1024;
 
-/// An operation that came back whole. Times count from the start of recording.
+/// A completed operation. Times are relative to the start of recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
     pub(crate) op: Op,
@@ -31,7 +32,7 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// As a list has it.
+    /// Converts it into an entry of the list.
     pub(crate) fn listed(self, cell_index: u32, repetition: u32) -> ListedOperation {
         let Self { op, issued_ns, completed_ns, latency_ns } = self;
         ListedOperation {
@@ -47,12 +48,12 @@ impl Note {
     }
 }
 
-/// Chunks that may still be begun.
+/// The number of chunks that may still be allocated.
 #[derive(Debug)]
 pub(crate) struct Room(AtomicU64);
 
 impl Room {
-    /// For so many operations, in whole chunks.
+    /// Creates room for this many operations, in whole chunks.
     pub(crate) fn for_operations(operations: u64) -> Self {
         Self(AtomicU64::new(operations.div_ceil(CHUNK as u64)))
     }
@@ -62,31 +63,31 @@ impl Room {
     }
 }
 
-/// What one issuing thread noted, in the order in which it came back.
+/// The completions of one issuing thread, in order.
 pub(crate) type ThreadNotes = Vec<Vec<Note>>;
 
-/// A thread's recorder that keeps every operation as well.
+/// A thread's recorder that also stores every operation.
 pub(crate) struct Noting<'a> {
     recorder: &'a mut Recorder,
     room: &'a Room,
-    /// Asked when the room is full.
+    /// Requested when the room is exhausted.
     stop: &'a Stop,
-    /// By slot: when what is in flight was handed over.
+    /// Submission times of the operations in flight, by slot.
     issued_ns: Vec<u64>,
     notes: ThreadNotes,
     is_full: bool,
 }
 
 impl<'a> Noting<'a> {
-    /// With so many operations in flight at most.
+    /// Creates the recorder for `slots` operations in flight.
     pub(crate) fn new(recorder: &'a mut Recorder, room: &'a Room, slots: usize, stop: &'a Stop) -> Self {
         Self { recorder, room, stop, issued_ns: vec![0; slots], notes: Vec::new(), is_full: false }
     }
 
-    /// What was noted.
+    /// Returns the recorded operations.
     ///
     /// # Errors
-    /// When there was more than room.
+    /// Fails if the room was not sufficient.
     pub(crate) fn into_notes(self) -> kurabe_core::Result<ThreadNotes> {
         if self.is_full { Err(too_many_operations()) } else { Ok(self.notes) }
     }
@@ -125,12 +126,12 @@ impl Observer for Noting<'_> {
     }
 }
 
-/// The notes of all threads, in the order in which the operations came back.
+/// Iterates over the operations of all threads in completion order.
 pub(crate) struct InOrder {
     threads: Vec<Flatten<IntoIter<Vec<Note>>>>,
-    /// The next of each thread.
+    /// The next operation of each thread.
     next: Vec<Option<Note>>,
-    /// When these came back, and whose they are.
+    /// Completion times of these operations, with their threads.
     order: BinaryHeap<Reverse<(u64, usize)>>,
 }
 
@@ -185,7 +186,7 @@ mod tests {
     use kurabe_core::workload::{Arrival, Data, End, OpenLoop, Pattern, SyncRule, Workload};
     use proptest::prelude::*;
 
-    /// Reads and writes on a device that leaves every third operation half done.
+    /// Runs reads and writes on a device that leaves every third operation half done.
     fn noted(
         open_loop: Option<OpenLoop>,
         bytes: u64,
@@ -236,7 +237,7 @@ mod tests {
         let (notes, recorded) = noted(None, 3000 * 4096, &room);
         assert_eq!(notes.unwrap_err().kind(), ErrorKind::Unsupported);
         let done = recorded.read.completed + recorded.write.completed + recorded.sync.completed;
-        // What was in flight when the room was full came back.
+        // The operations in flight when the room was exhausted have completed.
         assert!((CHUNK as u64..CHUNK as u64 + 8).contains(&done), "{done}");
     }
 

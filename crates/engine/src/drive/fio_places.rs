@@ -1,33 +1,37 @@
-//! Random places as a job of fio goes to them, so that the same line touches the same blocks here and there.
+//! Random offsets equal to those of a fio job, so that the same job line accesses the same blocks
+//! in both programs.
 //!
-//! The model, from fio's documentation (`randrepeat`, `randseed`, `norandommap`) and what its source does: each job has a
-//! generator of its own (L'Ecuyer, "Maximally equidistributed combined Tausworthe generators", 1996), seeded by the seed and
-//! the job's number; a draw is scaled to the blocks of the span; with a map, a block that was visited in this pass is
-//! replaced by the next one that was not. Held against fio itself by tests of the whole program.
+//! Based on fio's documentation (`randrepeat`, `randseed`, `norandommap`) and the behaviour of its
+//! source. Each job has its own generator (L'Ecuyer, "Maximally equidistributed combined Tausworthe
+//! generators", 1996), seeded from the seed and the job's number. A draw is scaled to the blocks of
+//! the span. With a map, a block already visited in this pass is replaced by the next unvisited
+//! one. End-to-end tests compare the results with fio itself.
 
 use kurabe_core::workload::{FioPlaces, Pattern, Workload};
 
-/// The seed of fio where none is given, and that of its places before version 3.35.
+/// fio's default seed, and the default seed of offsets before version 3.35.
 const OWN_SEED: u64 = 0x89;
 const OLD_SEED: u64 = 0xb189_9bed;
 /// The multiplier of fio's seeds.
 const SEED_FACTOR: u64 = 0x9e37_0001;
-/// Which of the generators of a job draws places.
+/// Index of the generator of a job that draws offsets.
 const PLACES_GENERATOR: u64 = 6;
 
-/// The places of one job.
+/// The offsets of one job.
 #[derive(Clone, Debug)]
 pub(super) struct FioJobPlaces {
     random: Tausworthe,
     count: u64,
-    /// Blocks visited in this pass, where each comes once.
+    /// Blocks visited in this pass, if each is visited once.
     visited: Option<VisitedBlocks>,
-    /// Where every pass begins anew, as fio does where its end is no time.
+    /// The initial generator, if every pass restarts with it. fio does so for jobs without a seed
+    /// that don't end by time.
     restart: Option<Tausworthe>,
 }
 
 impl FioJobPlaces {
-    /// The places of a thread of a workload whose span has so many blocks, at least one, if they are fio's.
+    /// Returns the offsets of a thread of a workload whose span has `count` blocks, at least one.
+    /// `None` if the workload does not use fio's offsets.
     pub(super) fn of(workload: &Workload, thread: u32, count: u64) -> Option<Self> {
         let FioPlaces { seed, first_job, is_old, is_wide } = workload.fio_places?;
         let job = u64::from(first_job.saturating_add(thread));
@@ -49,13 +53,13 @@ impl FioJobPlaces {
         })
     }
 
-    /// The next block.
+    /// Returns the next block.
     pub(super) fn draw(&mut self) -> u64 {
         if self.visited.as_ref().is_some_and(VisitedBlocks::are_all) {
             self.visited = Some(VisitedBlocks::new(self.count));
             match &self.restart {
                 Some(start) => self.random = start.clone(),
-                // fio draws before it sees that nothing is left.
+                // fio draws a number before it notices that no block is left.
                 None => _ = self.random.unit(),
             }
         }
@@ -64,8 +68,8 @@ impl FioJobPlaces {
     }
 }
 
-/// A combined Tausworthe generator: its bits, the factor of its seeding, and of each component the least seed and the four numbers
-/// of its recurrence.
+/// Parameters of a combined Tausworthe generator: its bits, the seeding factor, and for each
+/// component the smallest seed and the four numbers of its recurrence.
 #[derive(Debug)]
 struct TauswortheLaw {
     mask: u64,
@@ -99,7 +103,8 @@ struct Tausworthe {
 
 impl Tausworthe {
     fn new(law: &'static TauswortheLaw, seed: u64) -> Self {
-        // fio's source means powers of two, and writes exclusive ors: (2^31) + (2^17) + (2^7) are 29, 19 and 5.
+        // fio's source intends powers of two but writes exclusive ors: (2^31) + (2^17) + (2^7) are
+        // 29, 19 and 5.
         let mut last = 29 + 19 + 5u64;
         let mut state = [0; 5];
         for (component, (least, _)) in state.iter_mut().zip(law.components) {
@@ -108,12 +113,12 @@ impl Tausworthe {
             *component = last;
         }
         let mut random = Self { law, state };
-        // As in fio, so that similar seeds are apart.
+        // As in fio, so that similar seeds give different sequences.
         (0..6).for_each(|_| _ = random.unit());
         random
     }
 
-    /// The next number, from 0 to 1.
+    /// Returns the next number, from 0 to 1.
     fn unit(&mut self) -> f64 {
         let mask = self.law.mask;
         let mut bits = 0;
@@ -126,7 +131,8 @@ impl Tausworthe {
     }
 }
 
-/// Blocks that were visited: a bit for each, and above them levels with a bit for each full word below.
+/// A set of visited blocks: one bit for each block, and above them levels with one bit for each
+/// full word below.
 #[derive(Clone, Debug)]
 struct VisitedBlocks {
     levels: Vec<Vec<u64>>,
@@ -145,7 +151,8 @@ impl VisitedBlocks {
         self.left == 0
     }
 
-    /// Visits a block, or the next one behind it that was not visited, going on at the beginning. One is left.
+    /// Visits a block, or the next unvisited one after it, wrapping around at the end. At least one
+    /// must be unvisited.
     fn visit(&mut self, block: u64) -> u64 {
         let free = self.next_free(block).or_else(|| self.next_free(0)).unwrap_or(block);
         let mut bit = free;
@@ -161,10 +168,10 @@ impl VisitedBlocks {
         free
     }
 
-    /// The first block from this one on that was not visited.
+    /// Returns the first unvisited block from this one on.
     fn next_free(&self, block: u64) -> Option<u64> {
         let (mut bit, mut level) = (block, 0);
-        // Up until a word has a free bit behind, then down to the block.
+        // Go up until a word has a free bit after the current one, then down to the block.
         loop {
             let word = self.levels.get(level)?.get((bit / 64) as usize)?;
             let free = !word & (u64::MAX << (bit % 64));
@@ -207,7 +214,7 @@ mod tests {
         let order: Vec<u64> = (0..64 * 64 + 2).map(|_| visited.visit(64)).collect();
         assert!(order.iter().copied().eq(64..64 * 64 + 66));
         assert_eq!(visited.visit(64 * 64 * 3 - 1), 64 * 64 * 3 - 1);
-        // Behind the end it goes on at the beginning.
+        // The search wraps around at the end.
         assert_eq!(visited.visit(64 * 64 * 3 - 1), 0);
     }
 }

@@ -1,9 +1,10 @@
-//! Threads prepare themselves, then start together. Unlike a barrier, the gate learns the number of threads when
-//! it opens, so a thread that could not be made does not leave the others waiting.
+//! A gate at which threads wait after their preparation so that they start together. Unlike with a
+//! barrier, the number of threads is given when the gate opens, so a thread that could not be
+//! created does not block the others.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// A gate.
+/// A gate at which threads wait for a common start.
 #[derive(Debug, Default)]
 pub struct Gate {
     state: Mutex<State>,
@@ -13,12 +14,13 @@ pub struct Gate {
 #[derive(Debug, Default)]
 struct State {
     arrived: usize,
-    /// When to begin, once it is open.
+    /// Start time in ns, once the gate is open.
     begins_ns: Option<u64>,
 }
 
 impl Gate {
-    /// Called by each thread when it is ready; returns when the gate opens, with the time at which to begin.
+    /// Waits until the gate opens, and returns the start time. Called by each thread when it is
+    /// ready.
     pub fn wait(&self) -> u64 {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.arrived += 1;
@@ -28,7 +30,8 @@ impl Gate {
         state.begins_ns.unwrap_or(0)
     }
 
-    /// Waits until `count` threads are ready; then `before` tells when they begin, and the gate opens.
+    /// Waits until `count` threads are ready, then opens the gate with the start time that `before`
+    /// returns.
     pub fn open(&self, count: usize, before: impl FnOnce() -> u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let mut state = self

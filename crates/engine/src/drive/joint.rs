@@ -1,9 +1,10 @@
-//! Several workloads at once on one device whose time is its own, as a model's is.
+//! Several concurrent workloads on one device with its own clock, such as a model.
 //!
-//! The model: one loop drives them all. The source gives out operations of each in turn, as many at a time as its queue is deep, from
-//! its own start to its own end; the device around the real one notes whose operation lies in which slot; each has a recorder, whose
-//! time begins when its workload's does. They hear of each other through what the loop tells them in order: given out, handed over,
-//! come back, recorded.
+//! A single loop drives all workloads. The source issues operations of each in turn, up to its
+//! queue depth, between its own start and end. The wrapper around the device records the owner of
+//! the operation in each slot. Each workload has a recorder whose time starts with the workload.
+//! These parts communicate through the order of the loop's calls: issued, submitted, completed,
+//! recorded.
 
 use crate::drive::recorder::{Observer, Recorder};
 use crate::drive::source::{Next, Source};
@@ -17,29 +18,29 @@ use kurabe_core::workload::{EndSync, Op, OpKind, Workload};
 use std::cell::Cell;
 use std::sync::mpsc::Sender;
 
-/// A thread of one of the workloads: which workload, and which of its sources.
+/// The owner of an operation: the index of the workload, and of its source.
 type Owner = (usize, usize);
 
-/// Whose operation is spoken of.
+/// The owner of the operation that the loop currently handles.
 #[derive(Default)]
 pub(crate) struct JointTurn {
-    /// Whose was given out last, until it is handed over.
+    /// Owner of the most recently issued operation, until it is submitted.
     given_out: Cell<Option<Owner>>,
-    /// Whose came back last.
+    /// Owner of the most recent completion.
     came_back: Cell<Owner>,
 }
 
-/// One workload of several.
+/// One of the concurrent workloads.
 struct JointPart {
-    /// A source for each thread, with what it has in flight.
+    /// One source per thread, with its number of operations in flight.
     sources: Vec<(Thoughtful<Generator>, u32)>,
     turn: usize,
     iodepth: u32,
     starts_ns: u64,
     ends_ns: Option<u64>,
-    /// Operations that must come back before time ends it.
+    /// Operations that must complete before the time limit may end it.
     missing: u64,
-    /// Whether a flush comes at last.
+    /// Whether a final flush is still to be issued.
     flush_is_due: bool,
     has_ended: bool,
 }
@@ -60,7 +61,7 @@ impl JointPart {
         }
     }
 
-    /// The next operation, and which source it is of.
+    /// Returns the next operation, and the index of its source.
     fn next(&mut self, now_ns: u64) -> (Next, usize) {
         if now_ns < self.starts_ns {
             return (Next::NotBefore(self.starts_ns), 0);
@@ -100,15 +101,15 @@ impl JointPart {
     }
 }
 
-/// Nothing before something that is in flight has come back.
+/// Nothing until an operation in flight completes.
 const WHEN_ONE_IS_BACK: Next = Next::NotBefore(u64::MAX);
 
-/// Operations of a workload in flight, those of all its threads together.
+/// Returns the operations in flight of all threads of a workload.
 fn slots(workload: &Workload) -> usize {
     workload.iodepth as usize * workload.threads as usize
 }
 
-/// Of two answers without an operation, the one after which to ask again.
+/// Returns the earlier of two answers without an operation, after which to ask again.
 pub(crate) fn sooner(one: Next, other: Next) -> Next {
     match (one, other) {
         (Next::NotBefore(one_ns), Next::NotBefore(other_ns)) => Next::NotBefore(one_ns.min(other_ns)),
@@ -116,7 +117,7 @@ pub(crate) fn sooner(one: Next, other: Next) -> Next {
     }
 }
 
-/// The source of all.
+/// The combined source of all workloads.
 pub(crate) struct JointSource<'a> {
     parts: Vec<JointPart>,
     next_part: usize,
@@ -124,7 +125,7 @@ pub(crate) struct JointSource<'a> {
 }
 
 impl<'a> JointSource<'a> {
-    /// Of workloads, each of which does so many operations at least.
+    /// Combines workloads, each of which performs at least this many operations.
     pub(crate) fn of(
         workloads: &[Workload],
         least_operations: impl Fn(&Workload) -> u64,
@@ -137,7 +138,7 @@ impl<'a> JointSource<'a> {
         Self { parts: parts.collect(), next_part: 0, turn }
     }
 
-    /// Operations in flight of all together.
+    /// Returns the operations in flight of all workloads.
     pub(crate) fn slots(workloads: &[Workload]) -> usize {
         workloads.iter().map(slots).sum()
     }
@@ -171,7 +172,8 @@ impl Source for JointSource<'_> {
     }
 }
 
-/// The device, which notes whose operation lies in which slot, and where the time of each workload went.
+/// A wrapper around the device that tracks the owner of each slot, and the time breakdown of each
+/// workload.
 pub(crate) struct JointDevice<'a, D> {
     device: &'a mut D,
     turn: &'a JointTurn,
@@ -181,7 +183,7 @@ pub(crate) struct JointDevice<'a, D> {
 }
 
 impl<'a, D: Device> JointDevice<'a, D> {
-    /// Around a device with so many slots, for so many workloads.
+    /// Wraps a device with `slots` slots for `workloads` workloads.
     pub(crate) fn new(device: &'a mut D, slots: usize, workloads: usize, turn: &'a JointTurn) -> Self {
         device.keep_each();
         let sums = vec![TimeSums::default(); workloads];
@@ -201,7 +203,8 @@ impl<D: Device> Device for JointDevice<'_, D> {
     }
 
     fn submit(&mut self, request: Submission<D::Buffer>, now_ns: u64) -> Result<u64> {
-        // What comes back unfinished is handed over again without being given out: it stays whose it is.
+        // An unfinished operation is submitted again without being issued again, so its owner
+        // stays.
         if let Some(owner) = self.turn.given_out.take() {
             self.of_slot[request.buffer.slot()] = owner;
         }
@@ -224,14 +227,14 @@ impl<D: Device> Device for JointDevice<'_, D> {
     }
 }
 
-/// The recorders of all, each on the time of its workload.
+/// The recorders of all workloads, each on its workload's time.
 pub(crate) struct JointObserver<'a> {
     turn: &'a JointTurn,
     recorders: Vec<(u64, Recorder, ThreadOutcome)>,
 }
 
 impl<'a> JointObserver<'a> {
-    /// For workloads; whoever listens hears of the progress of all.
+    /// Creates recorders for workloads. `live` receives the progress of all of them.
     pub(crate) fn of(workloads: &[Workload], live: &Sender<(usize, Interval)>, turn: &'a JointTurn) -> Self {
         let recorder = |workload: &Workload| {
             let begins_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
@@ -241,7 +244,7 @@ impl<'a> JointObserver<'a> {
         Self { turn, recorders: workloads.iter().map(recorder).collect() }
     }
 
-    /// What each recorded.
+    /// Returns the recorded repetition of each workload.
     pub(crate) fn into_repetitions(self) -> Vec<Repetition> {
         let repetition = |(_, recorder, outcome): (u64, Recorder, ThreadOutcome)| {
             let mut recorded = Recorder::merge(&[recorder]);

@@ -1,7 +1,8 @@
-//! A device and a source that tell of every operation, between the driver and the real ones.
+//! Wrappers around a device and a source that report every operation.
 //!
-//! The model: the source says when an operation was due, the device when it was handed over and came back. The driver
-//! knows nothing of them, so that what is not listed costs nothing. On real storage `every_operation.rs` does this.
+//! The source knows when an operation was due, and the device knows when it was submitted and
+//! completed. The driver does not know about them, so a run without a list has no overhead. On real
+//! storage, `every_operation.rs` has this role.
 
 use crate::drive::source::{Next, Source};
 use kurabe_core::device::{Buffer, Completion, Device, Submission, Wait};
@@ -9,24 +10,24 @@ use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::{Result, workload::Op};
 use std::cell::Cell;
 
-/// Which operations are listed.
+/// The cell and repetition of listed operations.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ListedPlace {
-    /// Place of their cell in the run, from 0.
+    /// Zero-based index of their cell in the run.
     pub(crate) cell_index: u32,
-    /// Number of their repetition, from 0.
+    /// Zero-based index of their repetition.
     pub(crate) repetition: u32,
-    /// Those handed over before this, on the device's clock, are warm-up; the first of the others begins the recording, unless it
-    /// was due at a time.
+    /// Operations submitted before this time, on the device's clock, are warm-up. The first of the
+    /// others starts the recording, unless it had a due time.
     pub(crate) recorded_from_ns: u64,
 }
 
-/// A source whose operations say when they were due.
+/// A source that exposes the due times of its operations.
 pub(crate) struct Dues<'a, S> {
     pub(crate) source: &'a mut S,
-    /// The device's clock at the source's zero.
+    /// The device's time at the source's zero.
     pub(crate) start_ns: u64,
-    /// When the operation was due that was given out last, on the device's clock.
+    /// Due time of the most recently issued operation, on the device's clock.
     pub(crate) due_ns: &'a Cell<Option<u64>>,
 }
 
@@ -54,18 +55,18 @@ impl<S: Source> Source for Dues<'_, S> {
 pub(crate) struct ListedDevice<'a, 'l, D> {
     device: &'a mut D,
     place: ListedPlace,
-    /// Whether one came that is no warm-up.
+    /// Whether an operation after the warm-up has been submitted.
     has_begun: bool,
     due_ns: &'a Cell<Option<u64>>,
-    /// By slot: what is in flight, when it was due, and when it was handed over.
+    /// Operations in flight by slot, with due time and submission time.
     flights: Vec<Option<(Op, u64, u64)>>,
-    /// What came back from one call, with where its time went still to be asked for.
+    /// Completions of one call whose time breakdown has not been read yet.
     ended: Vec<(bool, ListedOperation)>,
     list: OperationList<'l>,
 }
 
 impl<'a, 'l, D: Device> ListedDevice<'a, 'l, D> {
-    /// A device with so many buffers.
+    /// Wraps a device with `slots` buffers.
     pub(crate) fn new(
         device: &'a mut D,
         slots: usize,
@@ -111,7 +112,7 @@ impl<D: Device> Device for ListedDevice<'_, '_, D> {
                     op,
                     issued_ns: issued_ns.saturating_sub(place.recorded_from_ns),
                     completed_ns: completed_at_ns.saturating_sub(place.recorded_from_ns),
-                    // As the recorder counts it.
+                    // Computed in the same way as by the recorder.
                     latency_ns: completed_at_ns.saturating_sub(due_ns.max(place.recorded_from_ns)),
                     error: completion.outcome.err(),
                     times_ns: Vec::new(),

@@ -1,9 +1,10 @@
-//! A mapping of a target into memory: bytes are copied from it and into it.
+//! A memory mapping of a target. Operations copy bytes from and to it.
 //!
-//! The model: the pages of an operation are asked for first (`MADV_POPULATE_READ` and `MADV_POPULATE_WRITE`, since Linux 5.14), so that
-//! a page that cannot be read is an error, and are copied after that. A page that the kernel takes away between the two and cannot
-//! provide again, because the file became shorter or the device fails, raises SIGBUS, which `bus_error` turns into an error. The
-//! mapping is unusable after that.
+//! The pages of an operation are populated first (`MADV_POPULATE_READ` and `MADV_POPULATE_WRITE`,
+//! since Linux 5.14), so that an unreadable page is reported as an error, and are then copied. If
+//! the kernel evicts a page between the two steps and can't provide it again, because the file was
+//! truncated or the device fails, it raises SIGBUS, which `bus_error` turns into an error. After
+//! that, the mapping is unusable.
 #![allow(unsafe_code)]
 
 use crate::drive::bus_error;
@@ -17,24 +18,26 @@ use std::fs::File;
 use std::io::{Seek, SeekFrom};
 use std::ptr::NonNull;
 
-/// What the kernel is asked for begins at a multiple of this, the smallest page of any processor; so does the mapping.
+/// Ranges passed to the kernel start at a multiple of this size, the smallest page size of any
+/// processor. So does the mapping.
 const PAGE_BYTES: usize = 4096;
 
-/// All of a target in memory.
+/// A whole target mapped into memory.
 pub(crate) struct Mapping {
     start: NonNull<u8>,
     length: usize,
-    /// Whether a write is done only when it is safe.
+    /// Whether a write completes only when it is durable.
     durable: bool,
-    /// Whether anonymous memory has replaced it, because a page was lost.
+    /// Whether anonymous memory has replaced it because a page was lost.
     is_lost: Cell<bool>,
 }
 
 impl Mapping {
-    /// Maps a target, to be written as well if `writes`.
+    /// Maps a target, also for writing if `writes` is set.
     ///
     /// # Errors
-    /// When there is no room in the address space, and `Unsupported` where pages cannot be asked for.
+    /// Fails if there is not enough address space, and with `Unsupported` if pages can't be
+    /// populated.
     pub(crate) fn of(mut file: &File, writes: bool, durable: bool) -> Result<Self> {
         let cannot = |error: &std::io::Error| {
             Error::os(text!("cannot map the target into memory", "対象をメモリーにマップできません"), error)
@@ -45,7 +48,7 @@ impl Mapping {
             return Err(shortened(0));
         }
         let protection = if writes { ProtFlags::READ | ProtFlags::WRITE } else { ProtFlags::READ };
-        // SAFETY: a fresh mapping at an address of the kernel's choice touches no existing memory.
+        // SAFETY: a new mapping at an address that the kernel chooses touches no existing memory.
         let start = unsafe { mmap(std::ptr::null_mut(), length, protection, MapFlags::SHARED, file, 0) };
         let start = start.map_err(|error| cannot(&error.into()))?;
         let start = NonNull::new(start.cast::<u8>()).ok_or_else(|| cannot(&Errno::NOMEM.into()))?;
@@ -60,7 +63,7 @@ impl Mapping {
                     "take Linux 5.14 or later, or {ENGINE} threads",
                     "Linux 5.14 以降を使うか、{ENGINE} threads を指定してください"
                 ))),
-            // What the first page has to say is told by the operation that reads it.
+            // An error of the first page is reported by the operation that reads it.
             _ => Ok(mapping),
         }
     }
@@ -72,25 +75,27 @@ impl Mapping {
             return Err(if op.kind == OpKind::Read { ErrorNumber::INVALID } else { ErrorNumber::NO_SPACE });
         }
         let (length, failed) = (bytes.len(), |error: Errno| match error {
-            // The kernel's word for a page that cannot be had.
+            // The kernel's error for an unavailable page.
             Errno::FAULT => ErrorNumber::IO,
             error => ErrorNumber(error.raw_os_error()),
         });
         if self.is_lost.get() {
             return Err(ErrorNumber::IO);
         }
-        // SAFETY: the bytes lie in the mapping, as was checked above.
+        // SAFETY: the range lies in the mapping, as checked above.
         let mapped = unsafe { self.start.add(from) }.as_ptr();
         match op.kind {
             OpKind::Read => {
                 self.populate(from, length, Advice::LinuxPopulateRead).map_err(failed)?;
-                // SAFETY: both are `length` bytes, the mapping's and those of a buffer of its own memory.
+                // SAFETY: both are `length` bytes long and don't overlap: one is the mapping, the
+                // other a buffer in separate memory.
                 self.touch(|| unsafe { std::ptr::copy_nonoverlapping(mapped, bytes.as_mut_ptr(), length) })
                     .map_err(failed)?;
             }
             OpKind::Write => {
                 self.populate(from, length, Advice::LinuxPopulateWrite).map_err(failed)?;
-                // SAFETY: as above; a target that is written is mapped so, or the kernel has refused it right before.
+                // SAFETY: as above. A target that is written is mapped for writing, or populating
+                // it has just failed.
                 self.touch(|| unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), mapped, length) })
                     .map_err(failed)?;
                 if self.durable {
@@ -104,37 +109,38 @@ impl Mapping {
         Ok(op.length_bytes)
     }
 
-    /// Copies from the mapping or into it.
+    /// Copies from or to the mapping.
     fn touch(&self, copy: impl FnOnce()) -> rustix::io::Result<()> {
-        // SAFETY: the mapping is whole, has no references into it, and is of one thread, because it is not `Sync`; a copy of bytes
-        // does not unwind.
+        // SAFETY: this is the whole mapping, there are no references into it, and only one thread
+        // uses it, because the type is not `Sync`. Copying bytes does not unwind.
         unsafe { bus_error::touching(self.start, self.length, copy) }.inspect_err(|_| self.is_lost.set(true))
     }
 
-    /// Has the kernel bring the pages of these bytes.
+    /// Lets the kernel populate the pages of a range.
     fn populate(&self, from: usize, length: usize, advice: Advice) -> rustix::io::Result<()> {
         let (start, length) = self.pages(from, length);
-        // SAFETY: the pages lie in the mapping; to bring them changes nothing in them.
+        // SAFETY: the pages lie in the mapping. Populating them does not change their contents.
         unsafe { madvise(start.cast(), length, advice) }
     }
 
-    /// Has what was written of these bytes brought to the target.
+    /// Writes the data in a range back to the target.
     fn flush(&self, from: usize, length: usize) -> rustix::io::Result<()> {
         let (start, length) = self.pages(from, length);
         // SAFETY: the pages lie in the mapping.
         unsafe { msync(start.cast(), length, MsyncFlags::SYNC) }
     }
 
-    /// The whole pages that hold these bytes.
+    /// Returns the whole pages that contain a range.
     fn pages(&self, from: usize, length: usize) -> (*mut u8, usize) {
         let first = from - from % PAGE_BYTES;
-        // SAFETY: the first page lies in the mapping if the bytes do.
+        // SAFETY: the first page lies in the mapping if the range does.
         let start = unsafe { self.start.add(first) }.as_ptr();
         (start, from + length - first)
     }
 }
 
-/// The error of an operation that failed if the target ends before it by now; `None` if it failed for another reason.
+/// Returns the error for a failed operation if the target now ends before it. `None` if the
+/// operation failed for another reason.
 pub(crate) fn ends_before(mut file: &File, op: Op) -> Option<Error> {
     let end_bytes = file.seek(SeekFrom::End(0)).ok()?;
     (op.offset_bytes + u64::from(op.length_bytes) > end_bytes).then(|| shortened(end_bytes))
@@ -154,7 +160,7 @@ fn shortened(end_bytes: u64) -> Error {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the mapping was made in `of`, and nothing refers to its bytes.
+        // SAFETY: the mapping was created in `of`, and there are no references into it.
         let unmapped = unsafe { munmap(self.start.as_ptr().cast(), self.length) };
         debug_assert!(unmapped.is_ok());
     }
@@ -190,7 +196,7 @@ mod tests {
         assert_eq!(beyond, Err(ErrorNumber::INVALID));
     }
 
-    /// Touched, these pages would end the program.
+    /// Accessing these pages directly would abort the program.
     #[test]
     fn a_page_that_cannot_be_had_is_an_error() {
         let file = tempfile::tempfile().unwrap();
@@ -216,14 +222,14 @@ mod tests {
             let touched = lost.touch(|| {
                 let memory = bytes.as_mut_ptr();
                 let (from, to) = if writes { (memory, page) } else { (page, memory) };
-                // SAFETY: both are a page long, the mapping's and the array.
+                // SAFETY: both are one page long: the mapping's page and the array.
                 unsafe { std::ptr::copy_nonoverlapping(from, to, PAGE_BYTES) };
             });
             assert_eq!(touched, Err(Errno::IO));
             let first = op(OpKind::Read, 0, PAGE);
             assert_eq!(lost.carry(first, &mut bytes), Err(ErrorNumber::IO), "it is no longer the file");
             assert!(ends_before(&file, op(OpKind::Read, 4 * u64::from(PAGE), PAGE)).is_some());
-            // What else is mapped is as it was.
+            // Other mappings are not affected.
             let other = Mapping::of(&file, writes, false).unwrap();
             assert_eq!(other.carry(first, &mut bytes), Ok(PAGE));
             assert!(ends_before(&file, first).is_none());

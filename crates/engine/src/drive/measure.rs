@@ -1,15 +1,17 @@
-//! One repetition of a workload, or of several at once, on a real target, with all their threads.
+//! One repetition of a workload, or of several concurrent ones, on a real target with all their
+//! threads.
 //!
-//! The model: with io_uring, one operating-system thread per thread of the workload, each with a ring as deep as
-//! the queue. With pread/pwrite, as many operating-system threads as operations in flight; those that make up one
-//! thread's queue share its generator. Rings, buffers and data are made before the start; all threads start together, those of
-//! several workloads that run at once, too.
+//! With io_uring, each thread of the workload is one operating-system thread, with a ring as deep
+//! as the queue. With pread/pwrite, there are as many operating-system threads as operations in
+//! flight, and those that form one thread's queue share its generator. Rings, buffers and data are
+//! prepared before the start. All threads start together, also those of concurrent workloads.
 //!
 //! # To add an engine
 //!
-//! - Write `device_NAME.rs` with a `Device` and a `Buffer`. Errors of operations are completions, errors of the device `Err`.
-//! - Add a variant of `Engine`, its arm here, its word in `cli/args/run.rs`, its name in `report`, and whether `auto` may choose it
-//!   (`steps/choose.rs`).
+//! - Write `device_NAME.rs` with a `Device` and a `Buffer`. Errors of operations are completions;
+//!   errors of the device are `Err`.
+//! - Add a variant of `Engine`, its arm here, its keyword in `cli/args/run.rs`, its name in
+//!   `report`, and whether `auto` may select it (`steps/choose.rs`).
 //! - Describe it in docs/record.md and in a line of `kurabe doctor`, and test it on a real file.
 
 use crate::clock::{monotonic_ns, sleep_until};
@@ -35,14 +37,14 @@ use std::sync::{Mutex, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::Duration;
 
-/// Most operating-system threads of a repetition.
+/// Maximum number of operating-system threads of a repetition.
 const MOST_LANES: u32 = 2048;
-/// Stack of such a thread.
+/// Stack size of such a thread, in bytes.
 const LANE_STACK_BYTES: usize = 512 << 10;
-/// How often the interrupt is looked at and progress is told.
+/// Interval at which the interrupt is checked and progress is reported.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The processor's time of the process from some moment on.
+/// The CPU time of the process at a start time.
 pub(crate) struct CpuWatch((u64, u64));
 
 impl CpuWatch {
@@ -50,7 +52,7 @@ impl CpuWatch {
         Self(platform::cpu_times_ns())
     }
 
-    /// What was used since then.
+    /// Returns the CPU time used since the start.
     pub(crate) fn used(&self) -> CpuUse {
         let ((user_ns, system_ns), before) = (platform::cpu_times_ns(), self.0);
         CpuUse { user_ns: user_ns.saturating_sub(before.0), system_ns: system_ns.saturating_sub(before.1) }
@@ -58,19 +60,20 @@ impl CpuWatch {
 }
 
 impl RingFacts {
-    /// Of ordinary calls, which always sleep, with these pages under their buffers.
+    /// Returns the facts for ordinary system calls, which always sleep, with these pages for the
+    /// buffers.
     pub(crate) fn of_calls(features: Vec<String>, pages: Pages) -> Self {
         Self { features, fallbacks: Vec::new(), wait: WaitMode::Sleep, pages, workers: 0 }
     }
 
-    /// Of a device of [`ThreadsDevice`], for which `asked` pages were wanted and `got` were had.
+    /// Returns the facts for a [`ThreadsDevice`] with requested and actual pages.
     pub(crate) fn of_threads(asked: Pages, got: Pages) -> Self {
         let mut facts = Self::of_calls(vec!["pread-pwrite".to_owned()], asked);
         facts.took_pages(got);
         facts
     }
 
-    /// What the record keeps.
+    /// Converts the facts into a record.
     pub(crate) fn record(
         self,
         engine: Engine,
@@ -98,46 +101,47 @@ pub struct Issue {
     pub engine: Engine,
     /// How completions are awaited.
     pub wait: WaitMode,
-    /// Pages under the buffers.
+    /// Pages that back the buffers.
     pub pages: Pages,
 }
 
-/// A repetition.
+/// The result of one repetition.
 #[derive(Debug)]
 pub struct MeasuredRepetition {
-    /// What was recorded, with the CPU time of the process.
+    /// The recorded operations, with the CPU time of the process.
     pub recorded: Repetition,
-    /// What the engine came out as.
+    /// The properties of the engine.
     pub facts: RingFacts,
-    /// Operating-system threads that issued operations.
+    /// Number of operating-system threads that issued operations.
     pub issuing_threads: u32,
-    /// When the first of them began, by the monotonic clock, its delay left out.
+    /// When the first of them started, on the monotonic clock, without its start delay.
     pub begun_ns: u64,
-    /// Processor time of those threads.
+    /// CPU time of those threads, in ns.
     thread_cpu_ns: u64,
-    /// Every operation, by issuing thread, if they are listed.
+    /// Every operation by issuing thread, if they are listed.
     pub(crate) notes: Vec<ThreadNotes>,
 }
 
-/// What one operating-system thread is made of.
+/// The work of one operating-system thread.
 struct Lane<'a, S> {
     job: usize,
     source: &'a Mutex<S>,
     number: u64,
 }
 
-/// One of the things that run at once: sources of operations, a thread each, the workload that they are of, and how they are done.
+/// One of the concurrent jobs: its sources (one per thread), its workload, and how it is issued.
 pub(crate) struct LaneGroup<S> {
     pub(crate) sources: Vec<S>,
     pub(crate) workload: Workload,
     pub(crate) issue: Issue,
 }
 
-/// Runs a workload once. `open` opens the target anew for every thread; `live` hears of progress about ten times a
-/// second: the time since the start, what was done since the last call, and how long that was.
+/// Runs a workload once. `open` opens the target separately for every thread. `live` is called
+/// about ten times a second with the time since the start, the operations since the last call, and
+/// the length of that interval.
 ///
 /// # Errors
-/// When the engine cannot be had, or the target fails.
+/// Fails if the engine is not available or the target fails.
 pub fn measure(
     open: &(dyn Fn() -> Result<Opened> + Sync),
     workload: &Workload,
@@ -150,10 +154,11 @@ pub fn measure(
     measured.pop().ok_or_else(no_threads)
 }
 
-/// Runs all jobs at once, each once, and `lists` their operations; what each came to, in their order. `meet` tells when they begin, once they are ready.
+/// Runs all jobs once, concurrently, and returns their results in order. `lists` enables recording
+/// of every operation. `meet` returns the start time, once all threads are ready.
 ///
 /// # Errors
-/// When an engine cannot be had, or the target fails; those of `meet`.
+/// Fails if an engine is not available or the target fails. Returns the errors of `meet`.
 pub(crate) fn measure_groups<S: Source + Send>(
     open: &(dyn Fn(&Workload) -> Result<Opened> + Sync),
     jobs: Vec<LaneGroup<S>>,
@@ -223,17 +228,17 @@ pub(crate) fn measure_groups<S: Source + Send>(
     })
 }
 
-/// Operating-system threads for a thread of a workload.
+/// Returns the number of operating-system threads per thread of a workload.
 fn lanes_per_thread(issue: Issue, workload: &Workload) -> u32 {
     if issue.engine == Engine::Uring { 1 } else { workload.iodepth }
 }
 
-/// The fsync at the end of a workload.
+/// Returns whether an fsync follows at the end of a workload.
 fn end_sync(workload: &Workload) -> EndSync {
     if workload.writes() { workload.sync.at_end } else { EndSync::None }
 }
 
-/// Refuses more operating-system threads than are taken.
+/// Rejects jobs that need too many operating-system threads.
 fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
     let lane_count = jobs.iter().fold(0u32, |count, job| {
         let of_job = lanes_per_thread(job.issue, &job.workload).saturating_mul(job.sources.len() as u32);
@@ -242,8 +247,8 @@ fn check_lanes<S>(jobs: &[LaneGroup<S>]) -> Result<()> {
     if lane_count > MOST_LANES { Err(too_many_lanes(lane_count)) } else { Ok(()) }
 }
 
-/// Gives each job its part of the processor's time. That is known of the process, kernel workers among it; jobs share it by the
-/// time of their own threads.
+/// Divides the CPU time among the jobs. Only the total of the process, including kernel workers, is
+/// known, so it is divided in proportion to the jobs' own thread times.
 fn share_time(measured: &mut [MeasuredRepetition], cpu: CpuUse) {
     let whole_ns: u64 = measured.iter().map(|job| job.thread_cpu_ns).sum();
     for job in measured {
@@ -253,7 +258,7 @@ fn share_time(measured: &mut [MeasuredRepetition], cpu: CpuUse) {
     }
 }
 
-/// What all lanes did, as one measurement; the processor's time is not known here.
+/// Merges the results of all lanes. The CPU time is not known here.
 fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition> {
     let issuing_threads = ended.len() as u32;
     let mut recorders = Vec::with_capacity(ended.len());
@@ -275,16 +280,16 @@ fn together(ended: Vec<LaneEnd>, end_sync: EndSync) -> Result<MeasuredRepetition
     Ok(MeasuredRepetition { recorded, facts, issuing_threads, begun_ns: 0, thread_cpu_ns, notes })
 }
 
-/// What all lanes of a job share.
+/// Data that all lanes of a job share.
 struct SharedByLanes<'a> {
     open: &'a (dyn Fn(&Workload) -> Result<Opened> + Sync),
     workload: Workload,
     issue: Issue,
-    /// Where every operation is kept, if that is wanted.
+    /// Room for every operation, if they are listed.
     room: Option<&'a Room>,
     gate: &'a Gate,
     stop: &'a Stop,
-    /// When the first thread began.
+    /// When the first thread started, in ns.
     begun_ns: AtomicU64,
 }
 
@@ -308,7 +313,8 @@ impl SharedByLanes<'_> {
                     }
                     Err(error) => Err(error),
                 };
-                // Nobody else draws from this source, so it is locked once, not for every operation.
+                // No other lane uses this source, so it is locked once instead of for every
+                // operation.
                 let mut source = lane.source.lock().unwrap_or_else(PoisonError::into_inner);
                 self.drive_lane(opened, &mut *source, lane.number, live)
             }
@@ -327,7 +333,7 @@ impl SharedByLanes<'_> {
         }
     }
 
-    /// The target, for a thread that from now on runs where it may.
+    /// Opens the target for a lane, and pins the thread to its processors.
     fn opened(&self, lane_number: u64) -> Result<Opened> {
         if let Some(Processors { numbers, one_each }) = &self.workload.processors {
             let one = lane_number as usize % numbers.len().max(1);
@@ -382,7 +388,7 @@ impl SharedByLanes<'_> {
         Ok((recorder, driven?, facts, notes?, platform::thread_cpu_ns()))
     }
 
-    /// Sleeps until the job begins, unless it is stopped before.
+    /// Sleeps until the job starts, unless it is stopped earlier.
     fn wait_for_start(&self, gate_ns: u64) {
         let begins_ns = monotonic_ns().max(gate_ns).saturating_add(self.workload.start_delay_ns);
         while !self.stop.is_asked() {
@@ -395,12 +401,12 @@ impl SharedByLanes<'_> {
     }
 }
 
-/// Returns the result of a thread, and raises its panic again in this one.
+/// Returns the result of a thread. Propagates its panic to this thread.
 fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Tells progress and forwards the user's interrupt until all lanes have hung up.
+/// Reports progress and forwards the user's interrupt until all lanes have disconnected.
 pub(crate) fn watch(
     receiver: &Receiver<(usize, Interval)>,
     interrupt: &Stop,

@@ -1,14 +1,15 @@
-//! What workloads that run at the same time know of each other: who has done how much, and whether it is over for all.
+//! Shared state of concurrent workloads: how much each has done, and whether all must end.
 //!
-//! The model: of those who share in one group, each gives out operations while its part of what all have given out is not above its
-//! share (fio's `flow`). Who has ended, or whose time is over, counts no more. Once one ends whose end is that of all (fio's
-//! `exitall`), nobody gives out anything. Times are from the start of all.
+//! Within a group, a workload issues operations while its part of all operations does not exceed
+//! its share (fio's `flow`). A workload that has ended, or whose time is over, no longer counts.
+//! When a workload ends that also ends all others (fio's `exitall`), no workload issues any more
+//! operations. Times are relative to the common start.
 
 use kurabe_core::workload::{Flow, Workload};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Workloads at the same time.
+/// The state of concurrent workloads.
 pub(crate) struct Neighbours(Vec<Neighbour>);
 
 struct Neighbour {
@@ -20,7 +21,7 @@ struct Neighbour {
 }
 
 impl Neighbours {
-    /// Of all workloads that run at once.
+    /// Creates the state for all concurrent workloads.
     pub(crate) fn of(workloads: &[Workload]) -> Arc<Self> {
         let member = |workload: &Workload| {
             let begins_ns = workload.start_delay_ns.saturating_add(workload.warm_up_ns);
@@ -35,12 +36,12 @@ impl Neighbours {
         Arc::new(Self(workloads.iter().map(member).collect()))
     }
 
-    /// Whether all is over.
+    /// Returns whether all workloads must end.
     pub(crate) fn is_over(&self, now_ns: u64) -> bool {
         self.0.iter().any(|member| member.ends_all && member.is_over(now_ns))
     }
 
-    /// Whether a member has had its share for now.
+    /// Returns whether a member has reached its share for now.
     pub(crate) fn has_its_share(&self, index: usize, now_ns: u64) -> bool {
         let member = &self.0[index];
         let Some(flow) = member.flow.filter(|_| !member.is_over(now_ns)) else { return false };
@@ -52,7 +53,7 @@ impl Neighbours {
         member.done() * weights > all * u128::from(flow.weight)
     }
 
-    /// A member gave out an operation, which is counted where its share is asked for.
+    /// Counts an operation that a member issued, if its share is limited.
     pub(crate) fn gave_out(&self, index: usize) {
         let member = &self.0[index];
         if member.flow.is_some() {
@@ -60,7 +61,7 @@ impl Neighbours {
         }
     }
 
-    /// A member has nothing more.
+    /// Marks a member as ended.
     pub(crate) fn ended(&self, index: usize) {
         self.0[index].has_ended.store(true, Ordering::Relaxed);
     }

@@ -1,8 +1,9 @@
 //! A random order that visits every block once, without a table.
 //!
-//! The model: a Feistel network of four rounds is a permutation of 2^(2h) numbers; numbers outside the domain are
-//! sent through again until they fall inside (cycle walking: Black and Rogaway, "Ciphers with arbitrary finite
-//! domains", 2002). The domain is at most four times the number of blocks, so fewer than four walks are expected.
+//! A Feistel network of four rounds is a permutation of 2^(2h) numbers. Numbers outside the domain
+//! are passed through again until they fall inside (cycle walking: Black and Rogaway, "Ciphers with
+//! arbitrary finite domains", 2002). The network's domain is at most four times the number of
+//! blocks, so fewer than four passes are expected.
 
 use kurabe_core::random::split_mix;
 
@@ -15,7 +16,7 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `0..count` that belongs to a seed.
+    /// Creates the permutation of `0..count` for a seed.
     pub fn new(count: u64, seed: u64) -> Self {
         let bits = u64::BITS - count.saturating_sub(1).leading_zeros();
         let mut state = seed;
@@ -26,7 +27,7 @@ impl Permutation {
         }
     }
 
-    /// Where the `index`-th visit goes. `index` must be below the count.
+    /// Returns the block of the `index`-th visit. `index` must be below the count.
     #[inline]
     pub fn at(&self, index: u64) -> u64 {
         debug_assert!(index < self.count);

@@ -1,32 +1,33 @@
-//! Places under a law by which some are gone to more often than others.
+//! Offsets from a non-uniform distribution.
 //!
-//! The model: Zipf and Pareto draw ranks, which a permutation scatters over the span; zones and the normal distribution draw
-//! places as they lie. The laws are those of fio's `random_distribution`.
+//! Zipf and Pareto draw ranks, which a permutation scatters over the span. Zones and the normal
+//! distribution draw offsets directly. The distributions are those of fio's `random_distribution`.
 
 use crate::drive::{permutation::Permutation, zipf::Zipf};
 use kurabe_core::random::Random;
 use kurabe_core::workload::{Pattern, Workload};
 
-/// A law of places, from 0 up to a number of them.
+/// A distribution of places, numbered from 0.
 #[derive(Clone, Debug)]
 pub(super) enum Places {
-    /// Ranks by their popularity.
+    /// Zipf-distributed ranks.
     Zipf { ranks: Zipf, scatter: Permutation },
-    /// The rank is a power of a uniform number.
+    /// Pareto-distributed ranks: the rank is a power of a uniform number.
     Pareto { power: f64, count: u64, scatter: Permutation },
-    /// About the middle.
+    /// Normally distributed around the middle.
     Normal { deviation: f64, count: u64 },
-    /// For each zone: up to which percent of the draws it is the one, its first place, and how many it has.
+    /// For each zone: the cumulative percentage of draws, the first place, and the number of
+    /// places.
     Zones(Vec<(u64, u64, u64)>),
 }
 
 impl Places {
-    /// The law of a workload whose span has so many places, at least one.
+    /// Returns the distribution of a workload whose span has `count` places, at least one.
     pub(super) fn of(workload: &Workload, count: u64) -> Self {
         let scatter = Permutation::new(count, workload.seed);
         match workload.pattern {
             Pattern::Zipf { exponent } => Self::Zipf { ranks: Zipf::new(count, exponent), scatter },
-            // Of x uniform in 0..1, x^power lies below `skew` in a share of 1 - skew.
+            // For x uniform in 0..1, x^power is below `skew` with probability 1 - skew.
             Pattern::Pareto { skew } => Self::Pareto { power: skew.ln() / (1.0 - skew).ln(), count, scatter },
             Pattern::Normal { deviation_percent } => {
                 Self::Normal { deviation: count as f64 * deviation_percent / 100.0, count }
@@ -35,7 +36,7 @@ impl Places {
         }
     }
 
-    /// The next place.
+    /// Draws a place.
     pub(super) fn draw(&self, random: &mut Random) -> u64 {
         match self {
             Self::Zipf { ranks, scatter } => scatter.at(ranks.draw(random)),
@@ -43,7 +44,7 @@ impl Places {
                 scatter.at(((*count as f64 * random.unit().powf(*power)) as u64).min(count - 1))
             }
             Self::Normal { deviation, count } => {
-                // Box and Muller's transform; the tails beyond the ends lie at the ends.
+                // Box-Muller transform. Values beyond the ends are moved to the ends.
                 let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
                 let deviate = radius * (std::f64::consts::TAU * random.unit()).cos();
                 ((*count as f64 / 2.0 + deviate * deviation).max(0.0) as u64).min(count - 1)
@@ -63,7 +64,7 @@ fn zones(workload: &Workload, count: u64) -> Vec<(u64, u64, u64)> {
         let first = count * covered / 100;
         until += u64::from(zone.access_percent);
         covered += u64::from(zone.span_percent);
-        // A zone of a span of few places has one of them at least.
+        // A zone of a small span has at least one place.
         (until, first.min(count - 1), (count * covered / 100).saturating_sub(first).max(1))
     };
     workload.zones.iter().map(bounds).collect()
@@ -76,7 +77,7 @@ mod tests {
 
     const COUNT: u64 = 1000;
 
-    /// The share of draws that lie in a range of places.
+    /// Returns the share of draws that lie in a range of places.
     fn share(pattern: Pattern, zones: Vec<AccessZone>, lies: impl Fn(u64) -> bool) -> f64 {
         let workload = Workload { zones, ..Workload::plain(pattern, 512, COUNT * 512) };
         let (places, mut random) = (Places::of(&workload, COUNT), Random::new(5, 0));

@@ -1,28 +1,30 @@
-//! The readers of a trace: each of its units is one, and has one operation in flight.
+//! The readers of a trace. Each unit of the trace is one reader with one operation in flight.
 //!
-//! The model: threads of a program, each of which waits for what it asked before it asks for more. A reader's next
-//! operation comes when the one before has ended and the pause between them in the trace is over. So what a slow target
-//! delays is what follows in the same reader, and nothing else: the order of operations is the target's, not the trace's.
+//! A reader models a program thread that waits for each result before it makes the next request. A
+//! reader's next operation is issued when the previous one has completed and the recorded pause
+//! between them is over. A slow target therefore delays only later operations of the same reader,
+//! and the order of operations is determined by the target, not by the trace.
 
 use kurabe_core::{trace::Trace, workload::Op};
 
-/// What the readers have to ask.
+/// The next request of the readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Demand {
-    /// The operation of the trace at this place, by this reader.
+    /// The operation at this index of the trace, from this reader.
     Operation { reader: usize, place: usize },
-    /// Nothing before this time, in ns from the start; `u64::MAX` before an operation ends.
+    /// Nothing before this time, in ns from the start. `u64::MAX` means until an operation
+    /// completes.
     NotBefore(u64),
-    /// Nothing any more.
+    /// No more operations.
     End,
 }
 
 #[derive(Clone, Debug)]
 struct TraceReader {
-    /// Places of its operations in the trace.
+    /// Indexes of its operations in the trace.
     places: Vec<usize>,
     next: usize,
-    /// Nothing before this time, in ns from the start.
+    /// Earliest time of its next operation, in ns from the start.
     ready_ns: u64,
     in_flight: Option<Op>,
 }
@@ -31,7 +33,7 @@ struct TraceReader {
 #[derive(Clone, Debug)]
 pub(crate) struct Readers {
     all: Vec<TraceReader>,
-    /// Who is asked next.
+    /// The reader to ask next.
     turn: usize,
 }
 
@@ -49,7 +51,7 @@ impl Readers {
         Self { all, turn: 0 }
     }
 
-    /// What comes next; the caller says what it made of an operation by [`Self::sent`].
+    /// Returns the next request. The caller reports the resulting operation with [`Self::sent`].
     pub(crate) fn ask(&mut self, now_ns: u64) -> Demand {
         let mut soonest = Demand::End;
         for _ in 0..self.all.len() {
@@ -75,7 +77,8 @@ impl Readers {
         reader.next += 1;
     }
 
-    /// An operation ended. Of equal ones it does not matter whose.
+    /// Handles the completion of an operation. If several equal ones are in flight, any of them may
+    /// be chosen.
     pub(crate) fn ended(&mut self, op: Op, now_ns: u64, trace: &Trace) {
         let Some(reader) = self.all.iter_mut().find(|reader| reader.in_flight == Some(op)) else { return };
         reader.in_flight = None;

@@ -1,34 +1,40 @@
-//! What is kept of every operation.
+//! Records operations.
 //!
-//! The model: per kind of operation a histogram and a byte count; an interval of 100 ms that is pushed onto the
-//! series when it is over; and the operations that took far longer than the median. One completion costs a
-//! histogram increment, a few additions and four comparisons. Of slow operations with one in flight the first are kept with their
-//! places: how time depends on position and distance tells a walked chain from an arm.
+//! For each kind of operation there is a histogram and a byte count. There is also a current
+//! interval of 100 ms, which is appended to the series when it is over, and a list of operations
+//! that took far longer than the median. One completion costs a histogram increment, a few
+//! additions and four comparisons. With one operation in flight, the first slow operations are
+//! stored with their offsets. The dependence of their times on position and distance distinguishes
+//! traversal of a cluster chain from seeks.
 //!
-//! A gap without completions is found by the operations that were in flight during it: in a closed loop there are
-//! always some, and in an open loop their latency counts from when they were due.
+//! A gap without completions is detected through the operations in flight during it. In a closed
+//! loop there always are some, and in an open loop their latency is measured from the due time.
 
 use kurabe_core::record::{Interval, OpsRecord, Repetition, Sample, Series, Stall};
 use kurabe_core::workload::{Op, OpKind};
 use kurabe_stats::Histogram;
 use std::sync::mpsc::Sender;
 
-/// Length of an interval of the series.
+/// Length of an interval of the series, in ns.
 pub const INTERVAL_NS: u64 = 100_000_000;
-/// An operation is a stall when it takes this many times the median of its kind …
+/// An operation is a stall if it takes this many times the median of its kind …
 pub const STALL_MEDIANS: u64 = 20;
-/// … and at least this long. Below it, the scheduling of the operating system looks the same as a slow device.
+/// … and at least this long, in ns. Shorter delays can't be distinguished from operating-system
+/// scheduling.
 pub const STALL_AT_LEAST_NS: u64 = 10_000_000;
-/// Stalls that are kept with their details; more are counted.
+/// Maximum number of stalls stored with their details. Further ones are only counted.
 const STALLS_KEPT: usize = 256;
-/// Operations whose places are kept: with the other repetitions of a cell enough for a line …
+/// Number of slow operations stored with their offsets. Together with the other repetitions of a
+/// cell, this is sufficient to fit a line …
 const PLACES_KEPT: usize = 16;
-/// … of those that take at least this long: what turns or walks a chain does, what else there is does not.
+/// … if they take at least this long, in ns. Rotating media and chain traversal take that long;
+/// other operations don't.
 const PLACED_AT_LEAST_NS: u64 = 1_000_000;
-/// Most intervals kept: 10 hours, so that memory stays flat whatever the run's length.
+/// Maximum number of intervals stored: 10 hours, which limits memory regardless of the length of
+/// the run.
 const INTERVALS_KEPT: usize = 360_000;
 
-/// One kind of operation.
+/// Counters of one kind of operation.
 #[derive(Default)]
 struct OperationTally {
     submitted: u64,
@@ -36,7 +42,7 @@ struct OperationTally {
     bytes: u64,
     latency: Histogram,
     stall_threshold_ns: u64,
-    /// Bytes, operations and worst latency of the interval that is open.
+    /// Bytes, operations and highest latency of the current interval.
     interval_bytes: u64,
     operations: u32,
     worst_ns: u64,
@@ -55,15 +61,17 @@ impl OperationTally {
     }
 }
 
-/// Hears of every recorded operation of a driver's loop. Times are in ns from the start of recording.
+/// Receives every recorded operation of a driver's loop. Times are in ns from the start of
+/// recording.
 pub trait Observer {
-    /// An operation is handed to the device with the buffer of this slot.
+    /// An operation is submitted to the device with the buffer of this slot.
     fn submitted(&mut self, kind: OpKind, slot: usize, issued_ns: u64);
 
-    /// It came back whole; it counts from `started_ns`, which in an open loop is when it was due.
+    /// An operation completed in full. Its latency starts at `started_ns`, which is the due time in
+    /// an open loop.
     fn completed(&mut self, op: Op, slot: usize, started_ns: u64, completed_ns: u64);
 
-    /// It failed.
+    /// An operation failed.
     fn failed(&mut self, kind: OpKind);
 }
 
@@ -91,13 +99,13 @@ pub struct Recorder {
     stalls: Vec<Stall>,
     stall_count: u64,
     places: Vec<Sample>,
-    /// How many more places are kept.
+    /// Number of offsets that may still be stored.
     places_left: usize,
     live: Option<Sender<(usize, Interval)>>,
 }
 
 impl Recorder {
-    /// An empty recorder; every interval that is over is sent to `live`, too.
+    /// Creates an empty recorder. Every completed interval is also sent to `live`.
     pub fn new(live: Option<Sender<(usize, Interval)>>) -> Self {
         let kind = || OperationTally { stall_threshold_ns: STALL_AT_LEAST_NS, ..OperationTally::default() };
         Self {
@@ -112,13 +120,13 @@ impl Recorder {
         }
     }
 
-    /// Keeps the places of slow operations, if there is one in flight at a time.
+    /// Enables storing the offsets of slow operations, if only one is in flight at a time.
     pub fn placing(mut self, in_flight: usize) -> Self {
         self.places_left = if in_flight == 1 { PLACES_KEPT } else { 0 };
         self
     }
 
-    /// Counts an operation that was handed to the device.
+    /// Counts an operation that was submitted to the device.
     #[inline]
     pub fn submitted(&mut self, kind: OpKind) {
         self.kinds[kind as usize].submitted += 1;
@@ -167,7 +175,7 @@ impl Recorder {
                 (kind.operations, kind.worst_ns) = (0, 0);
             }
             if let Some(live) = &self.live {
-                // Nobody listening any more is no reason to stop measuring.
+                // The measurement continues even if the receiver is closed.
                 let _ = live.send((self.intervals.len(), interval));
             }
             if self.intervals.len() < INTERVALS_KEPT {
@@ -175,13 +183,13 @@ impl Recorder {
             }
             self.interval_end_ns += INTERVAL_NS;
         }
-        // A median of which nothing was added is what it was.
+        // Without new latencies, the median is unchanged.
         for (kind, _) in self.kinds.iter_mut().zip(changed).filter(|(_, changed)| *changed) {
             kind.stall_threshold_ns = stall_threshold_ns(&kind.latency);
         }
     }
 
-    /// What the open interval holds so far.
+    /// Returns the current interval so far.
     fn open_interval(&self) -> Interval {
         let [read, write, _, trim] = &self.kinds;
         Interval {
@@ -210,14 +218,14 @@ impl Recorder {
         add_stall(&mut self.stalls, &mut self.stall_count, stall);
     }
 
-    /// Sends the interval that was still open, and no more.
+    /// Sends the current interval and closes the channel.
     pub fn hang_up(&mut self) {
         if let Some(live) = self.live.take() {
             let _ = live.send((self.intervals.len(), self.open_interval()));
         }
     }
 
-    /// All threads' results together, as far as they are of operations.
+    /// Merges the results of all threads, as far as they concern operations.
     pub fn merge(recorders: &[Self]) -> Repetition {
         let thresholds = OpKind::ALL.map(|kind| {
             let mut latency = Histogram::default();
@@ -237,15 +245,17 @@ impl Recorder {
         whole
     }
 
-    /// What this thread did. `thresholds` are the latencies above which operations of all threads are stalls in the end.
+    /// Returns the part of this thread. `thresholds` are the final stall thresholds, computed over
+    /// all threads.
     fn part(&self, thresholds: [u64; 4]) -> Repetition {
         let [read, write, sync, trim] = self.kinds.each_ref().map(OperationTally::to_record);
         let last = (self.intervals.len() < INTERVALS_KEPT).then(|| self.open_interval());
         let intervals = self.intervals.iter().copied().chain(last).collect();
         let is_stall = |stall: &Stall| stall.length_ns >= thresholds[stall.kind as usize];
         let stalls = Stall::joined(self.stalls.iter().copied().filter(is_stall).collect());
-        // Stalls that were not kept were the shortest. They still count where the threshold that held in the end is no
-        // longer than those that were kept in their place; where it rose above these, they are no stalls either.
+        // The discarded stalls were the shortest. They count if the final threshold is no longer
+        // than the stalls that were stored instead. If the threshold exceeds any of those, the
+        // discarded ones are not stalls.
         let unlisted =
             if self.stalls.iter().all(is_stall) { self.stall_count - self.stalls.len() as u64 } else { 0 };
         Repetition {
@@ -268,7 +278,8 @@ fn stall_threshold_ns(latency: &Histogram) -> u64 {
         .map_or(STALL_AT_LEAST_NS, |median| (median * STALL_MEDIANS).max(STALL_AT_LEAST_NS))
 }
 
-/// Adds a stall; one that overlaps the last one in time is the same stall, seen by another operation.
+/// Adds a stall. One that overlaps the previous one in time is the same stall, seen by another
+/// operation.
 fn add_stall(stalls: &mut Vec<Stall>, count: &mut u64, stall: Stall) {
     if !stalls.last_mut().is_some_and(|last| last.join(&stall)) {
         *count += 1;
@@ -277,7 +288,7 @@ fn add_stall(stalls: &mut Vec<Stall>, count: &mut u64, stall: Stall) {
     }
 }
 
-/// Drops the shortest stalls where there are too many.
+/// Discards the shortest stalls if there are too many.
 fn keep_longest(stalls: &mut Vec<Stall>) {
     while stalls.len() > STALLS_KEPT {
         let Some((shortest, _)) = stalls.iter().enumerate().rev().min_by_key(|(_, stall)| stall.length_ns)
@@ -327,7 +338,8 @@ mod tests {
 
     #[test]
     fn stalls_that_are_none_by_the_threshold_in_the_end_are_not_counted() {
-        // The first second answers in 0.1 ms, so that 12 ms is a stall; then every answer takes 12 ms.
+        // During the first second, operations take 0.1 ms, so 12 ms is a stall. After that, every
+        // operation takes 12 ms.
         let mut recorder = Recorder::new(None);
         for at in 0..1000 {
             read(&mut recorder, at * MS, at * MS + 100_000);
@@ -382,7 +394,8 @@ mod tests {
             }
         }
 
-        /// Medians stay far below 0.5 ms here, so that what is a stall does not depend on how much a thread has seen.
+        /// Medians stay far below 0.5 ms here, so the stall threshold does not depend on how many
+        /// operations a thread has seen.
         #[test]
         fn threads_record_together_what_one_would_have_recorded_alone(
             operations in prop::collection::vec((0u64..20 * MS, 0usize..3, 0usize..4, prop::bool::weighted(0.02)), 100..400),
@@ -390,7 +403,7 @@ mod tests {
             let mut alone = Recorder::new(None);
             let mut threads = [(); 4].map(|()| Recorder::new(None));
             let mut now = 0;
-            // Each thread has seen some of each kind before the first slow one.
+            // Each thread sees some operations of each kind before the first slow one.
             let first = (0..96).map(|index| (MS, index % 3, index / 3 % 4, false));
             for (index, (gap, kind, thread, slow)) in first.chain(operations).enumerate() {
                 now += gap;
@@ -403,7 +416,7 @@ mod tests {
             }
             let whole = Recorder::merge(&[alone]);
             prop_assert_eq!(&Recorder::merge(&threads), &whole);
-            // The same in two processes with two of the threads each.
+            // The same split over two processes with two of the threads each.
             let (some, rest) = threads.split_at(2);
             let mut processes = Recorder::merge(some);
             processes.merge(&Recorder::merge(rest));

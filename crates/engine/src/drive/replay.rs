@@ -1,15 +1,18 @@
 //! A trace as a source of operations.
 //!
-//! The model: the operations of the trace in its order, whoever asks for them. A place of the trace becomes a place of
-//! the span: widened to whole blocks of the alignment, because a device takes no parts of blocks, and taken modulo the
-//! length of the span where it reaches beyond. All units of the trace share the span. What that changes is counted
-//! before the first operation, so that it can be told.
+//! The operations are issued in the order of the trace, regardless of the calling thread. Offsets
+//! of the trace are mapped to the span. Ranges are extended to whole blocks of the alignment,
+//! because a device does not accept partial blocks, and are taken modulo the length of the span if
+//! they exceed it. All units of the trace share the span. The resulting changes are counted before
+//! the first operation so that they can be reported.
 //!
-//! Time: `Fast` gives out an operation whenever it is asked. `Closed` keeps the trace's pauses: an operation comes no
-//! sooner after the one before than it did in the trace, so a slow target delays all that follow; the latency counts
-//! from the issue. `Think` keeps the pauses from the end of an operation to the start of the next, so that a slow target
-//! is asked as the recorded one was: one operation at a time. `Readers` keeps them within each unit (`readers.rs`). `Timestamps` is an open loop: an operation is due at its
-//! time, divided by the speed, and its latency counts from then, whether or not the target kept up.
+//! `Fast` issues an operation whenever it is asked. `Closed` keeps the trace's pauses: two
+//! operations are at least as far apart as in the trace, so a slow target delays all later ones,
+//! and latency is measured from the submission. `Think` keeps the pauses from the completion of an
+//! operation to the start of the next, so that a slow target receives the same requests as the
+//! recorded one, with one operation in flight. `Readers` keeps those pauses within each unit
+//! (`readers.rs`). `Timestamps` is an open loop: an operation is due at its recorded time divided
+//! by the speed, and its latency is measured from then, whether or not the target keeps up.
 
 use crate::drive::readers::{Demand, Readers};
 use crate::drive::rest::SYNC;
@@ -21,36 +24,38 @@ use kurabe_core::workload::{Op, OpKind};
 use kurabe_core::{ErrorKind, Result, Text, text};
 use std::sync::Arc;
 
-/// The part of a target that a trace is mapped to.
+/// The part of a target to which a trace is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Its first byte; a multiple of the alignment.
+    /// First byte, a multiple of the alignment.
     pub offset_bytes: u64,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub length_bytes: u64,
-    /// Offsets and lengths are multiples of this; at least 1.
+    /// Alignment of offsets and lengths in bytes, at least 1.
     pub alignment_bytes: u32,
 }
 
-/// What mapping a trace to a span changes. An operation may count in several.
+/// The changes caused by mapping a trace to a span. An operation may be counted several times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReplayFit {
-    /// Operations of the trace.
+    /// Number of operations in the trace.
     pub operations: u64,
-    /// Widened to whole blocks.
+    /// Number of operations extended to whole blocks.
     pub rounded: u64,
-    /// Moved, because they reach beyond the span.
+    /// Number of operations moved because they exceed the span.
     pub wrapped: u64,
-    /// Shortened, because they are longer than the span or than any operation may be.
+    /// Number of operations shortened because they are longer than the span or than the maximum
+    /// length.
     pub cut: u64,
-    /// Files or disks of the trace.
+    /// Number of files or disks in the trace.
     pub units: u64,
-    /// Bytes of the longest operation after all that: the buffers must have this size.
+    /// Length of the longest operation after the mapping, in bytes, which is the required buffer
+    /// size.
     pub longest_bytes: u32,
 }
 
 impl ReplayFit {
-    /// What a reader of the figures must know; `None` if the trace is done again as it is.
+    /// Returns a remark about the changes. `None` if the trace is replayed unchanged.
     pub(crate) fn remark(&self) -> Option<Text> {
         let Self { operations, rounded, wrapped, cut, units, .. } = *self;
         if rounded == 0 && wrapped == 0 && cut == 0 && units <= 1 {
@@ -70,7 +75,7 @@ impl ReplayFit {
     }
 }
 
-/// A place of the span, and what it took to get there.
+/// A mapped operation, and how it was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct MappedOperation {
     offset_bytes: u64,
@@ -81,15 +86,15 @@ struct MappedOperation {
 }
 
 impl Span {
-    /// Whole blocks of the span, in bytes.
+    /// Returns the length of the span in whole blocks, in bytes.
     fn usable_bytes(&self) -> u64 {
         self.length_bytes - self.length_bytes % u64::from(self.alignment_bytes)
     }
 
-    /// The place of a read or write; the span has at least one whole block.
+    /// Maps a read or write. The span must contain at least one whole block.
     fn place(&self, operation: &TraceOp) -> MappedOperation {
         let (block, usable) = (u64::from(self.alignment_bytes), self.usable_bytes());
-        // In 128 bits, because an end rounded up may lie beyond 2^64.
+        // 128 bits, because a rounded-up end may exceed 2^64.
         let end = u128::from(operation.offset_bytes) + u128::from(operation.length_bytes);
         let start = operation.offset_bytes - operation.offset_bytes % block;
         let widened = (end.next_multiple_of(u128::from(block)) - u128::from(start)) as u64;
@@ -107,29 +112,30 @@ impl Span {
     }
 }
 
-/// Gives out the operations of a trace.
+/// Issues the operations of a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct ReplaySource {
     trace: Arc<Trace>,
     timing: ReplayTiming,
     span: Span,
-    /// What mapping the trace to the span changes.
+    /// The changes caused by mapping the trace to the span.
     pub(crate) fit: ReplayFit,
-    /// The place in the trace.
+    /// Index of the next operation in the trace.
     next: usize,
-    /// `Closed`, `Think`: no operation before this time, in ns from the start.
+    /// `Closed`, `Think`: earliest time of the next operation, in ns from the start.
     ready_ns: u64,
-    /// `Think`: the place of the operation for which that time is; the first has none to wait for.
+    /// `Think`: index of the operation to which that time applies. The first one does not wait.
     asked: usize,
-    /// `Readers`: who they are.
+    /// `Readers`: the readers of the trace.
     readers: Option<Readers>,
 }
 
 impl ReplaySource {
-    /// A source that begins with the first operation.
+    /// Creates a source that starts with the first operation.
     ///
     /// # Errors
-    /// When the span holds no whole block, the timing needs times and the trace has none, or the speed is none.
+    /// Fails if the span has no whole block, if the timing needs times that the trace lacks, or if
+    /// the speed is invalid.
     pub(crate) fn new(trace: Arc<Trace>, timing: ReplayTiming, span: Span) -> Result<Self> {
         if span.usable_bytes() == 0 {
             let (length, block) = (span.length_bytes, span.alignment_bytes);
@@ -180,13 +186,13 @@ impl ReplaySource {
         let mut fit = fit(&trace, &span);
         let readers = (timing == ReplayTiming::Readers).then(|| Readers::new(&trace));
         if readers.is_some() {
-            // They share the span by design.
+            // They share the span intentionally.
             fit.units = 1;
         }
         Ok(Self { trace, timing, span, fit, next: 0, asked: 0, ready_ns: 0, readers })
     }
 
-    /// The next operation of any reader.
+    /// Returns the next operation of any reader.
     fn draw_of_readers(&mut self, now_ns: u64) -> Option<Next> {
         let asked = self.readers.as_mut()?.ask(now_ns);
         Some(match asked {
@@ -235,7 +241,7 @@ impl Source for ReplaySource {
         }
         let Some(operation) = self.trace.operations.get(self.next).copied() else { return Next::End };
         if self.timing == ReplayTiming::Think && self.asked != self.next {
-            // Demand for the first time: the operation before is done.
+            // The first request for this operation means that the previous one is complete.
             self.asked = self.next;
             let before = &self.trace.operations[self.next - 1];
             let end_ns = before.at_ns.saturating_add(u64::from(before.took_ns));
@@ -285,7 +291,7 @@ mod tests {
     use OpKind::{Read, Sync, Write};
     use ReplayTiming::{Closed, Fast, Readers, Think, Timestamps};
 
-    /// The null device, with a list of what was submitted, and when.
+    /// The null device, with a list of submissions and their times.
     struct Witness {
         device: NullDevice,
         seen: Vec<(u64, Op)>,
@@ -390,7 +396,7 @@ mod tests {
     fn timestamps_make_operations_due_and_count_latency_from_then() {
         let mut source = ReplaySource::new(four(), Timestamps { speed: 2.0 }, SPAN).unwrap();
         let (seen, _, recorded) = replay(&mut source, 1, 1000, None);
-        // Due at 0, 5000, 5250 and 20,000; the sync waits for the write before it.
+        // Due at 0, 5000, 5250 and 20,000. The sync waits for the write before it.
         assert_eq!(seen, with_times([0, 5000, 6000, 20_000]));
         assert_eq!(recorded.write.latency.max_ns, 1000);
         assert_eq!(recorded.sync.latency.max_ns, 1750);
@@ -400,7 +406,7 @@ mod tests {
     fn closed_keeps_the_pauses_and_passes_delays_on() {
         let mut source = ReplaySource::new(four(), Closed, SPAN).unwrap();
         let (seen, _, recorded) = replay(&mut source, 1, 15_000, None);
-        // Pauses of 10,000, 500 and 29,500; the device takes 15,000 each time.
+        // Pauses of 10,000, 500 and 29,500. The device takes 15,000 each time.
         assert_eq!(seen, with_times([0, 15_000, 30_000, 59_500]));
         assert_eq!(recorded.sync.latency.max_ns, 15_000);
         let mut source = ReplaySource::new(four(), Closed, SPAN).unwrap();
@@ -436,7 +442,8 @@ mod tests {
         }
         let trace = Arc::new(trace);
         let read = |place: usize| op(Read, BASE + trace.operations[place].offset_bytes, 512);
-        // Pauses of 100 and 200 in one, of 5000 in the other; more room than readers changes nothing.
+        // Pauses of 100 and 200 in one reader, and of 5000 in the other. A queue depth above the
+        // number of readers has no effect.
         for depth in [2, 4] {
             let mut source = ReplaySource::new(Arc::clone(&trace), Readers, SPAN).unwrap();
             let (seen, ..) = replay(&mut source, depth, 1000, None);
@@ -444,7 +451,8 @@ mod tests {
             assert_eq!(seen, expected);
             assert_eq!(source.fit.remark(), None);
         }
-        // With room for one they take turns, and nobody waits for a reader's pause while another has something to ask.
+        // With a queue depth of one, the readers alternate, and a reader's pause never delays
+        // another reader.
         let mut source = ReplaySource::new(Arc::clone(&trace), Readers, SPAN).unwrap();
         let (seen, ..) = replay(&mut source, 1, 1000, None);
         assert_eq!(seen, [(0, read(0)), (1000, read(1)), (2000, read(2)), (3200, read(3)), (7000, read(4))]);

@@ -1,55 +1,56 @@
-//! Operations that come back unfinished: done in part, interrupted by a signal, or to be tried again.
+//! Unfinished operations: completed in part, interrupted by a signal, or to be retried.
 //!
-//! The model: an operation is one operation, with its whole time, in however many calls the kernel serves it. The rest of
-//! it goes from the beginning of its buffer, because whose bytes stand where is of no account here, and direct I/O wants
-//! an aligned address. Nothing at all, and an error that tells of more than of haste, ends it.
+//! An operation counts once, with its whole duration, no matter how many calls the kernel needs.
+//! The rest of it uses the beginning of its buffer, because the content does not matter here and
+//! direct I/O requires an aligned address. A completion without any bytes and any non-transient
+//! error end the operation.
 //!
-//! Not here: operations that come back whole, of which nobody asks.
+//! Operations that complete in full are not handled here.
 
 use kurabe_core::device::{ErrorNumber, Transfer};
 use kurabe_core::quantity::NS_PER_S;
 use kurabe_core::workload::{Op, OpKind};
 use rustix::io::Errno;
 
-/// How long an operation is tried without a byte being moved. A disk that sleeps starts within it; a device that wants to
-/// be asked again for longer is broken.
+/// How long an operation is retried without progress, in ns. A sleeping disk spins up within this
+/// time. A device that requests retries for longer is broken.
 pub(crate) const PATIENCE_NS: u64 = 10 * NS_PER_S;
 
-/// How long who wants to end waits for a device that only asks to be tried again.
+/// How long a thread that wants to end waits for a device that only requests retries, in ns.
 pub(crate) const FAREWELL_NS: u64 = NS_PER_S;
 
-/// An operation that came back unfinished, perhaps more than once.
+/// An operation that returned unfinished, possibly more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfinished {
     op: Op,
     done_bytes: u32,
-    /// When a byte was moved last.
+    /// Time of the last progress, in ns.
     moved_at_ns: u64,
 }
 
-/// How it goes on.
+/// How an unfinished operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Continuation {
-    /// With this operation.
+    /// Submit this operation.
     On(Op),
-    /// It is whole.
+    /// The operation is complete.
     Whole,
-    /// It has failed, or moved only so much.
+    /// The operation has failed, or ended with this many bytes.
     Over(Transfer),
 }
 
 impl Unfinished {
-    /// An operation of which nothing is done yet.
+    /// Creates an operation without progress.
     pub(crate) fn new(op: Op, now_ns: u64) -> Self {
         Self { op, done_bytes: 0, moved_at_ns: now_ns }
     }
 
-    /// The operation, whole.
+    /// Returns the whole operation.
     pub(crate) fn op(&self) -> Op {
         self.op
     }
 
-    /// Takes in what came of the last try.
+    /// Handles the outcome of the last attempt.
     pub(crate) fn take(&mut self, outcome: Transfer, now_ns: u64) -> Continuation {
         match outcome {
             Ok(0) if self.op.length_bytes > 0 => return Continuation::Over(Ok(self.done_bytes)),
@@ -72,19 +73,20 @@ impl Unfinished {
         })
     }
 
-    /// Direct I/O does not take a rest that is no whole sector: then it was the first part that ended too early.
+    /// Direct I/O rejects a rest that is not a multiple of the sector size. In that case, the first
+    /// part ended too early.
     fn failed(&self, error: ErrorNumber) -> Transfer {
         let is_unaligned_rest = error == ErrorNumber::INVALID && self.done_bytes > 0;
         if is_unaligned_rest { Ok(self.done_bytes) } else { Err(error) }
     }
 }
 
-/// Whether an operation that ends so is to be tried again as it is.
+/// Returns whether an operation with this error must be retried unchanged.
 fn is_passing(error: ErrorNumber) -> bool {
     [Errno::INTR, Errno::AGAIN].iter().any(|passing| passing.raw_os_error() == error.0)
 }
 
-/// An operation of a kind that moves no bytes.
+/// An operation that transfers no bytes.
 pub(crate) const SYNC: Op = Op { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0 };
 
 #[cfg(test)]
@@ -97,7 +99,8 @@ mod tests {
         Err(ErrorNumber(number.raw_os_error()))
     }
 
-    /// Performs an operation whole by however many tries; a try tells what came of it and when.
+    /// Performs a whole operation in any number of attempts. An attempt returns its outcome and
+    /// time.
     fn whole(op: Op, now_ns: u64, mut attempt: impl FnMut(Op) -> (Transfer, u64)) -> Transfer {
         let (mut unfinished, mut next) = (Unfinished::new(op, now_ns), op);
         loop {
@@ -110,7 +113,7 @@ mod tests {
         }
     }
 
-    /// The tries that were made, and what came of all.
+    /// Returns the attempts made, and the overall outcome.
     fn tries(outcomes: &[Transfer]) -> (Vec<(u64, u32)>, Transfer) {
         let (mut tries, mut left) = (Vec::new(), outcomes.iter());
         let outcome = whole(OP, 0, |op| {
@@ -134,7 +137,7 @@ mod tests {
         assert_eq!(tries(&[Ok(300), Ok(0)]).1, Ok(300));
         assert_eq!(tries(&[Ok(300), error(Errno::NOSPC)]).1, error(Errno::NOSPC));
         assert_eq!(tries(&[error(Errno::IO)]).1, error(Errno::IO));
-        // A rest that direct I/O does not take is told as what was done.
+        // If direct I/O rejects the rest, the number of completed bytes is reported.
         assert_eq!(tries(&[Ok(300), error(Errno::INVAL)]).1, Ok(300));
         assert_eq!(tries(&[error(Errno::INVAL)]).1, error(Errno::INVAL));
     }

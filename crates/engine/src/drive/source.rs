@@ -1,8 +1,8 @@
-//! Which operation comes next, and when it is due.
+//! Decides which operation comes next, and when it is due.
 //!
-//! The model: a `Generator` belongs to one of the workload's threads and gives out its share of offsets, in order.
-//! It knows nothing of devices and reads no clock. Where one thread's queue depth is made of several
-//! operating-system threads, they share the generator behind a lock.
+//! A `Generator` belongs to one of the workload's threads and issues its share of offsets, in
+//! order. It knows nothing about devices and reads no clock. If a thread's queue depth consists of
+//! several operating-system threads, they share the generator behind a lock.
 
 use crate::drive::fio_places::FioJobPlaces;
 use crate::drive::permutation::Permutation;
@@ -17,35 +17,35 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What to do next.
+/// The next step of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// This operation, now. An open loop says when it was due.
+    /// Issue this operation now. In an open loop, it has a due time.
     Op {
         /// The operation.
         op: Op,
-        /// When it was due, in ns from the start; `None` in a closed loop.
+        /// Due time in ns from the start. `None` in a closed loop.
         due_ns: Option<u64>,
     },
-    /// Nothing before this time, in ns from the start.
+    /// No operation before this time, in ns from the start.
     NotBefore(u64),
-    /// Nothing any more.
+    /// No more operations.
     End,
 }
 
-/// Something that gives out operations.
+/// A source of operations.
 pub trait Source {
-    /// Whether it hears of operations that ended; where it does not, no lock is taken for them.
+    /// Whether the source must be notified of completions. If not, no lock is taken for them.
     const HEARS_ENDS: bool = false;
 
-    /// The next operation at a time in ns from the start.
+    /// Returns the next operation at a time in ns from the start.
     fn next(&mut self, now_ns: u64) -> Next;
 
-    /// An operation that it gave out ended, at a time in ns from the start.
+    /// Notifies the source of a completed operation, at a time in ns from the start.
     #[inline(always)]
     fn ended(&mut self, _op: Op, _now_ns: u64) {}
 
-    /// Whether the tool looks at the time at this place, so that the repetition may end here.
+    /// Returns whether the tool checks the time at this point, so that the repetition may end here.
     fn may_end(&mut self) -> bool {
         true
     }
@@ -63,7 +63,7 @@ impl Source for Generator {
 }
 
 impl<S: Source> Source for &Mutex<S> {
-    // A call of its own would cost a tenth of an operation.
+    // A separate function call would cost a tenth of an operation.
     #[inline(always)]
     fn next(&mut self, now_ns: u64) -> Next {
         self.lock().unwrap_or_else(PoisonError::into_inner).next(now_ns)
@@ -84,15 +84,16 @@ impl<S: Source> Source for &Mutex<S> {
 /// The order of offsets of one thread.
 #[derive(Clone, Debug)]
 enum OffsetOrder {
-    /// From `start` to `end`, then again.
+    /// From `start` to `end`, repeatedly.
     Sequential { next: u64, start: u64, end: u64 },
-    /// With a gap behind each run of blocks, from one end to the other, then again.
+    /// With a gap after each run of blocks, from one end to the other, repeatedly.
     Strided { next: i64, run: Option<u64>, run_left: u64, gap: i64, start: u64, end: u64 },
     /// The next block of the stream that all threads share.
     Interleaved { shared: Arc<AtomicU64> },
     /// Any of `positions`, one grain apart.
     Random { positions: u64 },
-    /// Every `stride`-th visit of a permutation of `positions`, beginning with `next`; then the next pass.
+    /// Every `stride`-th element of a permutation of `positions`, starting with `next`. Then the
+    /// next pass.
     Permutation {
         order: Permutation,
         positions: u64,
@@ -102,14 +103,15 @@ enum OffsetOrder {
         pass: u64,
         seed: u64,
     },
-    /// Drawn by a law under which some are more often gone to than others.
+    /// Drawn from a non-uniform distribution.
     Drawn(Places),
-    /// As a job of fio draws them.
+    /// Drawn as in a fio job.
     OfFio(Box<FioJobPlaces>),
 }
 
 impl OffsetOrder {
-    /// The order of one thread of a workload, whose part of what is read in order are the bytes of `own`.
+    /// Returns the order of one thread of a workload. `own` is its range of bytes for sequential
+    /// patterns.
     fn of(
         workload: &Workload,
         thread: u32,
@@ -171,19 +173,19 @@ struct Schedule {
     due_ns: f64,
 }
 
-/// The operations of one thread of a workload.
+/// Generates the operations of one thread of a workload.
 #[derive(Clone, Debug)]
 pub struct Generator {
     random: Random,
     order: OffsetOrder,
     sizes: Sizes,
-    /// Those of writes, where they are others.
+    /// Block sizes of writes, if different.
     write_sizes: Option<Sizes>,
     base: u64,
     span: u64,
     grain: u64,
     read_percent: u8,
-    /// Bytes left to give out.
+    /// Bytes that may still be issued.
     budget: u64,
     schedule: Option<Schedule>,
     sync_every: Option<u32>,
@@ -193,20 +195,20 @@ pub struct Generator {
     /// The write that follows its discard.
     write_due: Option<Op>,
     reads_since_rewrite: u32,
-    /// The block just read.
+    /// The block read most recently.
     last_read: Op,
-    /// Operations between two looks at the time; 0: it is looked at always.
+    /// Number of operations between two time checks. 0 means that the time is always checked.
     check_every: u64,
-    /// Operations given out so far, if that matters.
+    /// Number of operations issued so far, if needed.
     drawn: u64,
     plain: Option<Plain>,
-    /// Blocks that follow the one before, with the end of that.
+    /// Runs of consecutive blocks, and the end of the previous block.
     in_order: Option<(BlocksInOrder, u64)>,
-    /// Blocks of such a run that are still to come.
+    /// Remaining blocks of the current run.
     run_left: u32,
 }
 
-/// A read or a write, by the share of reads.
+/// Draws a read or a write according to the percentage of reads.
 #[inline]
 fn kind(read_percent: u8, random: &mut Random) -> OpKind {
     match read_percent {
@@ -217,7 +219,7 @@ fn kind(read_percent: u8, random: &mut Random) -> OpKind {
     }
 }
 
-/// Sizes with the running sum of weights; one entry in the usual case.
+/// Block sizes with cumulative weights. Usually there is one entry.
 #[derive(Clone, Debug)]
 struct Sizes(Vec<(u32, u32)>);
 
@@ -242,8 +244,9 @@ impl Sizes {
     }
 }
 
-/// The usual case of a fast target, of which a draw is the random offset and nothing else: one size, one direction,
-/// random order, closed loop, no end and no syncs of its own. What it gives is what the long way gives.
+/// The fast path for the most common case on a fast target, in which only a random offset is drawn:
+/// one size, one direction, random order, closed loop, no limit and no syncs. It generates the same
+/// operations as the general path.
 #[derive(Clone, Copy, Debug)]
 struct Plain {
     kind: OpKind,
@@ -252,7 +255,8 @@ struct Plain {
 }
 
 impl Plain {
-    /// The draws of a workload, if they are of this kind as far as it says; its end is not looked at.
+    /// Returns the fast path of a workload, if it qualifies. The workload's limits are not checked
+    /// here.
     fn of(workload: &Workload, positions: u64) -> Option<Self> {
         let bare = workload.pattern == Pattern::Random
             && workload.zones.is_empty()
@@ -276,7 +280,8 @@ impl Plain {
 }
 
 impl Generator {
-    /// The generators of all threads of a workload. The span must hold at least one block.
+    /// Creates the generators of all threads of a workload. The span must contain at least one
+    /// block.
     pub fn for_threads(workload: &Workload) -> Vec<Self> {
         let shared = Arc::new(AtomicU64::new(0));
         (0..workload.threads)
@@ -306,7 +311,7 @@ impl Generator {
                 Pattern::Strided { run_bytes: Some(run), gap_bytes } => {
                     let (bytes, run) = ((share.end - share.start) * grain, run.max(1));
                     let zone = run.saturating_add(gap_bytes.unsigned_abs());
-                    // Of what is left over at the end, whole blocks.
+                    // Whole blocks of the remainder at the end.
                     bytes / zone * run + (bytes % zone).min(run) / grain * grain
                 }
                 Pattern::Sequential | Pattern::Strided { .. } => (share.end - share.start) * grain,
@@ -423,14 +428,14 @@ impl Generator {
         Next::Op { op, due_ns }
     }
 
-    /// The discard in the place of a write, or before it.
+    /// Returns the discard that replaces a write or precedes it.
     #[cold]
     fn discard(&mut self, op: Op) -> Op {
         self.write_due = Some(op).filter(|_| self.trims == Some(Trims::BeforeWrites));
         Op { kind: OpKind::Trim, ..op }
     }
 
-    /// The place behind the block before, if this one goes there and fits.
+    /// Returns the offset after the previous block, if this block is consecutive and fits.
     fn following(&mut self, length: u64) -> Option<u64> {
         let (in_order, end) = self.in_order?;
         let follows = match in_order {
@@ -477,7 +482,7 @@ impl Generator {
                     *next = if *gap < 0 { (*end as i64).saturating_add(*gap) } else { *start as i64 };
                     *run_left = run.unwrap_or(0);
                 }
-                // A gap longer than the span is none.
+                // A gap longer than the span has no effect.
                 let offset = if fits(*next) { *next as u64 } else { *start };
                 *run_left = run_left.saturating_sub(length);
                 let hop = if *run_left < length { *gap } else { 0 };
@@ -493,7 +498,7 @@ impl Generator {
 
 impl Schedule {
     fn new(open: OpenLoop, threads: u64, index: u64) -> Self {
-        // Finite, because no multiple of infinity by zero is a time.
+        // Must be finite, because infinity times zero is not a number.
         let gap_ns = (1e9 / open.rate_iops).min(u64::MAX as f64);
         Self { arrival: open.arrival, mean_gap_ns: gap_ns * threads as f64, due_ns: gap_ns * index as f64 }
     }
@@ -506,7 +511,8 @@ impl Schedule {
     }
 }
 
-/// What a thread that shares nothing with the others does by itself; `None` if it goes with them.
+/// Returns the workload of a thread that shares nothing with the others. `None` if it shares the
+/// span or stream with them.
 fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
     let grain = u64::from(workload.grain_bytes());
     let (threads, index) = (u64::from(workload.threads), u64::from(thread));
@@ -540,19 +546,20 @@ fn for_itself(workload: &Workload, thread: u32) -> Option<Workload> {
     })
 }
 
-/// The `index`-th of `parts` nearly equal shares of `0..count`.
+/// Returns the `index`-th of `parts` nearly equal shares of `0..count`.
 fn share_of(count: u64, parts: u64, index: u64) -> Range<u64> {
     let cut = |at: u64| (u128::from(count) * u128::from(at) / u128::from(parts)) as u64;
     cut(index)..cut(index + 1)
 }
 
-/// How many of `bytes` fall to the `index`-th of `threads`: whole blocks of `grain`, so that none is lost in halves.
+/// Returns the part of `bytes` for the `index`-th of `threads`, in whole blocks of `grain`, so that
+/// no remainder is lost.
 fn bytes_of(bytes: u64, grain: u64, threads: u64, index: u64) -> u64 {
     let odd = if index == 0 { bytes % grain } else { 0 };
     part_of(bytes / grain, threads, index) * grain + odd
 }
 
-/// How many of `count` things fall to the `index`-th of `parts` who take turns.
+/// Returns how many of `count` items belong to the `index`-th of `parts` in round-robin order.
 fn part_of(count: u64, parts: u64, index: u64) -> u64 {
     count / parts + u64::from(index < count % parts)
 }
@@ -573,7 +580,7 @@ mod tests {
         }
     }
 
-    /// All operations, threads taking turns.
+    /// Returns all operations, with threads alternating.
     fn ops(workload: &Workload) -> Vec<Op> {
         let mut generators = Generator::for_threads(workload);
         let mut operations = Vec::new();
@@ -616,7 +623,7 @@ mod tests {
         assert_eq!(offsets, [0, 2 * 4096, 4096, 3 * 4096]);
     }
 
-    /// The numbers of the blocks of one thread, in order.
+    /// Returns the block numbers of one thread, in order.
     fn blocks(change: impl FnOnce(&mut Workload), pattern: Pattern, count: usize) -> Vec<u64> {
         let mut plan = workload(pattern, 4096 * 512, 512, 1);
         change(&mut plan);
@@ -627,7 +634,7 @@ mod tests {
     fn runs_of_blocks_lie_in_order_with_a_gap_behind_each() {
         let pattern = Pattern::Strided { run_bytes: Some(1024), gap_bytes: 1536 };
         assert_eq!(blocks(|_| {}, pattern, 6), [0, 1, 5, 6, 10, 11]);
-        // The next pass begins with a whole run.
+        // The next pass starts with a whole run.
         let twice = |plan: &mut Workload| (plan.span_bytes, plan.end.passes) = (12 * 512, Some(2));
         assert_eq!(blocks(twice, pattern, 99), [0, 1, 5, 6, 10, 11, 0, 1, 5, 6, 10, 11]);
     }
@@ -639,7 +646,8 @@ mod tests {
             drawn.windows(2).map(|pair| pair[1] == pair[0] + 1).collect::<Vec<bool>>()
         };
         let runs = follows(BlocksInOrder::Blocks(4));
-        // Runs of which one lies behind the other by chance are longer, those that reach the end of the span shorter.
+        // Runs that happen to be adjacent appear longer, and those that reach the end of the span
+        // are shorter.
         let whole = runs.split(|follows| !follows).filter(|run| run.len() == 3).count();
         assert!((1010..=1024).contains(&whole), "{whole}");
         let share = follows(BlocksInOrder::Percent(70)).iter().filter(|follows| **follows).count();
@@ -694,7 +702,7 @@ mod tests {
         assert_eq!(drawn(Trims::Only, Pattern::Sequential), [(Trim, 0), (Trim, 1), (Trim, 2)]);
         let pairs = drawn(Trims::BeforeWrites, Pattern::Sequential);
         assert_eq!(pairs, [(Trim, 0), (Write, 0), (Trim, 1), (Write, 1), (Sync, 0), (Trim, 2), (Write, 2)]);
-        // The short way of the driver discards, too.
+        // The fast path also discards.
         let mut plan = workload(Pattern::Random, 1 << 20, 4096, 1);
         (plan.read_percent, plan.trims, plan.end) = (0, Some(Trims::Only), End::default());
         let generator = &mut Generator::for_threads(&plan)[0];

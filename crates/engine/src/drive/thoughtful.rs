@@ -1,20 +1,23 @@
-//! A source that waits by itself: after some of its operations, as a program that thinks about what it has read, and for others at
-//! work at the same time.
+//! A source that pauses: after some of its operations, like a program that processes the data it
+//! has read, and to keep its share among concurrent workloads.
 //!
-//! The model: so many operations are given out; once all of them are done, nothing comes for the time of the pause
-//! (fio's `thinktime` with `thinktime_blocks_type=complete`). Of the others it knows what [`Neighbours`] tells.
+//! After a given number of operations has been issued and all of them have completed, no operation
+//! is issued for the length of the pause (fio's `thinktime` with `thinktime_blocks_type=complete`).
+//! [`Neighbours`] provides the state of the other workloads.
 
 use crate::drive::neighbours::Neighbours;
 use crate::drive::source::{Generator, Next, Source};
 use kurabe_core::workload::{Op, Thinking, Workload};
 use std::sync::Arc;
 
-/// How soon a thread that shares its source looks again whether what others have in flight is done.
+/// How soon a thread with a shared source checks again whether the operations of the others have
+/// completed, in ns.
 const LOOK_AGAIN_NS: u64 = 100_000;
-/// How soon who has had its share looks again: within an operation of a fast device.
+/// How soon a workload that has reached its share checks again, in ns. Less than an operation of a
+/// fast device.
 const LOOK_FOR_SHARE_NS: u64 = 10_000;
 
-/// A source with pauses, if it has any.
+/// A source with pauses.
 pub(crate) struct Thoughtful<S> {
     source: S,
     thinking: Option<Thinking>,
@@ -22,13 +25,13 @@ pub(crate) struct Thoughtful<S> {
     in_flight: u32,
     pause_until_ns: u64,
     neighbours: Arc<Neighbours>,
-    /// Which of them it is, and when it begins.
+    /// Index of the workload among the concurrent ones, and its start.
     member: usize,
     begins_ns: u64,
 }
 
 impl Thoughtful<Generator> {
-    /// The sources of all threads of each of the workloads that run at once.
+    /// Creates the sources of all threads of each concurrent workload.
     pub(crate) fn for_threads(workloads: &[Workload]) -> Vec<Vec<Self>> {
         let neighbours = Neighbours::of(workloads);
         let sources = |(member, workload): (usize, &Workload)| {

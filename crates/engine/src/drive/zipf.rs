@@ -1,7 +1,7 @@
-//! Zipf's distribution: rank k of n with weight `1 / k^exponent`.
+//! Zipf distribution: rank k of n with weight `1 / k^exponent`.
 //!
-//! Rejection-inversion after Hörmann and Derflinger, "Rejection-inversion to generate variates from monotone
-//! discrete distributions", 1996: constant time and memory for any n.
+//! Rejection-inversion after Hörmann and Derflinger, "Rejection-inversion to generate variates from
+//! monotone discrete distributions", 1996. It takes constant time and memory for any n.
 
 use kurabe_core::random::Random;
 
@@ -16,7 +16,7 @@ pub struct Zipf {
 }
 
 impl Zipf {
-    /// Ranks `0..count` with the given exponent above 0; `count` at least 1.
+    /// Creates a sampler of ranks `0..count` with an exponent above 0. `count` is at least 1.
     pub fn new(count: u64, exponent: f64) -> Self {
         let count = count.max(1) as f64;
         let shift = 2.0 - h_inverse(h(2.5, exponent) - 2f64.powf(-exponent), exponent);
@@ -36,14 +36,14 @@ impl Zipf {
     }
 }
 
-/// The integral of `x^-exponent`.
+/// Returns the integral of `x^-exponent`.
 fn h(x: f64, exponent: f64) -> f64 {
     let log = x.ln();
     let t = (1.0 - exponent) * log;
     log * if t.abs() > 1e-8 { t.exp_m1() / t } else { 1.0 + t / 2.0 }
 }
 
-/// Its inverse.
+/// Returns the inverse of [`h`].
 fn h_inverse(x: f64, exponent: f64) -> f64 {
     let t = (x * (1.0 - exponent)).max(-1.0);
     (x * if t.abs() > 1e-8 { t.ln_1p() / t } else { 1.0 - t / 2.0 }).exp()

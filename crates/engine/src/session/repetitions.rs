@@ -1,5 +1,5 @@
-//! The repetitions of a task: what is the same for every kind of work. Events, seeds, noise, remarks, and what is kept when
-//! the run stops in the middle.
+//! The repetitions of a task: events, seeds, noise and remarks, which are the same for every kind
+//! of work, and what is kept if the run stops early.
 
 use super::Session;
 use crate::task::{Attempt, Ongoing, Repeated};
@@ -11,7 +11,7 @@ use kurabe_core::workload::{Direction, Pattern, Workload};
 use kurabe_core::{Result, Text, event::Event, number::planned_time, random::split_mix, text};
 
 impl<G: Ground> Session<'_, G> {
-    /// Does what is needed once before the first repetition.
+    /// Prepares a task before its first repetition.
     pub(crate) fn prepare(&mut self, ongoing: &mut Ongoing<G::Prepared>) -> Result<()> {
         if matches!(ongoing.task.work, Work::Replay(_)) {
             let direction =
@@ -24,7 +24,8 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// One repetition of a task; `turn` is its place in the order that several targets share.
+    /// Performs one repetition of a task. `turn` is its position in the common order of several
+    /// targets.
     pub(crate) fn repeat(
         &mut self,
         ongoing: &mut Ongoing<G::Prepared>,
@@ -36,7 +37,8 @@ impl<G: Ground> Session<'_, G> {
         let elsewhere = turn.and_then(|_| begun_elsewhere(&ongoing.task, number));
         let task = elsewhere.as_ref().unwrap_or(&ongoing.task);
         let rules = &profile.rules;
-        // In turns repetitions are so short that the same offsets would be the same few places of a disk.
+        // Interleaved repetitions are so short that the same offsets would cover only the same few
+        // places of a disk.
         let has_same_offsets = rules.same_offsets && turn.is_none();
         let seed = if has_same_offsets { rules.seed } else { seed_of(rules, cell_index, number) };
         let discarded = profile.rounds.is_none() && number < rules.discarded_runs;
@@ -55,7 +57,8 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// Adds a repetition to its cells and tells it: a cell that could not be told still ends with all its repetitions.
+    /// Adds a repetition to its cells and emits it. If emitting fails, the cell still contains all
+    /// its repetitions at the end.
     fn take_in(&mut self, ongoing: &mut Ongoing<G::Prepared>, done: Repeated) -> Result<()> {
         ongoing.add(done);
         for cell in &ongoing.cells {
@@ -70,8 +73,9 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// One repetition more in which operations are followed through the kernel. Following them costs time, so it does
-    /// not count, and nothing that is said of the figures comes from it.
+    /// Performs one additional repetition in which operations are traced through the kernel.
+    /// Tracing costs time, so the repetition does not count, and no statement about the figures is
+    /// based on it.
     pub(crate) fn trace_once(&mut self, ongoing: &mut Ongoing<G::Prepared>, number: u32) -> Result<()> {
         if !self.ground.traces(&ongoing.task) {
             return Ok(());
@@ -86,7 +90,7 @@ impl<G: Ground> Session<'_, G> {
         }
     }
 
-    /// Brings the ground to where a repetition can begin, and tells that it does.
+    /// Prepares the ground for a repetition, and emits its start.
     fn start(
         &mut self,
         task: &Task,
@@ -110,7 +114,7 @@ impl<G: Ground> Session<'_, G> {
         Ok(Attempt { started_ns: self.ground.now_ns() - self.context.started_ns, ..attempt })
     }
 
-    /// Covers the span of a task, so that what is measured is access again.
+    /// Covers the span of a task, so that the measured accesses are repeated accesses.
     fn warm_up(&mut self, label: &str, workload: &Workload) -> Result<()> {
         let (_, elapsed_ns) = self.ground.run_once(&mut self.context, workload, &mut progress)?;
         if workload.end.time_ns.is_some_and(|limit_ns| elapsed_ns >= limit_ns) {
@@ -127,7 +131,8 @@ impl<G: Ground> Session<'_, G> {
         Ok(())
     }
 
-    /// Ends a task. A cell of which at least one counted repetition is whole is kept, whatever ended it.
+    /// Ends a task. A cell with at least one complete counted repetition is kept, whatever ended
+    /// the task.
     pub(crate) fn close(&mut self, ongoing: Ongoing<G::Prepared>) -> Result<()> {
         let Ongoing { task, cells, disturbance, prepared, .. } = ongoing;
         let cleaned_up = self.ground.close(&mut self.context, prepared);
@@ -152,7 +157,7 @@ impl<G: Ground> Session<'_, G> {
         cleaned_up
     }
 
-    /// Says what limited a repetition, if it was not the storage.
+    /// Reports what limited a repetition, if it was not the storage.
     fn remark(&mut self, task: &Task, repetition: &Repetition) -> Result<()> {
         let (label, word) = (&task.label, task.direction().map_or("", Direction::word));
         if repetition.generator_bound {
@@ -179,11 +184,12 @@ impl<G: Ground> Session<'_, G> {
     }
 }
 
-/// Places in the first half of a span at which repetitions in turns begin.
+/// Number of start positions in the first half of a span at which interleaved repetitions begin.
 const BEGINNINGS: u64 = 8;
 
-/// A sequential task that begins somewhere else in each pair of blocks: a short repetition that began at the same place each time
-/// would find there what the drive has read ahead in the one before.
+/// Returns a sequential task with a different start position in each pair of blocks. A short
+/// repetition that always started at the same position would read data that the drive has
+/// prefetched during the previous one.
 fn begun_elsewhere(task: &Task, number: u32) -> Option<Task> {
     let workload = task.workload().filter(|workload| workload.pattern == Pattern::Sequential)?;
     let unit_bytes = u64::from(workload.largest_block_bytes().max(1)) * u64::from(workload.threads.max(1));
@@ -197,17 +203,18 @@ fn begun_elsewhere(task: &Task, number: u32) -> Option<Task> {
     Some(Task { work: Work::Io(vec![moved]), ..task.clone() })
 }
 
-/// The seed of a repetition whose offsets are its own.
+/// Returns the seed of a repetition with its own offsets.
 fn seed_of(rules: &Rules, cell_index: u32, number: u32) -> u64 {
     split_mix(&mut (rules.seed ^ (u64::from(cell_index) << 40) ^ (u64::from(number) << 20)))
 }
 
-/// The direction of a task of one cell. Where several cells are measured at once, no direction is that of all.
+/// Returns the direction of a task with one cell. Several cells measured together have no common
+/// direction.
 fn only_direction(task: &Task) -> Option<Direction> {
     task.direction().filter(|_| task.cells.len() == 1)
 }
 
-/// What a task is called in a sentence.
+/// Returns the name of a task for use in a sentence.
 pub(crate) fn called(task: &Task) -> Text {
     let label = &task.label;
     match only_direction(task) {

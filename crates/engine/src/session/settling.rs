@@ -1,8 +1,11 @@
-//! When a task that takes turns with others is in the state in which its own work keeps the device: a write cache is full then.
+//! Determines when an interleaved task reaches the state in which its own work keeps the device,
+//! for example with a full write cache.
 //!
-//! The model: what other tasks left in the caches is written first, so that every task begins alike. It is run for a time, and its course is cut into parts that double in length. The last half is what it
-//! settles on; where the part before it differs, it has not settled, and runs twice as long. What differs before that is the way
-//! there, and as long as that the task warms up before each of its repetitions.
+//! Data that other tasks left in the caches is flushed first, so that every task starts in the same
+//! way. The task then runs for a time, and its course is divided into parts that double in length.
+//! The last half is the level to which it settles. If the part before it differs, the task has not
+//! settled and runs twice as long. Anything that differs before that is the transition, and the
+//! task warms up for that long before each of its repetitions.
 
 use super::Session;
 use crate::task::{Attempt, Ongoing};
@@ -12,37 +15,44 @@ use kurabe_core::record::{Interval, Repetition};
 use kurabe_core::workload::{Direction, End, Workload};
 use kurabe_core::{Result, event::Event, text};
 
-/// A difference up to this is none: the steady state of the SNIA's test specification may slope by as much (`core/steady.rs`).
+/// Largest relative difference that counts as none. The steady state of the SNIA's test
+/// specification allows the same slope (`core/steady.rs`).
 const LARGEST_CHANGE: f64 = 0.1;
 
-/// Operations after which a trial is over whatever its time: as many of 4 KiB fill a drive's cache several times.
+/// Maximum number of operations of a trial, whatever its time. With 4 KiB, this many fill a drive's
+/// cache several times.
 const MOST_OPERATIONS: u64 = 1 << 16;
 
-/// A repetition is at least so many turnovers of the queue long: it ends by emptying the queue, which is slower than keeping it full …
+/// Minimum length of a repetition in turnovers of the queue. A repetition ends with draining the
+/// queue, which is slower than keeping it full …
 const TURNOVERS: f64 = 20.0;
-/// … but it takes no more than this for that, so that slow work is still repeated in the time that there is.
+/// … but it is extended to this time at most, in ns, so that slow work can still be repeated within
+/// the available time.
 const LONGEST_NS: f64 = 1e9;
 
-/// Fewer intervals of a course have no parts to be compared.
+/// Minimum number of intervals in a course. With fewer, there are no parts to compare.
 const FEWEST_INTERVALS: usize = 4;
 
-/// For how long a task may be watched until it settles.
+/// How long a task may be observed until it settles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SettlingTime {
-    /// For how long a task that only reads is watched at first; too short a time leaves it out.
+    /// Initial observation time of a task that only reads, in ns. If it is too short, the
+    /// observation is skipped.
     pub read_ns: u64,
-    /// For how long one that writes is. Caches of the drive do not show in less time than they take to fill.
+    /// Initial observation time of a task that writes, in ns. A drive's caches only show after the
+    /// time that it takes to fill them.
     pub write_ns: u64,
-    /// For how long at most.
+    /// Maximum observation time in ns.
     pub most_ns: u64,
-    /// How long a task warms up that is steady from the first: what a drive was doing before takes it that long to leave.
+    /// Warm-up of a task that is steady from the start, in ns. The effects of the drive's previous
+    /// work last that long.
     pub warm_up_ns: u64,
-    /// How long all tasks may be watched together.
+    /// Maximum observation time of all tasks together, in ns.
     pub together_ns: u64,
 }
 
 impl SettlingTime {
-    /// The same for each of so many.
+    /// Returns the times for each of `count` tasks.
     pub(crate) fn of_each(self, count: usize) -> Self {
         let each_ns = self.together_ns / (count as u64).max(1);
         let [read_ns, write_ns] = [self.read_ns, self.write_ns].map(|least_ns| least_ns.min(each_ns));
@@ -53,18 +63,19 @@ impl SettlingTime {
 /// How a task settles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settling {
-    /// Time until then; none if it does not within the time that is allowed.
+    /// Time until the task settles, in ns. `None` if it does not settle within the allowed time.
     pub after_ns: Option<u64>,
-    /// Bytes per second at first, and at last.
+    /// Bytes per second at the start.
     pub first_bytes_per_s: f64,
-    /// At last.
+    /// Bytes per second at the end.
     pub last_bytes_per_s: f64,
-    /// Time between the ends of two operations at last.
+    /// Time between two completions at the end, in ns.
     pub each_ns: f64,
 }
 
 impl<G: Ground> Session<'_, G> {
-    /// Runs a task, which is no cell yet, until it settles; none for work that no time ends.
+    /// Runs a task, without recording a cell, until it settles. Returns `None` for work that is not
+    /// limited by time.
     pub(crate) fn settling(
         &mut self,
         ongoing: &mut Ongoing<G::Prepared>,
@@ -89,7 +100,7 @@ impl<G: Ground> Session<'_, G> {
         let (mut length_ns, mut course, mut interval_ns) = (least_ns, Vec::new(), 0);
         loop {
             let so_far_ns = course.len() as u64 * interval_ns;
-            // Each part has offsets of its own.
+            // Each part has its own offsets.
             let seed = workload.seed ^ length_ns;
             let mut watched = lasting(&workload, length_ns - so_far_ns);
             let most_bytes = MOST_OPERATIONS * u64::from(workload.smallest_block_bytes());
@@ -112,25 +123,25 @@ impl<G: Ground> Session<'_, G> {
     }
 }
 
-/// Whether a workload is one that goes on as it is until its time is up.
+/// Returns whether a workload continues unchanged until its time is over.
 fn settles(workload: &Workload) -> bool {
     workload.end.time_ns.is_some() && workload.end.passes.is_none() && workload.open_loop.is_none()
 }
 
-/// A workload for another time, with as many bytes for it as its limit allows.
+/// Returns the workload with another time limit. A byte limit is scaled accordingly.
 fn lasting(workload: &Workload, time_ns: u64) -> Workload {
     let end = End { time_ns: Some(time_ns), bytes: bytes_in(workload, time_ns), ..workload.end };
     Workload { end, ..workload.clone() }
 }
 
-/// What a limit of bytes in the time of a workload comes to in another time.
+/// Scales a workload's byte limit to another time.
 fn bytes_in(workload: &Workload, time_ns: u64) -> Option<u64> {
     let times = time_ns as f64 / workload.end.time_ns? as f64;
     workload.end.bytes.map(|bytes| (bytes as f64 * times) as u64)
 }
 
-/// Has each repetition of a task begin when it has settled, which takes so long, and go on for some turnovers of its queue; `each_ns`
-/// as [`Settling`] has it.
+/// Makes each repetition of a task start once it has settled, after a warm-up of `warm_up_ns`, and
+/// last for several turnovers of its queue. `each_ns` is as in [`Settling`].
 pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64, each_ns: f64) {
     let Work::Io(workloads) = &mut task.work else { return };
     let [workload] = workloads.as_mut_slice() else { return };
@@ -148,7 +159,7 @@ pub(crate) fn warm_up(task: &mut Task, warm_up_ns: u64, each_ns: f64) {
     }
 }
 
-/// What a course says; `None` if it is too short to say anything, or nothing was done at last.
+/// Evaluates a course. Returns `None` if it is too short, or if no operations completed at its end.
 fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Option<Settling> {
     let count = course.len();
     if count < FEWEST_INTERVALS {
@@ -171,14 +182,15 @@ fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Optio
         return None;
     }
     let per_s = 1e9 / interval_ns as f64;
-    // Few operations scatter, by about one over the root of their number, but sequential ones hardly: by what is seen at last.
+    // With few operations, figures vary by about one over the root of their number, but sequential
+    // ones hardly vary. The variation at the end is used.
     let squares = half.chunks(1).map(|one| (per_interval(one) / last - 1.0).powi(2));
     let spread = squares.sum::<f64>() / (half.len() - 1) as f64;
     let differs = |part: &[Interval]| {
         let allowed = LARGEST_CHANGE + (spread.min(1.0 / last_operations) / part.len() as f64).sqrt();
         (per_interval(part) / last - 1.0).abs() > allowed
     };
-    // The parts from the last half back to the beginning, each half as long as the one after it.
+    // The parts from the last half back to the beginning. Each is half as long as the one after it.
     let mut end = count / 2;
     let mut after = 0;
     while end > 0 {
@@ -189,7 +201,7 @@ fn settled(course: &[Interval], interval_ns: u64, direction: Direction) -> Optio
         }
         end = begin;
     }
-    // A part that is alike as a whole may still begin on the way.
+    // A part whose mean matches may still start within the transition.
     while after > 0 && after < count / 2 && differs(&course[after..=after]) {
         after += 1;
     }
@@ -220,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_cache_that_fills_is_the_way_and_what_comes_then_the_state() {
-        // 1.2 s of a cache that takes everything, then the drive.
+        // 1.2 s of a cache that accepts everything, then the drive.
         let filling = course([vec![1500; 12], vec![40; 52]].concat());
         let settling = settled(&filling, 100, Direction::Write).unwrap();
         assert_eq!(settling.after_ns, Some(1600));
@@ -228,15 +240,16 @@ mod tests {
             (settling.first_bytes_per_s, settling.last_bytes_per_s),
             (1500.0 * 4096.0 * 1e7, 40.0 * 4096.0 * 1e7)
         );
-        // What is alike from the first is steady from the first, scatter and all.
+        // A course that is uniform from the start is steady from the start, despite its variation.
         assert_eq!(after(&course((0..64).map(|at| 35 + at * 7 % 11))), Some(Some(0)));
-        // A sequential write, of which few fit into an interval: its cache takes a fifth more for half a second.
+        // A sequential write with few operations per interval. Its cache is a fifth faster for half
+        // a second.
         assert_eq!(after(&course([vec![14; 5], vec![12; 59]].concat())), Some(Some(500)));
-        // What is slow at first: a single operation where there will be ten.
+        // A slow start: one operation per interval, and ten later.
         assert_eq!(after(&course([vec![1; 2], vec![10; 62]].concat())), Some(Some(200)));
-        // Still on its way in the second quarter.
+        // Still in transition in the second quarter.
         assert_eq!(after(&course([vec![1500; 20], vec![40; 44]].concat())), Some(None));
-        // Nothing was done at last, or hardly anything at all.
+        // No operations at the end, or hardly any at all.
         assert_eq!(after(&course([vec![10; 4], vec![0; 4]].concat())), None);
         assert_eq!(after(&course([10, 10])), None);
     }

@@ -1,9 +1,10 @@
-//! Which engine shows the storage, and not a detour.
+//! Selects the engine that measures the storage instead of a detour in the kernel.
 //!
-//! Where an operation cannot be started without blocking (tmpfs, zram, some file systems), io_uring hands it to a
-//! kernel worker thread, and a reading of 1 µs becomes 80 µs. So `auto` times a handful of operations both ways, one
-//! at a time and in turns, before it measures a cell: same kind, same block size, same target; and it counts the
-//! worker threads that io_uring started meanwhile.
+//! If an operation can't be started without blocking (tmpfs, zram, some file systems), io_uring
+//! passes it to a kernel worker thread, and a latency of 1 µs becomes 80 µs. Before it measures a
+//! cell, `auto` therefore times a small number of operations with both engines, one at a time and
+//! alternating, with the same kind, block size and target. It also counts the worker threads that
+//! io_uring started during the trial.
 
 use crate::drive::device_uring::{WaitMode, probe_ring};
 use crate::drive::measure::{Engine, Issue, measure};
@@ -17,19 +18,20 @@ use kurabe_program::Stop;
 use kurabe_stats::percentile_ns;
 use std::collections::HashMap;
 
-/// A way to issue operations, with the reason for it.
+/// A selected way to issue operations, with the reason.
 #[derive(Clone, Debug)]
 pub struct ChosenIssue {
-    /// The engine, the waiting and the pages.
+    /// Engine, wait mode and pages.
     pub issue: Issue,
-    /// Why.
+    /// Why it was selected.
     pub reason: Text,
-    /// What did not work on the way.
+    /// Features that did not work.
     pub fallbacks: Vec<String>,
 }
 
 impl ChosenIssue {
-    /// Takes the way that another target needs, so that all are measured alike.
+    /// Switches to the engine that another target needs, so that all targets are measured in the
+    /// same way.
     pub(crate) fn use_threads_as_others(&mut self) {
         if self.issue.engine == Engine::Threads {
             return;
@@ -45,20 +47,21 @@ impl ChosenIssue {
 
 /// Rounds of the comparison.
 const ROUNDS: u32 = 3;
-/// Operations of a round.
+/// Operations per round.
 const ROUND_OPERATIONS: u64 = 48;
-/// Longest time of a round.
+/// Time limit of a round in ns.
 const ROUND_TIME_NS: u64 = 40_000_000;
-/// io_uring takes a detour if kernel workers were seen; or if, in every round, its median is above this many times
-/// that of pread …
+/// io_uring takes a detour if kernel workers were seen, or if in every round its median exceeds
+/// that of pread by this factor …
 const DETOUR_RATIO: f64 = 3.0;
-/// … and this much above it.
+/// … and by this time in ns.
 const DETOUR_NS: u64 = 1_000;
 
-/// Remembers what was found out, because cells of one profile ask the same again.
+/// Selects engines and caches the results, because cells of one profile need the same ones
+/// repeatedly.
 #[derive(Default)]
 pub struct Chooser {
-    /// By share of reads and block size.
+    /// Results by percentage of reads and block size.
     probes: HashMap<(u8, u32), Probe>,
     /// Why polling is refused, for reads and for writes.
     polling: HashMap<bool, Option<String>>,
@@ -72,11 +75,11 @@ enum Probe {
 }
 
 impl Chooser {
-    /// How to issue a workload. `wished` holds the waiting and the pages that the user wants; its engine does not
-    /// count.
+    /// Selects how to issue a workload. `wished` contains the wait mode and the pages that the user
+    /// requested; its engine is ignored.
     ///
     /// # Errors
-    /// When the target fails the trial.
+    /// Fails if the target fails during the trial.
     pub fn choose(
         &mut self,
         asked: EngineChoice,
@@ -123,7 +126,7 @@ impl Chooser {
         Ok(choice)
     }
 
-    /// The engine that shows the storage.
+    /// Determines the engine that measures the storage.
     fn find_out(
         &mut self,
         target: &Target,
@@ -172,7 +175,7 @@ impl Chooser {
         Ok(ChosenIssue { issue: Issue { engine, ..wished }, reason, fallbacks })
     }
 
-    /// Why the kernel cannot poll this target for this workload; `None` if it can.
+    /// Returns why the kernel can't poll this target for this workload. `None` if it can.
     fn refuses_polling(
         &mut self,
         target: &Target,
@@ -221,7 +224,7 @@ fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {
     )
 }
 
-/// Times operations one at a time with both engines, in turns.
+/// Times operations one at a time with both engines, alternating.
 fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop) -> Result<Probe> {
     if let Err(error) = probe_ring() {
         return Ok(Probe::NoRing(error.cause().unwrap_or("not available").to_owned()));
@@ -256,9 +259,9 @@ fn try_both(target: &Target, workload: &Workload, issue: Issue, interrupt: &Stop
     })
 }
 
-/// The workload, cut down to a handful of operations at places of their own.
+/// Returns the workload reduced to a small number of operations with their own offsets.
 fn trial_of(workload: &Workload, round: u32) -> Workload {
-    // Nothing is written again behind reads: a trial that reads only must not write.
+    // Rewrites after reads are omitted, because a trial of a read workload must not write.
     Workload {
         block_sizes: workload.block_sizes.clone(),
         write_block_sizes: workload.write_block_sizes.clone(),

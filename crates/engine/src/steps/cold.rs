@@ -1,8 +1,9 @@
-//! Starting cold where programs or copies go through the page cache: everything written back, nothing cached.
+//! Cold starts for programs and copies that use the page cache: dirty pages are written back, and
+//! nothing is cached.
 //!
-//! The model: first everything dirty is written, because only clean pages can be dropped; then the whole machine's
-//! cache is dropped, or where that is not allowed the pages of the files in question. What the drive itself caches is
-//! not touched.
+//! Dirty pages are written first, because only clean pages can be dropped. Then the cache of the
+//! whole machine is dropped, or, if that is not permitted, the pages of the affected files. The
+//! drive's own cache is not affected.
 
 use crate::real::{CachePolicy, Real};
 use crate::{context::Context, platform};
@@ -13,7 +14,7 @@ use rustix::fs::{FileType, OFlags};
 use std::fs::File;
 use std::io;
 
-/// What is made cold, and so how it is told.
+/// The work that starts cold, which determines the wording of notices.
 #[derive(Clone, Copy)]
 enum Cold {
     Repetition,
@@ -22,7 +23,7 @@ enum Cold {
 }
 
 impl Real<'_> {
-    /// Makes buffered repetitions start cold, unless the cache is wanted.
+    /// Makes buffered repetitions start cold, unless the cache policy is to keep the cache.
     pub(crate) fn drop_cache(&self, context: &mut Context<'_>) -> Result<()> {
         let target = &*self.target;
         let (is_direct, is_writable) = (target.facts().direct, target.facts().writable);
@@ -41,7 +42,7 @@ impl Real<'_> {
         )
     }
 
-    /// Has the device write what its volatile caches hold, which a sync of any file on it asks for.
+    /// Flushes the device's volatile write caches, by syncing a file on it.
     pub(crate) fn flush_caches(&self, context: &mut Context<'_>) -> Result<()> {
         if self.target.facts().kind == TargetKind::CharacterDevice {
             return Ok(());
@@ -50,19 +51,20 @@ impl Real<'_> {
         context.store(move |_| sync_file(&file))
     }
 
-    /// Makes what a copy reads from a file start cold.
+    /// Makes the source file of a copy start cold.
     pub(crate) fn make_file_cold(&self, context: &mut Context<'_>, file: &File) -> Result<()> {
         if self.cache_is_kept(context)? {
             return Ok(());
         }
         let held = file.try_clone().map_err(|error| cannot_write_back(&error))?;
-        // Of a block device `syncfs` would write back the file system that holds its name.
+        // For a block device, `syncfs` would write back the file system that contains its device
+        // node.
         context.store(move |_| write_back(&held).and_then(|()| sync_file(&held)))?;
         let forgotten = || platform::forget_cached(file);
         tell_dropped(context, platform::drop_page_cache(), forgotten, Cold::Part)
     }
 
-    /// Makes everything below a folder start cold: contents, directories and inodes.
+    /// Makes all contents, directories and inodes below a folder start cold.
     pub(crate) fn make_folder_cold(&self, context: &mut Context<'_>, folder: &Folder) -> Result<()> {
         if self.cache_is_kept(context)? {
             return Ok(());
@@ -88,7 +90,8 @@ impl Real<'_> {
     }
 }
 
-/// Says once how it was done; the files' own pages are dropped only where the whole cache cannot be.
+/// Reports once how the cache was dropped. The files' own pages are dropped only if the whole cache
+/// can't be.
 fn tell_dropped(
     context: &mut Context<'_>,
     dropped: io::Result<()>,
@@ -142,12 +145,13 @@ fn cannot_write_back(error: &io::Error) -> Error {
     Error::os(text!("cannot write the page cache back", "ページキャッシュを書き戻せません"), error)
 }
 
-/// Writes back all that is dirty on the file system of a file.
+/// Writes back all dirty data on the file system of a file.
 pub(crate) fn write_back(file: &File) -> io::Result<()> {
     Ok(rustix::fs::syncfs(file)?)
 }
 
-/// Writes back a file or a block device itself. One that is open for reading only has nothing of kurabe's to write.
+/// Writes back a file or a block device itself. One that is open only for reading has no dirty data
+/// from kurabe.
 fn sync_file(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::BADF.raw_os_error()) => Ok(()),
@@ -155,13 +159,14 @@ fn sync_file(file: &File) -> io::Result<()> {
     }
 }
 
-/// Drops the machine's page cache and its directory entries and inodes; needs privilege. Source: kernel
-/// Documentation/admin-guide/sysctl/vm.rst, `drop_caches`.
+/// Drops the machine's page cache, directory entries and inodes. Requires privileges. Source:
+/// kernel Documentation/admin-guide/sysctl/vm.rst, `drop_caches`.
 fn drop_all_caches() -> io::Result<()> {
     std::fs::write("/proc/sys/vm/drop_caches", "3\n")
 }
 
-/// Asks the kernel to forget the contents of every file below a folder. Links are not followed.
+/// Asks the kernel to drop the cached contents of every file below a folder. Symbolic links are not
+/// followed.
 fn forget_below(folder: &Folder) -> io::Result<()> {
     for (name, kind) in folder.entries()? {
         match kind {
@@ -182,7 +187,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("a/b")).unwrap();
         std::fs::write(dir.path().join("a/b/file"), "x").unwrap();
-        // A link followed would go round for ever, or fail.
+        // Following a link would loop forever or fail.
         std::os::unix::fs::symlink(dir.path(), dir.path().join("a/loop")).unwrap();
         std::os::unix::fs::symlink("/nonexistent", dir.path().join("a/dangling")).unwrap();
         let folder = Folder::open(&dir.path().canonicalize().unwrap()).unwrap();

@@ -1,9 +1,10 @@
 //! A timed program as a task of a run.
 //!
-//! The model: for each repetition everything is made cold, the program runs and is timed, what it left in memory is written
-//! back, and what it changed is restored. The time is that of the program alone: it is over for its user when it returns.
-//! How long it takes until all that it wrote is on the device is told apart (`end_sync_ns`), and the device's traffic is
-//! counted until then. How programs are run is in `kurabe_program`.
+//! For each repetition, the caches are dropped, the program runs and is timed, its dirty data is
+//! written back, and its changes are reverted. The measured time is that of the program alone,
+//! because its user considers it finished when it returns. The time until all its data is on the
+//! device is recorded separately (`end_sync_ns`), and the device's traffic is counted until then.
+//! `kurabe_program` runs the programs.
 
 use crate::context::{Context, progress};
 use crate::steps::traffic::{Watched, interval_of};
@@ -17,12 +18,12 @@ use std::fs::File;
 /// The programs of a task.
 pub struct CommandWork {
     programs: Programs,
-    /// The device under their folder.
+    /// The device that contains their folder.
     device: Watched,
 }
 
 impl Real<'_> {
-    /// Makes the folder and the material, and runs `prepare`.
+    /// Creates the folder and the material, and runs `prepare`.
     pub(crate) fn prepare_command(
         &self,
         context: &mut Context<'_>,
@@ -48,7 +49,7 @@ impl Real<'_> {
         Ok(CommandWork { programs, device })
     }
 
-    /// Runs the timed program once and restores what it changed.
+    /// Runs the timed program once and reverts its changes.
     pub(crate) fn repeat_command(
         &self,
         context: &mut Context<'_>,
@@ -62,7 +63,8 @@ impl Real<'_> {
             work.programs.warm();
         }
         context.interrupt.check()?;
-        // Not the work folder, which the program may remove. Open before the program writes, so that its sync reports every error.
+        // Not the work folder, which the program may remove. Opened before the program writes, so
+        // that its sync reports every error.
         let written = self.target.scratch().map(|scratch| scratch.folder.readable()).transpose();
         let written = written.map_err(|error| cannot_open(&error))?;
         let started_ns = monotonic_ns() - context.started_ns;
@@ -73,7 +75,8 @@ impl Real<'_> {
         let restored = work.programs.restore(context.interrupt, &mut preparing(context));
         let ran = ran?;
         restored?;
-        // What the program and the kernel for it do to the device cannot be told from what others do.
+        // Device traffic of the program and of the kernel on its behalf can't be distinguished from
+        // that of other processes.
         let noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
         let repetition = Repetition {
             started_ns,
@@ -93,7 +96,7 @@ impl Real<'_> {
     }
 }
 
-/// Tells of programs that are about to run.
+/// Returns a function that reports programs before they run.
 fn preparing(context: &mut Context<'_>) -> impl FnMut(Coming) -> Result<()> {
     |coming| {
         context.emit(match coming {
@@ -105,7 +108,7 @@ fn preparing(context: &mut Context<'_>) -> impl FnMut(Coming) -> Result<()> {
     }
 }
 
-/// Runs the timed program, and tells meanwhile what reaches the device.
+/// Runs the timed program and reports the device's traffic during the run.
 fn run_watched(context: &mut Context<'_>, work: &CommandWork) -> Result<Ran> {
     context.watched(progress, |interrupt, live| {
         let (mut shown_ns, mut before) = (0, work.device.read());
@@ -122,7 +125,7 @@ fn run_watched(context: &mut Context<'_>, work: &CommandWork) -> Result<Ran> {
     })
 }
 
-/// Writes back all that is dirty on the file system, and tells how long that took.
+/// Writes back all dirty data on the file system and returns the duration in ns.
 fn timed_write_back(context: &mut Context<'_>, file: File) -> Result<u64> {
     let start_ns = monotonic_ns();
     context.store(move |_| write_back(&file))?;

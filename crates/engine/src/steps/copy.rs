@@ -1,17 +1,20 @@
-//! Ordinary buffered copies between the target and memory, and within the target: how much reads and writes disturb
-//! each other there.
+//! Ordinary buffered copies between the target and memory, and within the target. They show how
+//! much reads and writes disturb each other.
 //!
-//! The model: five parts of the same size, each timed from the first call to the last, the fsync of a copy on the target
-//! included. A file in memory stands where the article's RAM disk stood; its own times are parts of their own, so that
-//! they can be taken off: DelayRatio = within ÷ ((from memory − reading memory) + (to memory − writing memory)).
-//! Source: "Toshiba SSD HG2 Series & HG3 Series Benchmarks (2009-2010)".
+//! There are five parts of the same size. Each is timed from the first call to the last, including
+//! the fsync of a copy on the target. A file in memory replaces the article's RAM disk. Its own
+//! times are separate parts, so that they can be subtracted: DelayRatio = within ÷ ((from memory −
+//! reading memory) + (to memory − writing memory)). Source: "Toshiba SSD HG2 Series & HG3 Series
+//! Benchmarks (2009-2010)".
 //!
-//! In a directory the source is the test file, and a copy is a new file beside it. It keeps its name until it was synced:
-//! a fsync of a file without one writes nothing out on ZFS (OpenZFS, `zfs_log_write`). In a file or on a block device the
-//! source is the first half of the span, written once before, and a copy is the second half.
+//! In a directory, the source is the test file, and a copy is a new file next to it. It keeps its
+//! name until it is synced, because ZFS writes nothing for an fsync of a file without a name
+//! (OpenZFS, `zfs_log_write`). In a file or on a block device, the source is the first half of the
+//! span, written once beforehand, and a copy is the second half.
 //!
-//! Every part that touches the target starts with everything written back and the cache cold. Of its operations those on
-//! the target are recorded; of a part that stays in memory, those on memory.
+//! Every part that accesses the target starts with all data written back and a cold cache. Its
+//! operations on the target are recorded. For a part that stays in memory, the operations on memory
+//! are recorded.
 
 use crate::context::{Context, progress};
 use crate::drive::device_uring::RingFacts;
@@ -35,34 +38,35 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::mpsc::channel;
 
-/// Memory left over beside the file in memory: for the page cache through which everything goes, and for others.
+/// Memory that must remain next to the file in memory, in bytes: for the page cache that all data
+/// passes through, and for other processes.
 const MEMORY_MARGIN_BYTES: u64 = 256 * MIB;
-/// Halves of a device begin at multiples of this, which suits any page and sector.
+/// Alignment of the halves of a device in bytes, suitable for any page and sector size.
 const HALF_UNIT_BYTES: u64 = 4096;
-/// Bytes that fill the memory at once.
+/// Number of bytes with which the memory is filled per write.
 const FILL_BYTES: usize = MIB as usize;
 
-/// The memory beside the target.
+/// The file in memory and the place for copies on the target.
 pub struct CopyWork {
-    /// A file in memory of the size of the copy.
+    /// A file in memory, as large as the copy.
     memory: File,
     place: CopyDestination,
     /// Bytes copied in each part.
     size_bytes: u64,
-    /// The device under the target.
+    /// The device that contains the target.
     device: Watched,
 }
 
-/// Where a copy on the target goes.
+/// The destination of a copy on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CopyDestination {
-    /// Into a new file.
+    /// A new file.
     Beside,
-    /// Into the same file or device, from this byte on.
+    /// The same file or device, starting at this byte.
     Within(u64),
 }
 
-/// An open destination on the target; a new file goes with it.
+/// An open destination on the target. A new file is removed when this value is dropped.
 struct Destination {
     file: File,
     from_bytes: u64,
@@ -70,7 +74,8 @@ struct Destination {
 }
 
 impl Real<'_> {
-    /// Refuses copies for which there is no room beside the test file, before that is written.
+    /// Rejects copies for which there is not enough space next to the test file, before the test
+    /// file is written.
     pub(crate) fn check_copy_room(&self, tasks: &[Task]) -> Result<()> {
         let copies = tasks.iter().any(|task| matches!(task.work, Work::Copy(_)));
         if !copies || self.target.facts().kind != TargetKind::Directory {
@@ -80,7 +85,7 @@ impl Real<'_> {
         let Some(test_file) = self.target.test_file() else { return Ok(()) };
         let folder = &test_file.scratch.folder;
         let Some(free_bytes) = platform::free_bytes(folder).ok().flatten() else { return Ok(()) };
-        // What is reserved for the test file is no longer free.
+        // Space reserved for the test file no longer counts as free.
         let reserved_bytes =
             test_file.file().metadata().map_or(0, |facts| facts.blocks().saturating_mul(512));
         let room_bytes = free_bytes.saturating_add(reserved_bytes);
@@ -90,7 +95,7 @@ impl Real<'_> {
         Ok(())
     }
 
-    /// Takes the memory, and on a device or in a file writes the half that is copied.
+    /// Allocates the memory. On a device or in a file, also writes the half that is copied.
     pub(crate) fn prepare_copy(&self, context: &mut Context<'_>) -> Result<CopyWork> {
         let (place, size_bytes) = layout(self.target.facts().kind, self.target.facts().span_bytes);
         if size_bytes == 0 {
@@ -116,7 +121,7 @@ impl Real<'_> {
         Ok(work)
     }
 
-    /// Does all parts once.
+    /// Performs all parts once.
     pub(crate) fn repeat_copy(
         &self,
         context: &mut Context<'_>,
@@ -147,7 +152,8 @@ impl Real<'_> {
     ) -> Result<Repetition> {
         context.interrupt.check()?;
         if part == CopyPart::FromMemory {
-            // Writing to memory has left one piece there, again and again; the device must not gain from that.
+            // Writing to memory has filled it with a single repeated piece, from which the device
+            // must not benefit.
             work.fill_memory(context, attempt.seed)?;
         }
         let on_target = !matches!(part, CopyPart::MemoryRead | CopyPart::MemoryWrite);
@@ -184,7 +190,7 @@ impl Real<'_> {
     }
 }
 
-/// Copies in a thread of its own, while this one tells of progress and listens for the user.
+/// Copies in a separate thread while this one reports progress and checks for an interrupt.
 fn copy_watched(
     context: &mut Context<'_>,
     mut pair: FilePair<'_>,
@@ -211,14 +217,15 @@ fn copy_watched(
 }
 
 impl Destination {
-    /// Takes a copy away. The next one would fail where it is still there.
+    /// Removes the copy. The next copy would fail if it still existed.
     fn close(self) -> Result<()> {
         self.owner.map_or(Ok(()), TestFile::close)
     }
 }
 
 impl CopyWork {
-    /// Fills the memory with the profile's data. No page is touched for the first time while something is timed.
+    /// Fills the memory with the profile's data, so that no page is touched for the first time
+    /// during a timed part.
     fn fill_memory(&self, context: &Context<'_>, seed: u64) -> Result<()> {
         let mut content = context.content(seed, 0);
         let mut buffer = vec![0; FILL_BYTES];
@@ -236,14 +243,14 @@ impl CopyWork {
         Ok(())
     }
 
-    /// Writes the half that later is copied from.
+    /// Writes the half that is later copied.
     fn write_source(&self, context: &mut Context<'_>, target: &File) -> Result<()> {
         let pass = Pass::of(CopyPart::FromMemory, self.size_bytes, FILL_BYTES as u64, 0);
         let pair = FilePair { source: &self.memory, destination: target };
         copy_watched(context, pair, &pass, &mut vec![0; FILL_BYTES]).map(|_| ())
     }
 
-    /// Opens the place of a copy; a new file is there only for one part.
+    /// Opens the destination of a copy. A new file exists only during one part.
     fn destination(&self, target: &Target) -> Result<Destination> {
         match (self.place, target.test_file()) {
             (CopyDestination::Within(from_bytes), _) => {
@@ -258,7 +265,7 @@ impl CopyWork {
     }
 }
 
-/// Where copies go on a target, and how large they are.
+/// Returns the destination and the size of copies on a target.
 fn layout(kind: TargetKind, span_bytes: u64) -> (CopyDestination, u64) {
     if kind == TargetKind::Directory {
         return (CopyDestination::Beside, span_bytes);

@@ -1,10 +1,12 @@
-//! The loop of a copy: read a turn, write that turn, and so on; a fsync at the end where it is wanted.
+//! The loop of a copy: read a piece, write that piece, and repeat, with an fsync at the end if
+//! requested.
 //!
-//! The model: two sides, of which one may be missing (reading and throwing away, writing the same again and again), and of
-//! which one may go uncounted (memory beside a target). A turn of an ordinary copy is a piece, read and written by calls of
-//! the system, so that reads and writes are never in flight at once; how much they meet on the device is decided by the page
-//! cache. The host of a model reads several pieces before it writes them (`model_copy`). Not here: which files, and what a
-//! copy is for.
+//! A copy has two sides. One may be absent (discarding what is read, or writing the same data
+//! repeatedly), and one may be uncounted (memory, in a copy to or from the target). An ordinary
+//! copy reads and writes each piece with system calls, so reads and writes are never in flight at
+//! once. The page cache determines how much they overlap on the device. The host of a model reads
+//! several pieces before it writes them (`model_copy`). The choice of files and the purpose of a
+//! copy are not part of this module.
 
 use crate::{drive::recorder::Recorder, drive::rest::PATIENCE_NS};
 use kurabe_core::{Error, ErrorKind, Result, profile::CopyPart, text, workload::OpKind};
@@ -13,48 +15,48 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// Where bytes come from and where they go.
+/// The source and the destination of a copy.
 pub(crate) trait CopyEnds {
-    /// The time in ns, of a clock that never goes back.
+    /// Returns the time in ns, on a clock that never goes back.
     fn now_ns(&mut self) -> u64;
-    /// Reads or writes so many bytes of a side, whole, behind those that are done.
+    /// Reads or writes `length_bytes` of a side in full, after the bytes that are already done.
     ///
     /// # Errors
-    /// When the side fails, or ends too early.
+    /// Fails if the side fails or ends too early.
     fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()>;
-    /// Makes what was written durable.
+    /// Makes the written data durable.
     ///
     /// # Errors
-    /// When that fails.
+    /// Fails if the sync fails.
     fn sync(&mut self) -> Result<()>;
 }
 
 /// One side of a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CopySide {
-    /// Where its bytes begin.
+    /// First byte of the side.
     pub(crate) from_bytes: u64,
     /// Whether its operations are recorded.
     pub(crate) counted: bool,
 }
 
-/// What is to be copied.
+/// The parameters of a copy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pass {
-    /// Bytes in all.
+    /// Total number of bytes.
     pub(crate) size_bytes: u64,
-    /// Bytes that are read before they are written.
+    /// Bytes read before they are written.
     pub(crate) turn_bytes: u64,
-    /// The source; `None`: the same bytes are written again and again.
+    /// The source. If `None`, the same bytes are written repeatedly.
     pub(crate) source: Option<CopySide>,
-    /// The destination; `None`: what was read is thrown away.
+    /// The destination. If `None`, the bytes read are discarded.
     pub(crate) destination: Option<CopySide>,
-    /// Whether it ends with a fsync, inside its time.
+    /// Whether the copy ends with an fsync that is part of its time.
     pub(crate) sync: bool,
 }
 
 impl Pass {
-    /// What a part moves; `to_bytes` is where a copy on the target begins.
+    /// Returns the parameters of a part. `to_bytes` is the start of a copy on the target.
     pub(crate) fn of(part: CopyPart, size_bytes: u64, turn_bytes: u64, to_bytes: u64) -> Self {
         let memory = CopySide { from_bytes: 0, counted: false };
         let counted = CopySide { from_bytes: 0, counted: true };
@@ -71,19 +73,19 @@ impl Pass {
     }
 }
 
-/// How a pass ended.
+/// The outcome of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Copied {
-    /// The whole time, the fsync included.
+    /// Total duration in ns, including the fsync.
     pub(crate) elapsed_ns: u64,
-    /// Time of the fsync.
+    /// Duration of the fsync in ns.
     pub(crate) end_sync_ns: Option<u64>,
 }
 
-/// Copies turn by turn.
+/// Copies all data turn by turn.
 ///
 /// # Errors
-/// When a side fails, or the user stops it.
+/// Fails if a side fails or the user stops the run.
 pub(crate) fn copy(ends: &mut impl CopyEnds, pass: &Pass, stop: &Stop) -> Result<Copied> {
     let start_ns = ends.now_ns();
     let mut done_bytes = 0;
@@ -105,19 +107,19 @@ pub(crate) fn copy(ends: &mut impl CopyEnds, pass: &Pass, stop: &Stop) -> Result
     Ok(Copied { elapsed_ns: ended_ns - start_ns, end_sync_ns: pass.sync.then_some(ended_ns - copied_ns) })
 }
 
-/// The calls that an ordinary copy is made of.
+/// The system calls of an ordinary copy.
 pub(crate) trait CopyCalls {
-    /// The time in ns, of a clock that never goes back.
+    /// Returns the time in ns, on a clock that never goes back.
     fn now_ns(&mut self) -> u64;
-    /// Reads at an offset of the source; 0 is the end of the source.
+    /// Reads at an offset of the source. Returns 0 at its end.
     fn read(&mut self, offset_bytes: u64, bytes: &mut [u8]) -> io::Result<usize>;
     /// Writes at an offset of the destination.
     fn write(&mut self, offset_bytes: u64, bytes: &[u8]) -> io::Result<usize>;
-    /// Makes what was written durable.
+    /// Makes the written data durable.
     fn sync(&mut self) -> io::Result<()>;
 }
 
-/// A copy by calls through a buffer, which is as long as a turn.
+/// A copy with system calls through a buffer, which is as long as a turn.
 pub(crate) struct ByCalls<'a, C> {
     calls: &'a mut C,
     buffer: &'a mut [u8],
@@ -137,7 +139,7 @@ impl<C: CopyCalls> CopyEnds for ByCalls<'_, C> {
         self.calls.now_ns()
     }
 
-    /// One operation, in however many calls that takes.
+    /// Performs one operation with as many calls as it takes.
     fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()> {
         let Self { calls, buffer, recorder, start_ns } = self;
         let bytes = &mut buffer[..length_bytes as usize];
@@ -173,7 +175,7 @@ impl<C: CopyCalls> CopyEnds for ByCalls<'_, C> {
     }
 }
 
-/// Whether a call that ends so is to be made again.
+/// Returns whether a call with this error must be retried.
 pub(crate) fn is_passing(error: &io::Error) -> bool {
     [io::ErrorKind::Interrupted, io::ErrorKind::WouldBlock].contains(&error.kind())
 }
@@ -206,11 +208,11 @@ fn ended(kind: OpKind, offset_bytes: u64) -> Error {
     ErrorKind::Io.error(what)
 }
 
-/// Two files; the same one where a copy goes from a place in it to another.
+/// Two files. They are the same one if data is copied within a file.
 pub(crate) struct FilePair<'a> {
-    /// Read from.
+    /// The source file.
     pub(crate) source: &'a File,
-    /// Written to.
+    /// The destination file.
     pub(crate) destination: &'a File,
 }
 
@@ -236,16 +238,16 @@ impl CopyCalls for FilePair<'_> {
 mod tests {
     use super::*;
 
-    /// Keeps a list of calls; a call takes 1 ms, a sync 5 ms.
+    /// Logs calls. A call takes 1 ms, a sync 5 ms.
     struct Listed<'a> {
         now_ns: u64,
         calls: Vec<String>,
-        /// Bytes that the next write takes, if not all.
+        /// Bytes that the next write accepts, if not all.
         short_write: Option<usize>,
-        /// Whether the next read is interrupted by a signal.
+        /// Whether a signal interrupts the next read.
         signalled: bool,
         source_bytes: u64,
-        /// Asked to stop in the third call.
+        /// Requested to stop in the third call.
         stop: Option<&'a Stop>,
     }
 
@@ -360,7 +362,7 @@ mod tests {
         let mut pair = Listed { short_write: Some(30), signalled: true, ..Listed::new() };
         let (copied, recorded) = run(&mut pair, &WITHIN);
         copied.unwrap();
-        // One operation, however many calls it took.
+        // One operation, regardless of the number of calls.
         assert_eq!((recorded.write.completed, recorded.write.latency.max_ns), (3, 2_000_000));
         assert_eq!(pair.calls[..4], ["read 0 100", "write 1000 30", "write 1030 70", "read 100 100"]);
     }

@@ -1,19 +1,22 @@
-//! The greatest queue depth that keeps a workload's latency below a limit (fio's `latency_target`).
+//! Finds the greatest queue depth that keeps a workload's latency below a limit (fio's
+//! `latency_target`).
 //!
-//! The model: windows of the workload at one depth each, unrecorded. The depth is doubled while enough operations stay within the
-//! limit, then halved between the last that did and the first that did not. The greater the depth, the longer an operation waits:
-//! so what a greater depth keeps, a smaller one keeps, too.
+//! The workload runs in unrecorded windows, each at one depth. The depth is doubled while enough
+//! operations stay within the limit. Then a binary search follows between the last depth that met
+//! it and the first that did not. This assumes that latency increases with depth, so that any depth
+//! below one that meets the limit also meets it.
 
 use kurabe_core::Result;
 use kurabe_core::record::Repetition;
 use kurabe_core::workload::{End, LatencyTarget, Workload};
 use kurabe_stats::operations_over;
 
-/// The workload at the greatest depth that keeps its target, and 1 if none does, with that depth; as it is if it has none. `window`
-/// runs a workload and tells what it recorded.
+/// Returns the workload at the greatest depth that meets its target, and that depth. The depth is 1
+/// if none meets it. A workload without a target is returned unchanged. `window` runs a workload
+/// and returns what it recorded.
 ///
 /// # Errors
-/// Those of `window`.
+/// Returns the errors of `window`.
 pub(crate) fn within_target(
     workload: &Workload,
     mut window: impl FnMut(&Workload) -> Result<Repetition>,
@@ -33,7 +36,7 @@ pub(crate) fn within_target(
     Ok((at(iodepth), Some(iodepth)))
 }
 
-/// Whether as many operations as the target asks for stayed within it.
+/// Returns whether enough operations stayed within the target's limit.
 fn keeps(window: &Repetition, target: &LatencyTarget) -> bool {
     let (mut all, mut over) = (0u64, 0u64);
     for side in [&window.read, &window.write] {

@@ -1,8 +1,8 @@
-//! The writing of the test file: in full with the data of the profile, before anything is read.
+//! The fill: writes the test file in full with the profile's data before anything is read.
 //!
-//! The model: it is a workload like any other, so it runs at the device's speed and its rate is known. Where the
-//! profile bounds the time of the fill, a first part is always written, and the rest as far as the time allows. On a
-//! model the file is written in full, because nobody waits for virtual time.
+//! The fill is a workload like any other, so it runs at the device's speed and its rate is known.
+//! If the profile limits its time, a minimum part is always written, and as much of the rest as the
+//! time allows. On a model the file is always written in full, because virtual time costs nothing.
 
 use crate::{context::Context, drive::device_uring::WaitMode, ground::Ground, real::Real};
 use kurabe_core::quantity::{MIB, format_bytes};
@@ -10,13 +10,13 @@ use kurabe_core::record::{FillRecord, Interval, NoticeKind};
 use kurabe_core::workload::{BlockSize, End, EndSync, Pattern, SyncRule, Workload};
 use kurabe_core::{Result, event::Event, mention::SIZE, text};
 
-/// Block and queue depth that write the test file.
+/// Block size and queue depth with which the test file is written.
 const FILL_BLOCK_BYTES: u32 = MIB as u32;
 const FILL_IODEPTH: u32 = 8;
 
-/// Writes the span of a ground once, in order; with a limit, only so much of it is sure to be written, and the rest as
-/// far as it goes in so many ns. First what must be there, then more of it as long as there is time; last what is no
-/// whole block.
+/// Writes the span of a ground once, in ascending order. `limit` contains the minimum size in bytes
+/// and the time limit in ns for the rest. The minimum is written first, then the rest within the
+/// time limit, and finally a tail that is not a whole block.
 pub(crate) fn fill(
     ground: &mut impl Ground,
     context: &mut Context<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn fill(
     ] {
         let left_ns = limit_ns.map(|limit_ns: u64| limit_ns.saturating_sub(fill.elapsed_ns));
         let part_bytes = until_bytes - fill.written_bytes;
-        // The tail follows only when the time sufficed for all whole blocks.
+        // The tail follows only if there was enough time for all whole blocks.
         if part_bytes == 0 || !part_bytes.is_multiple_of(block_bytes) || left_ns == Some(0) {
             continue;
         }
@@ -69,7 +69,7 @@ impl Real<'_> {
     /// Writes the test file in full, or as much of it as the time limit allows.
     pub(crate) fn fill(&mut self, context: &mut Context<'_>) -> Result<FillRecord> {
         let rules = &context.profile.rules;
-        // How completions are awaited matters to what is measured alone.
+        // The wait mode matters only for measured work.
         let wait = std::mem::replace(&mut self.settings.wait, WaitMode::Sleep);
         let filled = fill(self, context, rules.size_at_least_bytes.zip(rules.fill_time_limit_ns));
         self.settings.wait = wait;

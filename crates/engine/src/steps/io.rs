@@ -1,4 +1,4 @@
-//! A repetition of a workload, or of several at once.
+//! A repetition of one workload or of several concurrent ones.
 
 use crate::context::{Context, progress};
 use crate::drive::measure::{Engine, Issue, LaneGroup, MeasuredRepetition, measure_groups};
@@ -11,18 +11,19 @@ use crate::{drive::every_operation::InOrder, steps::choose::ChosenIssue};
 use kurabe_core::record::{EngineRecord, Repetition};
 use kurabe_core::{Result, words::Keyword, workload::Workload};
 
-/// Share of the issuing threads' time that kurabe's own code may take before kurabe counts as the limit.
+/// Share of the issuing threads' time spent in kurabe's own code above which kurabe counts as the
+/// bottleneck.
 const GENERATOR_BOUND_SHARE: f64 = 0.5;
 
 impl Real<'_> {
-    /// How a workload is issued here.
+    /// Selects how a workload is issued on this target.
     pub(crate) fn choose(&mut self, context: &Context<'_>, workload: &Workload) -> Result<ChosenIssue> {
         let Settings { engine, wait, pages, .. } = self.settings;
         let issue = Issue { engine: Engine::Uring, wait, pages };
         self.chooser.choose(engine, self.target, workload, issue, context.interrupt)
     }
 
-    /// Runs workloads once, at the same time.
+    /// Runs workloads once, concurrently.
     pub(crate) fn repeat_io(
         &mut self,
         context: &mut Context<'_>,
@@ -61,7 +62,8 @@ impl Real<'_> {
         self.repeat_groups(context, jobs.collect(), choices, attempt)
     }
 
-    /// Runs jobs once, at the same time, each a cell; `choices` are those of their ways to issue operations.
+    /// Runs jobs once, concurrently, each of them a cell. `choices` are the ways in which they are
+    /// issued.
     pub(crate) fn repeat_groups<S: Source + Send>(
         &self,
         context: &mut Context<'_>,
@@ -95,7 +97,7 @@ impl Real<'_> {
         Ok(Repeated { engines, repetitions: repetitions.collect() })
     }
 
-    /// How a measurement's operations reached the kernel.
+    /// Returns the record of how a measurement's operations reached the kernel.
     fn engine_record(&self, choice: &ChosenIssue, measured: &MeasuredRepetition) -> EngineRecord {
         let mut facts = measured.facts.clone();
         facts.fallbacks.splice(..0, choice.fallbacks.iter().cloned());
@@ -104,7 +106,7 @@ impl Real<'_> {
     }
 }
 
-/// What a measurement came to.
+/// Converts a measurement into a repetition.
 fn repetition_of(measured: MeasuredRepetition, attempt: &Attempt) -> Repetition {
     let recorded = measured.recorded;
     let thread_time_ns = recorded.elapsed_ns as f64 * f64::from(measured.issuing_threads.max(1));

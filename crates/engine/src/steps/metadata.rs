@@ -1,12 +1,15 @@
-//! Many files made, looked at, read, renamed and removed, as mdtest does it: what a file system takes for names, not for data.
+//! Creates, stats, reads, renames and removes many files, like mdtest. This measures a file
+//! system's handling of names, not of data.
+//! Each thread has its own files, named by number, in its own folder or all in one. A part starts
+//! on all threads at once and ends when the last thread has finished. The next part starts after
+//! that. With several processes that share a folder or access each other's files, all threads are
+//! numbered consecutively in a folder of the first process. The work on one file is one operation
+//! with its latency. Names are resolved relative to the folder's descriptor, so no path is
+//! traversed. Recently created files are in memory, as in mdtest on a single machine, unless the
+//! step is `cold`.
 //!
-//! The model: each thread has files of its own, named by number, in a folder of its own or all in one. A part begins for all
-//! threads at once and is over when the last has done its files; the next begins after that. Of several processes all threads
-//! stand in one row, in a folder of the first, where they have something of each other. What is done to one file is one
-//! operation with its latency. Names are looked up in the folder's descriptor, so no path is walked. What was made a moment ago
-//! is in memory, as in mdtest on one machine, unless the step is `cold`.
-//!
-//! The folders are made anew for each repetition in the one that the run holds, and go with it however the run ends.
+//! Each repetition creates new folders in the run's folder. They are removed with it, however the
+//! run ends.
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::context::{Context, progress};
@@ -36,13 +39,13 @@ use std::sync::mpsc::channel;
 use std::sync::{OnceLock, RwLock};
 use std::thread::ScopedJoinHandle;
 
-/// The folder of a repetition.
+/// Name of the folder of a repetition.
 const FOLDER: &str = "metadata";
-/// What is in the names of files that are looked for, as IO500 does.
+/// Part of the names that the search matches, as in IO500.
 const FOUND: &[u8] = b"01";
 
 impl Real<'_> {
-    /// Does all parts once.
+    /// Performs all parts once.
     pub(crate) fn repeat_metadata(
         &self,
         context: &mut Context<'_>,
@@ -59,14 +62,14 @@ impl Real<'_> {
             (Some(company), _) => of_the_first(company)?,
         };
         let row = place * step.threads..all * step.threads;
-        // Open before anything is written, so that its sync reports every error.
+        // Opened before anything is written, so that its sync reports every error.
         let written = folder.readable().map_err(|error| cannot_make(&error))?;
         let mut done = self.repeat_parts(context, step, (&folder, row), attempt).and_then(|repetitions| {
             context.store(move |_| write_back(&written))?;
             Ok(repetitions)
         });
         if company.is_some() && done.is_ok() {
-            // Nobody is in it any more.
+            // Wait until no process uses the folder any more.
             done = context.meet()().and(done);
         }
         let removed = match place {
@@ -104,7 +107,7 @@ impl Real<'_> {
         let mut repetitions = Vec::new();
         for part in &step.parts {
             context.interrupt.check()?;
-            // All have made their folders when the first part is over.
+            // All processes have created their folders when the first part ends.
             files
                 .iter_mut()
                 .try_for_each(|files| files.turn_to(*part, step))
@@ -115,7 +118,8 @@ impl Real<'_> {
             let (mark, counters, cpu) = (self.noise.start(), device.read(), CpuWatch::start());
             let (start_ns, elapsed_ns, recorded) = part_watched(context, *part, step, &mut files)?;
             let (cpu, traffic) = (cpu.used(), device.since(counters));
-            // What the file system does to the device for it cannot be told from what others do.
+            // Device traffic of the file system for this part can't be distinguished from that of
+            // other processes.
             let noise = Noise { other_read_bytes: None, other_write_bytes: None, ..self.noise.finish(mark) };
             let issuing_ns = elapsed_ns.max(1) as f64 * f64::from(step.threads);
             let generator_share = (cpu.user_ns as f64 / issuing_ns).min(1.0);
@@ -133,8 +137,9 @@ impl Real<'_> {
     }
 }
 
-/// Does a part in threads of its own, while this one tells of progress and listens for the user. Its time is from the moment
-/// when all threads are there, which is told as well, to the end of the last.
+/// Performs a part in separate threads while this one reports progress and checks for an interrupt.
+/// Returns the start time, at which all threads are ready, and the time from then to the end of the
+/// last thread.
 fn part_watched(
     context: &mut Context<'_>,
     part: MetadataPart,
@@ -144,7 +149,7 @@ fn part_watched(
     let meet = context.meet();
     context.watched(progress, |interrupt, live| {
         let (stop, (sender, receiver)) = (Stop::default(), channel());
-        // Locked until all threads are there.
+        // Locked until all threads are ready.
         let (gate, start) = (RwLock::new(()), OnceLock::new());
         let done = std::thread::scope(|scope| {
             let (stop, gate, start) = (&stop, &gate, &start);
@@ -155,7 +160,7 @@ fn part_watched(
                 let work = move || {
                     drop(gate.read());
                     let start_ns = *start.get_or_init(monotonic_ns);
-                    // What one could not do, the others need not finish.
+                    // If one thread fails, the others need not finish.
                     let done =
                         files.all(part, step, start_ns, &mut recorder, stop).inspect_err(|_| stop.ask());
                     recorder.hang_up();
@@ -191,15 +196,15 @@ fn part_watched(
 /// The files of a thread.
 struct Files {
     root: Folder,
-    /// Of the files at hand.
+    /// The folder of the current files.
     folder: Folder,
-    /// The thread's place among all, to their end.
+    /// The thread's number, up to the number of all threads.
     row: Range<u32>,
-    /// Who made the files at hand.
+    /// Number of the thread that created the current files.
     maker: u32,
-    /// Whether they have their second names.
+    /// Whether the files have been renamed.
     renamed: bool,
-    /// What is written into each, and room to read it.
+    /// The content to write, also used as the read buffer.
     bytes: Vec<u8>,
 }
 
@@ -219,7 +224,7 @@ impl Files {
         Ok(Self { root: root.try_clone()?, folder, maker: row.start, row, renamed: false, bytes })
     }
 
-    /// Takes up the files of a part.
+    /// Selects the files for a part.
     fn turn_to(&mut self, part: MetadataPart, step: &MetadataStep) -> io::Result<()> {
         let maker = (self.row.start + step.shift(part)) % self.row.end;
         if maker != self.maker && !step.shared {
@@ -234,7 +239,7 @@ impl Files {
         format!("{letter}{}-{number}", self.maker).into()
     }
 
-    /// Does a part to all of them, one after the other.
+    /// Performs a part on all files, one after the other.
     fn all(
         &mut self,
         part: MetadataPart,
@@ -267,7 +272,8 @@ impl Files {
         Ok(())
     }
 
-    /// Walks through the files, of one folder for all threads through its part of them, and looks at those whose names fit.
+    /// Walks through the files and stats those whose names match. In a folder shared by all
+    /// threads, each thread covers its part.
     fn find(&self, step: &MetadataStep, start_ns: u64, recorder: &mut Recorder, stop: &Stop) -> Result<()> {
         let cannot = |name: &OsStr, error: &io::Error| refused(MetadataPart::Find, name, error);
         let folder = self.folder.path().as_os_str();
@@ -311,14 +317,14 @@ impl Files {
     }
 }
 
-/// Tells the others of a folder.
+/// Passes the identity of a folder to the other processes.
 fn told(company: &dyn Company, folder: Folder) -> Result<Folder> {
     let identity = folder.readable().and_then(FileIdentity::of).map_err(|error| cannot_make(&error))?;
     company.common_folder(Some((folder.path().display().to_string(), identity.inode)))?;
     Ok(folder)
 }
 
-/// The folder of who stands first.
+/// Opens the folder of the first process.
 fn of_the_first(company: &dyn Company) -> Result<Folder> {
     let (path, inode) = company.common_folder(None)?;
     let open = || {

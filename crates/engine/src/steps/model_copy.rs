@@ -1,12 +1,15 @@
-//! Copies of a file on a modelled target, as its host makes them.
+//! File copies on a modelled target, as its host performs them.
 //!
-//! The model: the parts and the loop of [`crate::steps::copy`], each timed from its first operation to its last. The file is the first bytes
-//! of the device, its copy lies behind it. The host reads or writes in pieces, some in flight, with a pause of its own
-//! before each, one for reads and one for writes: a program waits for what it reads, while what it writes is gathered and
-//! sent on. Within one device it reads a turn of pieces and writes them, again and again. A disk in memory takes the time
-//! of its rate, before the piece is written or after it was read.
+//! The parts and the loop are those of [`crate::steps::copy`], each timed from its first operation
+//! to its last. The file occupies the first bytes of the device, and its copy follows it. The host
+//! reads or writes in pieces, with several in flight and a pause before each. Reads and writes have
+//! different pauses, because a program waits for the data it reads, while data it writes is
+//! buffered and sent later. Within one device, the host alternates between reading and writing a
+//! turn of pieces. A disk in memory adds the time that follows from its rate, before the piece is
+//! written or after it was read.
 //!
-//! Not modelled: a page cache that reads on while it writes. What a device does by itself meanwhile, its layers tell.
+//! A page cache that reads ahead while it writes is not modelled. The device's own background work
+//! is modelled by its layers.
 
 use crate::drive::driver::operation_error;
 use crate::drive::recorder::Recorder;
@@ -19,7 +22,7 @@ use kurabe_core::{Error, ErrorKind, Result, mention::SIZE, profile::CopyPart, re
 use kurabe_program::Stop;
 
 impl<M: Model> Modelled<'_, M> {
-    /// Does all parts of a copy once.
+    /// Performs all parts of a copy once.
     pub(crate) fn copy(&mut self, context: &Context<'_>, attempt: &Attempt) -> Result<Vec<Repetition>> {
         let size_bytes = context.profile.rules.size_bytes.min(self.model.span_bytes() / 2);
         let habits = self.model.copy_habits();
@@ -71,11 +74,11 @@ impl<M: Model> Modelled<'_, M> {
     }
 }
 
-/// A part of which nothing touches the device: one operation of all bytes.
+/// Returns the repetition of a part that does not access the device: one operation for all bytes.
 fn memory_part(part: CopyPart, size_bytes: u64, elapsed_ns: u64, attempt: &Attempt) -> Repetition {
     let kind = if part == CopyPart::MemoryRead { OpKind::Read } else { OpKind::Write };
     let mut recorder = Recorder::new(None);
-    // In pieces that a count of bytes can hold.
+    // Split into pieces whose length fits the byte count of an operation.
     let pieces = size_bytes.div_ceil(u64::from(u32::MAX));
     for piece in 0..pieces {
         let at = |piece: u64| elapsed_ns * piece / pieces;
@@ -86,16 +89,16 @@ fn memory_part(part: CopyPart, size_bytes: u64, elapsed_ns: u64, attempt: &Attem
     Repetition { elapsed_ns, ..attempt.of(Recorder::merge(&[recorder])) }
 }
 
-/// The host of a model at a copy, with several pieces in flight.
+/// The host of a model during a copy, with several pieces in flight.
 struct CopyHost<'d, D: Device> {
     device: &'d mut D,
     habits: &'d CopyHabits,
     buffers: Vec<D::Buffer>,
-    /// What is in flight, by slot.
+    /// The operations in flight, by slot.
     ops: Vec<Option<(Op, u64)>>,
     recorder: Recorder,
     start_ns: u64,
-    /// When the host goes on.
+    /// When the host continues, in ns.
     free_ns: u64,
 }
 
@@ -104,7 +107,8 @@ impl<D: Device> CopyEnds for CopyHost<'_, D> {
         self.free_ns
     }
 
-    /// Reads or writes a stretch of bytes in pieces, and waits for all of them. Memory takes its time apart.
+    /// Reads or writes a range of bytes in pieces, and waits for all of them. Time spent on memory
+    /// is added separately.
     fn carry(&mut self, kind: OpKind, side: CopySide, done_bytes: u64, length_bytes: u64) -> Result<()> {
         if !side.counted {
             return Ok(());
@@ -117,7 +121,7 @@ impl<D: Device> CopyEnds for CopyHost<'_, D> {
                 self.wait()?;
                 continue;
             };
-            // The host prepares each piece; nothing else comes of it meanwhile.
+            // The host prepares each piece. It handles no completions during that time.
             let at_ns = self.free_ns + gap_ns;
             self.free_ns = at_ns;
             self.reap(Wait::Until(at_ns))?;
@@ -146,7 +150,7 @@ impl<'d, D: Device> CopyHost<'d, D> {
         Self { device, habits, buffers, ops, recorder, start_ns, free_ns: start_ns }
     }
 
-    /// What was recorded; the buffers go.
+    /// Returns the recorder and drops the buffers.
     fn into_recorder(self) -> Recorder {
         self.recorder
     }
@@ -166,7 +170,7 @@ impl<'d, D: Device> CopyHost<'d, D> {
     fn reap(&mut self, wait: Wait) -> Result<()> {
         let Self { device, buffers, ops, recorder, start_ns, .. } = self;
         let mut failed = None;
-        // A wait until a time ends with the first completion, too.
+        // A wait until a given time also ends with the first completion.
         loop {
             let mut any = false;
             device.reap(wait, &mut |done: Completion<D::Buffer>| {

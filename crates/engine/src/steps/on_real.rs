@@ -1,4 +1,5 @@
-//! Real storage as the ground of a run: what each kind of work does there, and what is checked and told before the first.
+//! Real storage as the ground of a run: performs each kind of work, and checks and reports what is
+//! necessary before the first task.
 
 use crate::context::{Context, Emitter, IntervalTeller};
 use crate::drive::measure::{Engine, measure};
@@ -17,7 +18,8 @@ use kurabe_program::Stop;
 use std::time::Duration;
 
 impl<'a> Session<'a, Real<'a>> {
-    /// A run of a profile on a target. `emit` hears of every event; an error of its own ends the run.
+    /// Creates a run of a profile on a target. `emit` receives every event, and an error from it
+    /// ends the run.
     pub fn new(
         target: &'a mut Target,
         profile: &'a Profile,
@@ -30,8 +32,8 @@ impl<'a> Session<'a, Real<'a>> {
         Self::on(ground, profile, interrupt, emit)
     }
 
-    /// After the repetitions of a cell follows one more, in which its operations are followed through the kernel on these
-    /// devices (major, minor).
+    /// Adds one repetition to each cell in which its operations are traced through the kernel on
+    /// these devices (major, minor).
     #[must_use]
     pub fn with_kernel_trace(mut self, devices: Option<Vec<(u32, u32)>>) -> Self {
         self.ground.traced = devices;
@@ -39,17 +41,17 @@ impl<'a> Session<'a, Real<'a>> {
     }
 }
 
-/// What a task holds from its first repetition to its last.
+/// State that a task holds from its first repetition to its last.
 #[derive(Default)]
 pub enum PreparedTask {
-    /// Nothing.
+    /// No state.
     #[default]
     Nothing,
-    /// How a workload is issued.
+    /// How the workloads are issued.
     Io(Vec<ChosenIssue>),
-    /// The memory beside the target.
+    /// The file in memory and the place for copies.
     Copy(CopyWork),
-    /// The folder with the files that programs work on.
+    /// The folder with the files of the programs.
     Command(Box<CommandWork>),
 }
 
@@ -131,7 +133,7 @@ impl Ground for Real<'_> {
             Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_) => {
                 self.drop_cache(context)
             }
-            // These see to it themselves, part by part.
+            // These steps drop the cache themselves, part by part.
             Work::Copy(_) | Work::Command(_) | Work::Metadata(_) => Ok(()),
         }
     }
@@ -190,10 +192,10 @@ impl Ground for Real<'_> {
 }
 
 impl Real<'_> {
-    /// Refuses what cannot be verified.
+    /// Rejects tasks that can't be verified.
     ///
     /// # Errors
-    /// When the target goes with the run, or something writes past the stamps.
+    /// Fails if the target is removed with the run, or if something writes without stamps.
     pub(crate) fn check_verified(&self, tasks: &[Task]) -> Result<()> {
         let target = &self.target;
         if !target.is_verified() {

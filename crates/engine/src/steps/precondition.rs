@@ -1,4 +1,5 @@
-//! Work that is done once before the first cell and is not a cell: bringing a device from fresh to used.
+//! Preconditioning: work done once before the first cell to bring a fresh device into a used state.
+//! It is not a cell.
 
 use crate::context::{Context, progress};
 use crate::ground::Ground;
@@ -7,7 +8,7 @@ use kurabe_core::{
     Result, event::Event, number::planned_time, record::NoticeKind, text, workload::Direction,
 };
 
-/// Does the profile's preconditioning, and says what it did. A target that may not be written goes without.
+/// Performs the profile's preconditioning and reports it. It is omitted on a read-only target.
 pub(crate) fn precondition(ground: &mut impl Ground, context: &mut Context<'_>) -> Result<()> {
     let tasks = context.profile.precondition_tasks(ground.facts().span_bytes);
     if tasks.is_empty() {

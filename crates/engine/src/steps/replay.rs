@@ -12,7 +12,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, text, trace::Trace};
 use std::sync::Arc;
 
 impl Real<'_> {
-    /// Does a trace again, once. Where the target may not be written, the trace's writes and syncs are left out.
+    /// Replays a trace once. On a read-only target, the trace's writes and syncs are omitted.
     pub(crate) fn repeat_replay(
         &mut self,
         context: &mut Context<'_>,
@@ -33,7 +33,7 @@ impl Real<'_> {
         self.repeat_groups(context, vec![job], &[choice], attempt)
     }
 
-    /// A workload like the trace, by which the engine is chosen.
+    /// Returns a workload similar to the trace, for selecting the engine.
     fn trial(&self, rules: &Rules, trace: &Trace, longest_bytes: u32, iodepth: u32) -> Workload {
         Workload {
             read_percent: if has(trace, OpKind::Read) { 100 } else { 0 },
@@ -47,8 +47,8 @@ impl Real<'_> {
 }
 
 impl Context<'_> {
-    /// A step's trace, as far as the target may be written, and its operations one by one. What that changes is told
-    /// once.
+    /// Returns the source of a step's trace, without writes if the target is read-only. The changes
+    /// to the trace are reported once.
     pub(crate) fn replay_source(
         &mut self,
         facts: &TargetRecord,
@@ -67,7 +67,7 @@ impl Context<'_> {
         Ok((trace, source))
     }
 
-    /// What a trace does to the target, as far as that may be written.
+    /// Returns the direction of a trace on the target, without writes if the target is read-only.
     pub(crate) fn trace_direction(&self, step_index: usize, writable: bool) -> Option<Direction> {
         let trace = self.traces.get(step_index)?.as_ref()?;
         match (has(trace, OpKind::Read), has(trace, OpKind::Write) && writable) {
@@ -78,7 +78,7 @@ impl Context<'_> {
         }
     }
 
-    /// The trace as far as the target may be written.
+    /// Returns the trace, without writes and syncs if the target is read-only.
     fn allowed(&mut self, trace: Arc<Trace>, facts: &TargetRecord, attempt: &Attempt) -> Result<Arc<Trace>> {
         if facts.writable || !(has(&trace, OpKind::Write) || has(&trace, OpKind::Sync)) {
             return Ok(trace);
@@ -118,7 +118,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether there is any operation of a kind in it.
+/// Returns whether the trace contains operations of a kind.
 fn has(trace: &Trace, kind: OpKind) -> bool {
     trace.operations.iter().any(|op| op.kind == kind)
 }

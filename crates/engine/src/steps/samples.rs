@@ -1,10 +1,13 @@
-//! Single operations one after the other: samples spread over the target (GNOME Disks), and random accesses.
+//! Single operations, one after the other: samples spread over the target (GNOME Disks), and random
+//! accesses.
 //!
-//! The model: one operation at a time on one device, each timed by itself. What lies between the timed parts (reading a
-//! page to bring the head there, making data) is no cell's time: the clock of a cell runs only while its own operations
-//! do, so its series, its stalls and its elapsed time are those of its operations laid end to end.
+//! There is one operation at a time on one device, and each is timed separately. Work between the
+//! timed parts (reading a page to position the head, generating data) belongs to no cell. A cell's
+//! clock runs only during its own operations, so its series, stalls and elapsed time are those of
+//! its operations laid end to end.
 //!
-//! Samples that are written back hold the bytes just read from the same place, so the target holds the same afterwards.
+//! Samples that are written back contain the bytes just read from the same place, so the content of
+//! the target does not change.
 
 use crate::context::{Context, Emitter};
 use crate::drive::device_threads::ThreadsDevice;
@@ -25,15 +28,15 @@ use kurabe_core::workload::{Direction, Op, OpKind, SyncRule};
 use kurabe_core::{Error, ErrorKind, Result, Text, model::TimeSums, random::Random, text, words::Keyword};
 use kurabe_program::{Stop, interrupted};
 
-/// How often progress is told.
+/// Interval of progress reports in ns.
 const TICK_NS: u64 = 100_000_000;
 
-/// Where samples may lie.
+/// The range in which samples lie.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SampleSpan {
-    /// Bytes from the start of the target.
+    /// Length from the start of the target, in bytes.
     pub(crate) span_bytes: u64,
-    /// Smallest unit of an operation.
+    /// Smallest unit of an operation, in bytes.
     pub(crate) unit_bytes: u32,
 }
 
@@ -42,8 +45,8 @@ impl SampleSpan {
         Self { span_bytes: target.span_bytes, unit_bytes: target.alignment_bytes }
     }
 
-    /// An operation of at most `length_bytes` here: cut at the end of the span, to whole units. `None` if nothing is
-    /// left.
+    /// Returns an operation of at most `length_bytes` at this offset, cut off at the end of the
+    /// span in whole units. `None` if nothing remains.
     fn op(&self, kind: OpKind, offset_bytes: u64, length_bytes: u32) -> Option<Op> {
         let left_bytes = self.span_bytes.saturating_sub(offset_bytes);
         let left_bytes = left_bytes - left_bytes % u64::from(self.unit_bytes.max(1));
@@ -52,12 +55,12 @@ impl SampleSpan {
     }
 }
 
-/// What one cell measured.
+/// The samples of one cell.
 pub(crate) struct CellSamples {
     pub(crate) samples: Vec<Sample>,
     pub(crate) elapsed_ns: u64,
     recorder: Recorder,
-    /// Where the time went, if the device can tell.
+    /// Time breakdown, if the device reports it.
     pub(crate) sums: Option<TimeSums>,
 }
 
@@ -66,7 +69,7 @@ impl CellSamples {
         Self { samples: Vec::new(), elapsed_ns: 0, recorder: Recorder::new(None), sums: None }
     }
 
-    /// Adds an operation and, if there is one, the sync that belongs to it.
+    /// Adds an operation and its sync, if there is one.
     fn add(&mut self, op: Op, done: &Timed, sync: Option<&Timed>) {
         let ended_ns = sync.map_or(done.ended_ns, |sync| sync.ended_ns);
         let at = |ns: u64| self.elapsed_ns + (ns - done.started_ns);
@@ -84,12 +87,12 @@ impl CellSamples {
         self.samples.push(Sample { offset_bytes: op.offset_bytes, bytes: u64::from(done.bytes), elapsed_ns });
     }
 
-    /// The repetition that it makes.
+    /// Converts the samples into a repetition.
     pub(crate) fn into_repetition(self, attempt: &Attempt, shared: &Shared) -> Repetition {
         Repetition {
             elapsed_ns: self.elapsed_ns,
             cpu: shared.cpu,
-            // kurabe's own code runs between the timed parts, so it is never the limit.
+            // kurabe's own code runs between the timed parts, so it is never the bottleneck.
             generator_share: shared.generator_share,
             generator_bound: false,
             noise: shared.noise,
@@ -99,7 +102,7 @@ impl CellSamples {
     }
 }
 
-/// What all cells of a repetition have in common.
+/// Data that all cells of a repetition share.
 #[derive(Default)]
 pub(crate) struct Shared {
     cpu: CpuUse,
@@ -107,7 +110,7 @@ pub(crate) struct Shared {
     noise: Noise,
 }
 
-/// The user's interrupt, and who hears of progress and of samples.
+/// Checks the user's interrupt, and emits progress and samples.
 pub(crate) struct Watch<'a> {
     interrupt: &'a Stop,
     emit: Emitter<'a>,
@@ -115,18 +118,19 @@ pub(crate) struct Watch<'a> {
     started_ns: u64,
     told_ns: u64,
     sum: Interval,
-    /// The cell and its samples that were not told yet: reads and writes of one place are cells of their own.
+    /// Samples not yet emitted, by cell. Reads and writes at one place belong to different cells.
     samples: Vec<(u32, Vec<Sample>)>,
 }
 
 impl<'a> Watch<'a> {
-    /// `emit` hears about ten times a second of what was done since it last heard.
+    /// Creates a watch. About ten times a second, `emit` receives the operations since the previous
+    /// call.
     pub(crate) fn new(interrupt: &'a Stop, emit: Emitter<'a>, first_cell: u32, now_ns: u64) -> Self {
         let (sum, samples) = (Interval::default(), Vec::new());
         Self { interrupt, emit, first_cell, started_ns: now_ns, told_ns: now_ns, sum, samples }
     }
 
-    /// Between two samples.
+    /// Checks for an interrupt and reports progress. Called between two samples.
     fn look(&mut self, now_ns: u64) -> Result<()> {
         if self.interrupt.is_asked() {
             return Err(interrupted());
@@ -144,7 +148,7 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Keeps the newest sample of a track until it is told.
+    /// Stores the newest sample of a cell until it is emitted.
     fn keep(&mut self, place: u32, track: &CellSamples) {
         let cell_index = self.first_cell + place;
         let Some(sample) = track.samples.last().copied() else { return };
@@ -168,17 +172,17 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// An operation that is done.
+/// A completed operation.
 #[derive(Debug)]
 struct Timed {
     bytes: u32,
     started_ns: u64,
     ended_ns: u64,
-    /// Where its time went, if the device can tell.
+    /// Time breakdown, if the device reports it.
     sums: Option<TimeSums>,
 }
 
-/// A device with one of its buffers, which is away while an operation is in flight.
+/// A device with one of its buffers, which is absent while an operation is in flight.
 struct OneByOne<'a, D: Device> {
     device: &'a mut D,
     buffer: Option<D::Buffer>,
@@ -194,12 +198,13 @@ impl<'a, D: Device> OneByOne<'a, D> {
         self.buffer.as_mut().map_or(&mut [], |buffer| buffer.bytes_mut(length_bytes as usize))
     }
 
-    /// Does an operation and waits for it. A short one is no error here.
+    /// Performs an operation and waits for it. A short completion is not an error.
     fn perform(&mut self, op: Op) -> Result<Timed> {
         self.perform_until(op, |_| true)
     }
 
-    /// The same; what came back short goes on, and less than all in the end is an error.
+    /// Performs an operation in full. Short completions are continued, and an incomplete result is
+    /// an error.
     fn perform_whole(&mut self, op: Op) -> Result<Timed> {
         self.perform_until(op, |bytes| bytes == op.length_bytes)
     }
@@ -239,10 +244,12 @@ impl<'a, D: Device> OneByOne<'a, D> {
     }
 }
 
-/// Reads, and if wanted writes back, at places spread evenly over the span; the reads' cell, then that of the writes.
+/// Reads, and optionally writes back, at places spread evenly over the span. Returns the samples of
+/// the reads' cell, then those of the writes' cell.
 ///
-/// As GNOME Disks 51 does it (gdu-benchmark-dialog.c, benchmark_transfer_rate): one read, whatever it gives; then, if
-/// wanted, one write of what it gave and a fsync, both in the write's time; a page read before each without timing it.
+/// Follows GNOME Disks 51 (gdu-benchmark-dialog.c, benchmark_transfer_rate): one read of whatever
+/// length it returns. Then, if requested, one write of the same bytes and an fsync, both included
+/// in the write's time. Before each of them, a page is read without timing.
 pub(crate) fn sample_positions<D: Device>(
     device: &mut D,
     step: &PositionalStep,
@@ -272,7 +279,7 @@ pub(crate) fn sample_positions<D: Device>(
         }
         watch.look(on.device.now_ns())?;
         if pre_read.length_bytes > 0 {
-            // Into the beginning of the buffer: the same bytes once more.
+            // Read into the start of the buffer. These are the same bytes again.
             on.perform_whole(pre_read)?;
         }
         let op = Op { kind: OpKind::Write, length_bytes: done.bytes, ..op };
@@ -285,7 +292,7 @@ pub(crate) fn sample_positions<D: Device>(
     Ok(if writes { vec![read, written] } else { vec![read] })
 }
 
-/// Where a sample begins.
+/// Returns the offset of a sample.
 fn position(number: u32, step: &PositionalStep, span_bytes: u64) -> u64 {
     let exact = u128::from(number) * u128::from(span_bytes) / u128::from(step.samples.max(1));
     down_to(exact as u64, step.alignment_bytes)
@@ -295,7 +302,7 @@ fn down_to(offset_bytes: u64, alignment_bytes: u32) -> u64 {
     offset_bytes - offset_bytes % u64::from(alignment_bytes.max(1))
 }
 
-/// Where accesses go.
+/// Generates the offsets of accesses.
 enum AccessPlaces {
     Glib { random: Box<GlibRandom>, span_bytes: u64, alignment_bytes: u32 },
     Uniform { random: Random, positions: u64, alignment_bytes: u32 },
@@ -332,9 +339,10 @@ impl AccessPlaces {
     }
 }
 
-/// Single accesses at random places. A first access that does not count is made and not recorded.
+/// Performs single accesses at random offsets. A first access that does not count is performed but
+/// not recorded.
 ///
-/// As GNOME Disks does it (benchmark_access_time); an access at the very end may be short.
+/// Follows GNOME Disks (benchmark_access_time). An access at the very end may be short.
 pub(crate) fn sample_accesses<D: Device>(
     device: &mut D,
     step: &AccessTimeStep,
@@ -367,21 +375,21 @@ pub(crate) fn sample_accesses<D: Device>(
     Ok(track)
 }
 
-/// A step of samples.
+/// A sampling step.
 pub(crate) enum Sampling<'a> {
-    /// Spread over the target.
+    /// Samples spread over the target.
     Positions(&'a PositionalStep),
-    /// At random places.
+    /// Accesses at random offsets.
     Accesses(&'a AccessTimeStep),
 }
 
 impl Sampling<'_> {
-    /// Whether the target is opened for writing, and for synchronous writes.
+    /// Returns whether the target is opened for writing, and whether writes are synchronous.
     fn opening(&self) -> (bool, SyncRule) {
         match self {
             Self::Positions(step) => {
                 let writes = step.directions.contains(&Direction::Write);
-                // UDisks opens a device for this with O_SYNC, so a write is durable before its fsync.
+                // UDisks opens the device with O_SYNC here, so a write is durable before its fsync.
                 (writes, SyncRule { o_sync: writes, ..SyncRule::default() })
             }
             Self::Accesses(step) => (step.direction == Direction::Write, SyncRule::default()),
@@ -395,7 +403,7 @@ impl Sampling<'_> {
         }
     }
 
-    /// Why pread and pwrite issue its operations.
+    /// Returns why pread and pwrite issue its operations.
     fn reason(&self) -> Text {
         match self {
             Self::Positions(_) => text!(
@@ -409,7 +417,7 @@ impl Sampling<'_> {
         }
     }
 
-    /// Takes all samples once; what each cell measured.
+    /// Takes all samples once, and returns those of each cell.
     pub(crate) fn run<D: Device>(
         &self,
         device: &mut D,
@@ -425,7 +433,7 @@ impl Sampling<'_> {
 }
 
 impl Real<'_> {
-    /// A step of samples, once.
+    /// Performs a sampling step once.
     pub(crate) fn sampled(
         &self,
         context: &mut Context<'_>,
@@ -450,7 +458,8 @@ impl Real<'_> {
         let mut repetitions = Vec::with_capacity(tracks.len());
         for track in tracks {
             repetitions.push(track.into_repetition(attempt, &shared));
-            // What others moved while both cells ran is told once, with the first.
+            // Traffic of other processes is attributed to the first cell, because both cells ran
+            // during the same time.
             shared.noise = Noise { other_read_bytes: None, other_write_bytes: None, ..noise };
         }
         Ok(Repeated { engines: vec![engine], repetitions })

@@ -1,4 +1,5 @@
-//! Tests of the samples: their order on a device in virtual time, and their harm on a real file.
+//! Tests of the sampling steps: their order on a device in virtual time, and that they don't damage
+//! a real file.
 
 use super::*;
 use crate::drive::device_null::{Logged, NullDevice, Script};
@@ -85,7 +86,7 @@ fn reads_and_writes_alternate_each_after_a_page_that_is_not_timed() {
         sync_latency_ns: Some(7 * MS),
         ..Script::default()
     };
-    // A third of the span is no multiple of 4 KiB: 1365333 and 2730666 bytes are rounded down.
+    // A third of the span is not a multiple of 4 KiB: 1365333 and 2730666 bytes are rounded down.
     let (log, tracks) = positions(&positional(3, 1 << 20, true), place(4_096_000), script);
     let second = [(Read, 1_363_968, 4096), (Read, 1_363_968, 1 << 20)];
     assert_eq!(
@@ -130,7 +131,7 @@ fn the_records_of_a_cell_hold_the_timed_operations_and_nothing_else() {
 #[test]
 fn the_last_sample_ends_with_the_span_in_whole_units() {
     let (log, tracks) = positions(&positional(4, 1 << 20, true), place((2 << 20) + 700), Script::default());
-    // Three quarters of 2 MiB and 700 bytes, rounded down; what is left is 524 KiB and odd bytes.
+    // Three quarters of 2 MiB and 700 bytes, rounded down. The rest is 524 KiB and some bytes.
     let offset = 1_572_864;
     assert_eq!(ops(&log)[16..18], [(OpKind::Read, offset, 524_800), (OpKind::Read, offset, 4096)]);
     assert_eq!(ops(&log)[18], (OpKind::Write, offset, 524_800));
@@ -143,7 +144,7 @@ fn a_short_read_counts_with_what_it_gave_and_just_that_is_written() {
     let (log, tracks) = positions(&positional(4, 1 << 20, true), place(4 << 20), script);
     assert_eq!(ops(&log)[18], (OpKind::Write, 3 << 20, 8192));
     assert_eq!(tracks.unwrap()[0].samples[3].bytes, 8192);
-    // A page that cannot be read whole is an error, before anything is written there.
+    // A page that can't be read in full is an error, before anything is written there.
     let script = Script { size_bytes: Some(3 << 20), ..script };
     let (log, tracks) = positions(&positional(4, 1 << 20, true), place(4 << 20), script);
     assert_eq!(tracks.err().unwrap().kind(), ErrorKind::Io);
@@ -183,9 +184,10 @@ fn an_interrupt_ends_between_two_samples_and_progress_is_told_ten_times_a_second
     let watch = &mut Watch::new(&stop, &mut live, 7, 0);
     let ended = sample_positions(&mut device, &positional(100, 1 << 20, true), place(1 << 30), watch);
     assert_eq!(ended.err().unwrap().kind(), ErrorKind::Interrupted);
-    // Five operations of 30 ms make a sample and its write; looks are before each half.
+    // Each sample with its write consists of five operations of 30 ms. Progress is checked before
+    // each half.
     assert_eq!(ticks, [(150, 1, 1, 150), (300, 1, 1, 150), (450, 1, 1, 150)]);
-    // The half that had begun is whole: its write was followed by its sync, or it never wrote.
+    // The half in progress is completed: its write was followed by its sync, or it never wrote.
     let last = device.log().last().unwrap().op.kind;
     assert_eq!((last, device.log().len()), (OpKind::Read, 17));
 }
@@ -204,7 +206,7 @@ fn samples_are_told_as_they_are_kept_each_once_under_its_own_cell() {
     let watch = &mut Watch::new(&stop, &mut live, 7, 0);
     let tracks =
         sample_positions(&mut device, &positional(20, 1 << 20, true), place(1 << 30), watch).unwrap();
-    // What came after the last tick is in the repetition.
+    // Samples after the last tick are only in the repetition.
     for (heard, track) in heard.iter().zip(&tracks) {
         assert!((18..=20).contains(&heard.len()), "{}", heard.len());
         assert_eq!(heard[..], track.samples[..heard.len()]);
@@ -232,7 +234,7 @@ fn an_event_of_samples_has_a_bound() {
 fn accesses_go_where_gnome_disks_goes() {
     let span_bytes = 1_000_204_886_016;
     let (log, track) = accesses(&access(AccessOrder::Glib, 4), place(span_bytes));
-    // What GLib 2.74.6 gives for the seed 42, rounded down to pages.
+    // Output of GLib 2.74.6 for the seed 42, rounded down to pages.
     let pages = [796_706_184_806u64, 183_472_371_116, 779_850_745_394, 596_972_447_831].map(|at| at & !4095);
     assert_eq!(log.iter().map(|one| one.op.offset_bytes).collect::<Vec<_>>(), pages);
     assert_eq!((track.samples.len(), track.elapsed_ns), (4, 40));
@@ -255,12 +257,13 @@ fn uniform_accesses_stay_inside_the_span_and_repeat() {
         assert_eq!((one.op.kind, one.op.offset_bytes % 4096, one.op.length_bytes), (OpKind::Write, 0, 4096));
         seen[(one.op.offset_bytes / 4096) as usize] += 1;
     }
-    // 200 each are expected; five standard deviations are 67.
+    // 200 each are expected. Five standard deviations are 67.
     assert!(seen.iter().all(|count| (133..267).contains(count)), "{seen:?}");
     assert_eq!(log, accesses(&step, place(1 << 30)).0);
 }
 
-/// Runs a profile on a file of its own that holds random bytes; the cells, and the bytes before and after.
+/// Runs a profile on its own file of random bytes. Returns the cells, and the bytes before and
+/// after.
 fn run_on_file(source: &str, size_bytes: usize, direct: bool) -> (Vec<Cell>, Vec<u8>, Vec<u8>) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("target");
@@ -324,7 +327,7 @@ sync = true
 #[test]
 fn a_file_that_is_sampled_and_written_back_holds_the_same_as_before() {
     for direct in [true, false] {
-        // The last sample ends with the file, and where I/O is direct not even with its last byte.
+        // The last sample ends with the file, or with direct I/O before its last byte.
         let (cells, before, after) = run_on_file(SAMPLES, (6 << 20) + 1234, direct);
         assert!(before == after, "the file was changed");
         let [read, written] = &cells[..] else { panic!("two cells") };

@@ -1,5 +1,5 @@
-//! A repetition whose operations are followed through the kernel, to tell the time in its queues from that in the device.
-//! The repetition is an ordinary one.
+//! A repetition whose operations are traced through the kernel, to separate the time in the
+//! kernel's queues from that in the device. Otherwise it is an ordinary repetition.
 
 use crate::task::{Attempt, Repeated};
 use crate::{context::Context, ground::Ground, real::Real};
@@ -9,7 +9,7 @@ use kurabe_core::{Error, Result, Text, record::NoticeKind, text, workload::Workl
 use kurabe_trace::SplitTrace;
 
 impl Real<'_> {
-    /// Says so if nothing can be traced on this target.
+    /// Reports if nothing can be traced on this target.
     pub(crate) fn check_tracing(&mut self, context: &mut Context<'_>) -> Result<()> {
         let Some(devices) = &self.traced else { return Ok(()) };
         let reason = if devices.is_empty() {
@@ -30,7 +30,7 @@ impl Real<'_> {
         context.notice(NoticeKind::Other, reason)
     }
 
-    /// A repetition with what the kernel tells of it; none where it does not, which is told.
+    /// Performs a repetition with tracing. Returns `None` if tracing fails, which is reported.
     pub(crate) fn repeat_traced(
         &mut self,
         context: &mut Context<'_>,
@@ -46,7 +46,7 @@ impl Real<'_> {
                 return Ok(None);
             }
         };
-        // It is no repetition of the cell, so its operations are in no list.
+        // It is not a repetition of the cell, so its operations are not listed.
         let operations = context.operations.take();
         let repeated = self.repeat(context, task, prepared, attempt);
         context.operations = operations;
@@ -58,7 +58,7 @@ impl Real<'_> {
         Ok(Some(done))
     }
 
-    /// Says why nothing is traced, and tries no more.
+    /// Reports why tracing does not work, and disables it.
     fn give_up_tracing(&mut self, context: &mut Context<'_>, error: &Error) -> Result<()> {
         self.traced = None;
         let clauses = [error.what_and_why()].into_iter().chain(error.remedy_text().cloned());
@@ -66,7 +66,7 @@ impl Real<'_> {
     }
 }
 
-/// The size of every operation of a task, if they are of one size.
+/// Returns the size of a task's operations in bytes, if all have the same size.
 fn operation_bytes(task: &Task) -> Option<u64> {
     match &task.work {
         Work::Io(workloads) => {

@@ -1,21 +1,23 @@
-//! What reaches the device under a path while kurabe or a program goes through a file system.
+//! The traffic of the device below a path while kurabe or a program accesses it through a file
+//! system.
 //!
-//! The model: the counters of the first device from the top that has some, which for a file system on a partition is the
-//! partition. Of a file system on several devices (btrfs, ZFS) it is one of them, or none. Everybody's traffic counts.
+//! It uses the counters of the first device from the top that has counters, which is the partition
+//! for a file system on a partition. For a file system on several devices (btrfs, ZFS), it is one
+//! of them, or none. Traffic of all processes counts.
 
 use kurabe_core::record::{Interval, Traffic};
 use kurabe_host::{DeviceCounters, devices_under};
 use std::path::Path;
 
-/// A device that is watched.
+/// A device whose traffic is observed.
 #[derive(Clone, Debug)]
 pub(crate) struct Watched {
-    /// Its number, `8:1`; `None` where there is none or it does not count.
+    /// The device number, such as `8:1`. `None` if there is no device or it has no counters.
     number: Option<String>,
 }
 
 impl Watched {
-    /// The device under a path.
+    /// Returns the device below a path.
     pub(crate) fn under(path: &Path) -> Self {
         let number = devices_under(path)
             .into_iter()
@@ -24,18 +26,18 @@ impl Watched {
         Self { number }
     }
 
-    /// Its counters now.
+    /// Reads its current counters.
     pub(crate) fn read(&self) -> Option<DeviceCounters> {
         DeviceCounters::read(self.number.as_ref()?).ok()
     }
 
-    /// What reached it since then.
+    /// Returns its traffic since the earlier reading.
     pub(crate) fn since(&self, earlier: Option<DeviceCounters>) -> Option<Traffic> {
         Some(self.read()?.since(&earlier?))
     }
 }
 
-/// Traffic as an interval of the progress.
+/// Converts traffic into an interval of the progress.
 pub(crate) fn interval_of(traffic: &Traffic) -> Interval {
     Interval {
         read_bytes: traffic.read_bytes,

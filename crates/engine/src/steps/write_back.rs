@@ -1,13 +1,16 @@
-//! Bringing what a test wrote through the page cache to the target, and its error.
+//! Writes data from the page cache to the target after a test, and reports write errors.
 //!
-//! The model: a buffered write is done when it is in memory, and whether the target takes it shows later. So each repetition that
-//! wrote through the page cache is followed by a sync outside of its time, and counts only if that succeeds: a repetition that is
-//! stored was stored by the target as well. The kernel reports an error once to each open file description that it has had since
-//! before (`errseq_t`, lib/errseq.c), so the one that is synced is the target's own, which is open from before the first write, and is
-//! synced for no other purpose.
+//! A buffered write completes when the data is in memory, and only later does it become known
+//! whether the target stores it. Each repetition that wrote through the page cache is therefore
+//! followed by a sync outside its time, and counts only if the sync succeeds: the data of a stored
+//! repetition was also stored by the target. The kernel reports an error once to each open file
+//! description that existed before the error (`errseq_t`, lib/errseq.c). Therefore the target's own
+//! description is synced. It is open from before the first write and is synced for no other
+//! purpose.
 //!
-//! A sync may take minutes, and hangs where the storage does. It is done by a thread that is not waited for once the user stops the
-//! run, in pieces, so that this thread ends soon on storage that is slow. In a call that hangs it stays until the storage answers.
+//! A sync may take minutes, and hangs if the storage does. It runs in a separate thread, which is
+//! abandoned when the user stops the run. The sync is done in pieces, so that this thread soon ends
+//! if the storage is merely slow. In a hanging call it remains until the storage responds.
 
 use crate::clock::monotonic_ns;
 use crate::context::Context;
@@ -29,27 +32,27 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often the user's interrupt is looked at. A sync that takes no longer is not shown.
+/// How often the user's interrupt is checked. A shorter sync is not shown.
 const TICK: Duration = Duration::from_millis(100);
-/// Fewest bytes that are written back at once …
+/// Minimum number of bytes written back per call …
 const LEAST_PIECE_BYTES: u64 = MIB;
-/// … and the largest number of pieces, because a piece without dirty pages costs a call as well.
+/// … and the maximum number of pieces, because even a piece without dirty pages costs a call.
 const MOST_PIECES: u64 = 4096;
 
 impl Real<'_> {
-    /// Has the target store what a repetition wrote through the page cache. Copies, programs and files of metadata steps see to it
-    /// themselves.
+    /// Writes the data that a repetition left in the page cache to the target. Copy, command and
+    /// metadata steps do this themselves.
     ///
     /// # Errors
-    /// When the target fails, which is then the error of the repetition; when the user stops it.
+    /// Fails if the target fails, which makes the repetition fail, or if the user stops the run.
     pub(crate) fn store_written(&self, context: &mut Context<'_>, task: &Task) -> Result<()> {
         if writes_through_cache(task, self.target.facts()) { self.write_back(context) } else { Ok(()) }
     }
 
-    /// Writes the cached data of the target back.
+    /// Writes back the cached data of the target.
     ///
     /// # Errors
-    /// As [`Self::store_written`].
+    /// Fails like [`Self::store_written`].
     pub(crate) fn write_back(&self, context: &mut Context<'_>) -> Result<()> {
         let (file, span_bytes) = (self.target.held_description()?, self.target.facts().span_bytes);
         context.store(move |stop| in_pieces(&file, span_bytes, stop))
@@ -57,10 +60,11 @@ impl Real<'_> {
 }
 
 impl Context<'_> {
-    /// Does what waits until the target has stored something, and shows that if it takes a while.
+    /// Runs work that waits for the target to store data, and shows it if it takes a while.
     ///
     /// # Errors
-    /// When that fails, or the user stops it: then it goes on without anybody who waits for it, until it is told to stop.
+    /// Fails if the work fails or the user stops the run. In the latter case, the work continues in
+    /// the background until it notices the stop request.
     pub(crate) fn store(
         &mut self,
         work: impl FnOnce(&Stop) -> io::Result<()> + Send + 'static,
@@ -69,7 +73,7 @@ impl Context<'_> {
         let stop = Arc::new(Stop::default());
         let thread_stop = Arc::clone(&stop);
         let storing = move || {
-            // The receiver is gone if the user has stopped the run.
+            // The receiver is closed if the user has stopped the run.
             let _ = sender.send(work(&thread_stop));
         };
         let thread = std::thread::Builder::new().name("kurabe-sync".to_owned()).spawn(storing);
@@ -99,7 +103,7 @@ impl Context<'_> {
     }
 }
 
-/// Whether a task leaves data in the page cache that the target has not stored yet.
+/// Returns whether a task leaves data in the page cache that the target has not stored yet.
 fn writes_through_cache(task: &Task, target: &TargetRecord) -> bool {
     let writes = match &task.work {
         Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) => task.writes(),
@@ -109,7 +113,8 @@ fn writes_through_cache(task: &Task, target: &TargetRecord) -> bool {
     writes && target.writable && !target.direct
 }
 
-/// Writes a span of a file back piece by piece, then all that is left, its metadata and the cache of the drive.
+/// Writes back a span of a file piece by piece, then any remaining data, its metadata and the
+/// drive's cache.
 fn in_pieces(file: &File, span_bytes: u64, stop: &Stop) -> io::Result<()> {
     const FLAGS: u32 =
         libc::SYNC_FILE_RANGE_WAIT_BEFORE | libc::SYNC_FILE_RANGE_WRITE | libc::SYNC_FILE_RANGE_WAIT_AFTER;
@@ -118,7 +123,7 @@ fn in_pieces(file: &File, span_bytes: u64, stop: &Stop) -> io::Result<()> {
     while from_bytes < span_bytes {
         let length_bytes = piece_bytes.min(span_bytes - from_bytes);
         match patiently(stop, || write_pages(file, from_bytes, length_bytes, FLAGS)) {
-            // The kernel or the file system has no such call.
+            // The kernel or the file system does not support this call.
             Err(error) if is_missing(&error) => break,
             written => written?,
         }
@@ -127,7 +132,7 @@ fn in_pieces(file: &File, span_bytes: u64, stop: &Stop) -> io::Result<()> {
     patiently(stop, || file.sync_all())
 }
 
-/// Makes a call until it is done, or fails for a reason that does not pass.
+/// Repeats a call until it succeeds, or fails with a non-transient error.
 fn patiently(stop: &Stop, mut call: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     let begun_ns = monotonic_ns();
     loop {

@@ -1,7 +1,9 @@
-//! Files that several processes use: one in which all have a part, and those of others that are read.
+//! Files shared by several processes: one file in which each has a part, and other processes' files
+//! that are read.
 //!
-//! The model: who made a file tells its path and its number, and whoever opens it checks both, so that a name that something else
-//! has got meanwhile is not written to. Only who made it takes it away.
+//! The process that created a file passes on its path and inode number, and every process that
+//! opens it checks both, so that another file that now has this name is not written. Only the
+//! process that created the file removes it.
 
 use crate::target::held::{HeldFile, Looked};
 use crate::target::{Target, TargetOptions, cannot_open};
@@ -10,12 +12,12 @@ use rustix::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file that another process made.
+/// A file that another process created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OthersFile {
-    /// Its path.
+    /// Path of the file.
     pub path: PathBuf,
-    /// Its number in its file system.
+    /// Inode number of the file.
     pub inode: u64,
 }
 
@@ -35,10 +37,10 @@ impl OthersFile {
 }
 
 impl Target {
-    /// The test file that was made here, for others.
+    /// Returns the test file that was created here, for other processes.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn for_others(&self) -> Result<Option<OthersFile>> {
         let Some(file) = self.test_file().filter(|_| self.held.is_some()) else { return Ok(None) };
         let status =
@@ -46,16 +48,16 @@ impl Target {
         Ok(Some(OthersFile { path: self.path.clone(), inode: status.st_ino }))
     }
 
-    /// From now on reads are of another process's file; writes go on in the own one.
+    /// Redirects reads to another process's file. Writes still go to the own file.
     ///
     /// # Errors
-    /// When it is not there.
+    /// Fails if the file does not exist.
     pub fn read_from(&mut self, others: &OthersFile) -> Result<()> {
         self.read_instead = Some(Arc::new(others.open()?));
         Ok(())
     }
 
-    /// Takes a part of a file that another process made in the folder of the target.
+    /// Uses a part of a file that another process created in the target's folder.
     pub(crate) fn take_part(
         &mut self,
         folder: &Path,

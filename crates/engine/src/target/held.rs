@@ -1,12 +1,15 @@
-//! A file or a device that is opened once and checked; every later access goes through that descriptor.
+//! A file or device that is opened and checked once. Every later access goes through that
+//! descriptor.
 //!
-//! The model: a name is a name at one moment only. What was opened first is held, and a thread of a repetition that needs
-//! a descriptor of its own opens the held one anew (/proc/self/fd), which is the very file or device whatever has become
-//! of its name. Where /proc is missing it is opened by its name below the held folder, and compared with what is held
-//! before anything is done with it.
+//! A name can refer to different files over time. The file that was opened first is held open, and
+//! a thread of a repetition that needs its own descriptor reopens the held one (/proc/self/fd),
+//! which gives exactly this file or device regardless of its name. If /proc is not mounted, the
+//! file is opened by its name below the held folder and compared with the held one before it is
+//! used.
 //!
-//! A file that has lost its last name is gone for its owner, so a run ends rather than measure what nobody sees. A test
-//! file that got a second name is somebody else's as well: nothing more is written to it.
+//! A file that has lost its last name has been deleted by its owner, so the run ends instead of
+//! measuring a file that no other process can see. A test file with a second hard link may be in
+//! use by another user, so nothing more is written to it.
 
 use crate::platform::{self, OpenHow};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -18,7 +21,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 
-/// A file or a device that is held open.
+/// A file or device that is held open.
 #[derive(Debug)]
 pub(crate) struct HeldFile {
     file: File,
@@ -27,32 +30,32 @@ pub(crate) struct HeldFile {
     rules: Invariant,
 }
 
-/// What must stay as it was.
+/// A property that must not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Invariant {
     /// A test file: exactly one name.
     OneName,
-    /// A file of the user's: at least one name.
+    /// A file of the user: at least one name.
     Named,
-    /// A device, or a file on a file system that counts no names.
+    /// A device, or a file on a file system without link counts.
     Identity,
 }
 
-/// What has a name, before it is opened: looking must not rewind a tape.
+/// A directory entry that has been examined but not opened, because opening it could rewind a tape.
 #[derive(Debug)]
 pub(crate) struct Looked {
     handle: File,
     folder: Folder,
     name: OsString,
-    /// What it is.
+    /// The entry's facts.
     pub(crate) facts: Stat,
 }
 
 impl Looked {
-    /// Takes hold of what a path names; no link may be in the path.
+    /// Takes hold of the object at a path. The path must not contain symbolic links.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -63,10 +66,10 @@ impl Looked {
         Ok(Self { handle, folder, name: name.to_owned(), facts })
     }
 
-    /// Opens it for reading.
+    /// Opens the object for reading.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn open(self) -> io::Result<HeldFile> {
         let file = reopen(self.handle.as_fd(), &self.folder, &self.name, OpenHow::default())?;
         let rules = match FileType::from_raw_mode(self.facts.st_mode) {
@@ -78,44 +81,45 @@ impl Looked {
 }
 
 impl HeldFile {
-    /// Makes a file in a folder, where nothing may have its name.
+    /// Creates a file in a folder, in which the name must not exist.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn create(folder: &Folder, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOCTTY;
         let file = File::from(folder.open_entry(name, flags)?);
-        // A file system that counts no names says 0.
+        // A file system without link counts reports 0.
         let rules =
             if rustix::fs::fstat(&file)?.st_nlink == 1 { Invariant::OneName } else { Invariant::Identity };
         Ok(Self { file, folder: folder.try_clone()?, name: name.to_owned(), rules })
     }
 
-    /// Holds it for writing from now on; `exclusive`: a block device that nobody else may use meanwhile.
+    /// Reopens the object for writing. With `exclusive`, no other process can use a block device
+    /// while it is held.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn for_writing(mut self, exclusive: bool) -> io::Result<Self> {
         let how = OpenHow { write: true, exclusive, ..OpenHow::default() };
         self.file = reopen(self.file.as_fd(), &self.folder, &self.name, how)?;
         Ok(self)
     }
 
-    /// The descriptor that is held.
+    /// Returns the held descriptor.
     pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
-    /// The path by which it was found, for people to read.
+    /// Returns the path at which it was found, for display.
     pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }
 
-    /// Opens it once more.
+    /// Opens the held object again.
     ///
     /// # Errors
-    /// The operating system's; `Target` when it is gone, or no longer kurabe's alone; `Unsupported` where direct I/O is
-    /// refused at opening.
+    /// Returns the operating system's error; `Target` if the file was removed or is no longer
+    /// kurabe's alone; `Unsupported` if direct I/O is refused at opening.
     pub(crate) fn reopen(&self, how: OpenHow) -> Result<File> {
         let cannot = |error: &io::Error| {
             let what = text!("cannot open {}", "{} を開けません", shown::path(self.path()));
@@ -128,7 +132,7 @@ impl HeldFile {
         reopen(self.file.as_fd(), &self.folder, &self.name, how).map_err(|error| cannot(&error))
     }
 
-    /// Refuses a file that is gone, and a test file that got a second name.
+    /// Rejects a file that was removed, and a test file that got a second name.
     fn refuse_changed(&self) -> Result<()> {
         let path = self.path();
         let path = shown::path(path);
@@ -159,10 +163,10 @@ impl AsFd for HeldFile {
     }
 }
 
-/// Opens what is held once more: through the descriptor, or where /proc is missing by its name.
+/// Opens the held object again: through its descriptor, or by its name if /proc is not mounted.
 fn reopen(held: BorrowedFd<'_>, folder: &Folder, name: &OsStr, how: OpenHow) -> io::Result<File> {
     let file = match platform::reopen(held, how) {
-        // The descriptor exists, so it is /proc that does not.
+        // The descriptor exists, so it is /proc that is missing.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             File::from(folder.open_entry(name, platform::open_flags(how))?)
         }

@@ -1,4 +1,4 @@
-//! The refusals: to write to what somebody uses, and to touch what kurabe itself uses.
+//! Refusals: to write to a target that is in use, and to access files that kurabe itself uses.
 
 use kurabe_core::{Error, ErrorKind, Result, Text, record::TargetKind, shown, text};
 use kurabe_host::Claim;
@@ -6,10 +6,11 @@ use rustix::fs::Stat;
 use std::fs::File;
 use std::path::Path;
 
-/// Refuses a device or a file that somebody uses. It is open for reading only; `shown` is its name for people.
+/// Rejects a device or a file that is in use. `file` is open only for reading, and `shown` is its
+/// name for display.
 ///
 /// # Errors
-/// It is in use, or that cannot be found out.
+/// Fails if it is in use, or if that can't be determined.
 pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> Result<()> {
     let claims = kurabe_host::claims(file, shown)?;
     let Some(first) = claims.first() else { return Ok(()) };
@@ -23,11 +24,11 @@ pub(crate) fn refuse_if_in_use(kind: TargetKind, file: &File, shown: &Path) -> R
     )))
 }
 
-/// Refuses a file that kurabe itself has open, which reading alone would harm: a descriptor of the store that is closed takes
-/// the store's locks with it.
+/// Rejects a file that kurabe itself has open, because even reading could cause harm: closing any
+/// descriptor of the store releases the store's locks.
 ///
 /// # Errors
-/// It is the store, or another target.
+/// Fails if it is the store or another target.
 pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
     if !kurabe_host::this_process_holds(facts.st_dev, facts.st_ino) {
         return Ok(());
@@ -41,7 +42,7 @@ pub(crate) fn refuse_own(facts: &Stat, shown: &Path) -> Result<()> {
         .remedy(text!("name another file or a directory", "別のファイルかディレクトリを指定してください")))
 }
 
-/// What the first holder does, and how many more there are.
+/// Describes the first holder, and the number of others.
 fn clause(first: &Claim, more: usize) -> Text {
     let held = first.device.as_ref().map_or(String::new(), |device| format!("{device}: "));
     let by = &first.by;
@@ -51,7 +52,7 @@ fn clause(first: &Claim, more: usize) -> Text {
     }
 }
 
-/// The refusal, with what releases the target.
+/// Returns the refusal, with the way to release the target.
 pub(crate) fn in_use(kind: TargetKind, shown: &Path, by: &Text) -> Error {
     let shown = shown::path(shown);
     let what = text!(

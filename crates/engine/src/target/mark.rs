@@ -1,14 +1,16 @@
-//! The mark that says: kurabe made this, for this run of this store.
+//! The mark that identifies files created by kurabe for a particular run of a store.
 //!
-//! The model: a file or folder is taken away after a kill only if it bears the run's random word, which the store has. A
-//! test file is overwritten from its first to its last byte, so its mark is an extended attribute, which costs nothing
-//! where files are measured. Where a file system has none (FAT, some network file systems), the mark is a file beside it,
-//! which only who may write in that folder can have put there. A work folder has its mark in a file inside, which is made
-//! first and goes last.
+//! After a crash, a file or folder is removed only if it carries the run's random token, which is
+//! also in the store. A test file is overwritten completely, so its mark is an extended attribute,
+//! which does not affect the measurement. On file systems without extended attributes (FAT, some
+//! network file systems), the mark is a file next to it, which only a user with write permission in
+//! that folder can have created. A work folder contains its mark as a file, which is created first
+//! and removed last.
 //!
-//! A run that lives holds a lock on what it made: on the test file itself, or on the mark in its work folder. The kernel
-//! lets go of it with the process, whatever happens to that; so it tells who lives across PID namespaces and, where the
-//! file system keeps locks for several machines, across these as well.
+//! A live run holds a lock on what it created: on the test file itself, or on the mark in its work
+//! folder. The kernel releases the lock when the process ends, in whatever way. The lock therefore
+//! shows whether the run is alive across PID namespaces and, if the file system shares locks among
+//! machines, across those as well.
 
 use kurabe_core::shown;
 use kurabe_program::{FileIdentity, Folder};
@@ -23,54 +25,57 @@ use std::time::Duration;
 
 /// The extended attribute of a test file.
 const ATTRIBUTE: &str = "user.kurabe";
-/// The mark in a work folder.
+/// Name of the mark in a work folder.
 pub(crate) const INSIDE: &str = ".kurabe-mark";
-/// Longer than any mark: what is longer is none.
+/// Exceeds the length of any mark. Longer content is not a mark.
 const LONGEST_BYTES: usize = 256;
-/// How often, and how long each time, a lock on what was just made is waited for: a second in all.
+/// How often, and how long each time, to wait for the lock on a file that was just created. One
+/// second in total.
 const LOOKS: u32 = 100;
 const LOOK: Duration = Duration::from_millis(10);
 
-/// What the things of one run bear; the default marks nothing, for who has no store that would know it again.
+/// The mark of everything that one run creates. The default marks nothing, for callers without a
+/// store that could recognise it later.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunMark {
     text: String,
 }
 
-/// Whether something bears a mark.
+/// Whether a file carries a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Marked {
-    /// It bears it itself.
+    /// The file itself carries the mark.
     Inside,
-    /// A file beside it says so.
+    /// A file next to it contains the mark.
     Beside,
-    /// It bears none.
+    /// The file has no mark.
     Not,
-    /// It bears another one.
+    /// The file carries a different mark.
     Otherwise,
 }
 
-/// Whether the lock on something is free.
+/// The state of a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Locked {
-    /// It is held here now.
+    /// It is now held here.
     Taken,
-    /// A run that lives holds it.
+    /// A live run holds it.
     InUse,
-    /// There are no locks here.
+    /// The file system does not support locks.
     Unknown,
 }
 
 impl RunMark {
-    /// The mark of a run with its random word.
+    /// Creates the mark of a run with its random token.
     pub fn new(run_id: &str, word: &str) -> Self {
         Self { text: format!("kurabe {run_id} {word}\n") }
     }
 
-    /// Marks a test file that was just made, and locks it. Returns the mark beside it, if it could not be marked itself.
+    /// Marks and locks a test file that was just created. Returns the mark file next to it if the
+    /// test file itself can't be marked.
     ///
     /// # Errors
-    /// When neither can be had.
+    /// Fails if neither kind of mark can be created.
     pub(crate) fn put_on(&self, folder: &Folder, name: &OsStr, file: &File) -> io::Result<Option<File>> {
         if self.text.is_empty() {
             return Ok(None);
@@ -78,14 +83,14 @@ impl RunMark {
         lock_made(file)?;
         match rustix::fs::fsetxattr(file, ATTRIBUTE, self.text.as_bytes(), XattrFlags::empty()) {
             Ok(()) => Ok(None),
-            // Whatever the reason, the file is as well known by a mark beside it.
+            // Whatever the reason, a mark next to the file identifies it just as well.
             Err(_) => self.put_beside(folder, &beside(name)),
         }
     }
 
     fn put_beside(&self, folder: &Folder, name: &OsStr) -> io::Result<Option<File>> {
         match self.write(folder, name) {
-            // That of the test file holds for its copy.
+            // The mark of the test file also covers its copy.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let mark = open_to_look(folder, name, FileType::RegularFile)?;
                 if self.is_in(&mark)? { Ok(None) } else { Err(error) }
@@ -94,11 +99,11 @@ impl RunMark {
         }
     }
 
-    /// Marks a work folder that was just made. The run holds what is returned as long as it lives; `None` for who has no
-    /// mark.
+    /// Marks a work folder that was just created. The run holds the returned file as long as it
+    /// lives. Returns `None` without a mark.
     ///
     /// # Errors
-    /// When it cannot be marked.
+    /// Fails if the folder can't be marked.
     pub(crate) fn put_in(&self, folder: &Folder) -> io::Result<Option<File>> {
         if self.text.is_empty() {
             return Ok(None);
@@ -114,10 +119,10 @@ impl RunMark {
         Ok(file)
     }
 
-    /// Whether a file bears it.
+    /// Returns whether a file carries this mark.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn on(&self, folder: &Folder, name: &OsStr, file: &File) -> io::Result<Marked> {
         let mut bytes = [0; LONGEST_BYTES];
         match rustix::fs::fgetxattr(file, ATTRIBUTE, &mut bytes) {
@@ -131,15 +136,16 @@ impl RunMark {
             return Ok(Marked::Not);
         }
         let mark = open_to_look(folder, &name, FileType::RegularFile)?;
-        // Who can put files here but not change this one is not who made it.
+        // The mark must belong to the owner of the file. Another user may be able to create files
+        // here without being able to change this one.
         let same_user = rustix::fs::fstat(&mark)?.st_uid == rustix::fs::fstat(file)?.st_uid;
         Ok(if same_user && self.is_in(&mark)? { Marked::Beside } else { Marked::Otherwise })
     }
 
-    /// Whether it is all that a file holds.
+    /// Returns whether the mark is the whole content of a file.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub(crate) fn is_in(&self, file: &File) -> io::Result<bool> {
         let mut bytes = Vec::new();
         file.take(LONGEST_BYTES as u64).read_to_end(&mut bytes)?;
@@ -147,15 +153,16 @@ impl RunMark {
     }
 }
 
-/// The name of the mark beside a test file or its copy.
+/// Returns the name of the mark next to a test file or its copy.
 pub(crate) fn beside(test_file: &OsStr) -> OsString {
     let name = test_file.to_string_lossy();
     let stem = name.strip_suffix(".copy.test").or_else(|| name.strip_suffix(".test")).unwrap_or(&name);
     format!("{stem}.mark").into()
 }
 
-/// Locks what was just made. Another kurabe may be looking at it just now, which takes no longer than a few system calls.
-/// Where there are no locks, the store's word on its owner must do.
+/// Locks a file that was just created. Another kurabe may be examining it at this moment, which
+/// takes no longer than a few system calls. If locks are not supported, the store's information
+/// about the owner must suffice.
 fn lock_made(file: &File) -> io::Result<()> {
     for _ in 0..LOOKS {
         if lock(file) != Locked::InUse {
@@ -166,7 +173,7 @@ fn lock_made(file: &File) -> io::Result<()> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Tries the lock of something; it is held as long as the file is open.
+/// Tries to lock a file. The lock is held as long as the file is open.
 pub(crate) fn lock(file: &File) -> Locked {
     match file.try_lock() {
         Ok(()) => Locked::Taken,
@@ -175,10 +182,12 @@ pub(crate) fn lock(file: &File) -> Locked {
     }
 }
 
-/// Opens what has a name to look at it, if it is of a kind: a pipe or a device must not even be opened.
+/// Opens an entry for examination if it has the given type. A pipe or a device must not even be
+/// opened.
 ///
 /// # Errors
-/// The operating system's; also when it is of another kind, or was replaced meanwhile.
+/// Returns the operating system's error. Fails also if the entry has another type or was replaced
+/// in the meantime.
 pub(crate) fn open_to_look(folder: &Folder, name: &OsStr, kind: FileType) -> io::Result<File> {
     let changed = || io::Error::other(format!("{} was replaced", shown::path(Path::new(name))));
     let facts = folder.facts(name)?.ok_or(io::ErrorKind::NotFound)?;
@@ -186,7 +195,8 @@ pub(crate) fn open_to_look(folder: &Folder, name: &OsStr, kind: FileType) -> io:
         return Err(changed());
     }
     let open = |flags| folder.open_entry(name, flags | OFlags::NONBLOCK | OFlags::NOCTTY);
-    // Over NFS a lock wants a descriptor for writing; where that is refused, reading must do.
+    // Over NFS, a lock requires a descriptor for writing. If writing is refused, a descriptor for
+    // reading must suffice.
     let file = File::from(match open(OFlags::RDWR) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => open(OFlags::RDONLY)?,
         other => other?,

@@ -1,12 +1,14 @@
-//! What a run that died left behind, taken away; and nothing else.
+//! Removes what a killed run left behind, and nothing else.
 //!
-//! The model: a store says what a run made and where. A store may be damaged, older than what it tells of, or another
-//! user's, who would have somebody else remove files for him. So its word alone removes nothing: what has the name must
-//! bear the run's mark, be the file with the number that was noted, have one name only, belong to who may have it removed, and
-//! be held by no run that lives. No link is followed on the way. What fails in one of these stays, and is told.
+//! A store records what a run created and where. A store may be damaged or out of date, or belong
+//! to another user who wants others to remove files for them. Its information alone is therefore
+//! not sufficient. The file at the recorded path must carry the run's mark, have the recorded inode
+//! number and only one name, belong to an owner whose files may be removed, and be locked by no
+//! live run. No symbolic link is followed on the way. A file that fails any of these checks stays
+//! and is reported.
 //!
-//! A folder that is not where it was is looked for where its file system is mounted now, and under other names beside its
-//! old one.
+//! A folder that is not at its recorded path is searched for where its file system is now mounted,
+//! and under other names in its parent folders.
 
 use crate::target::mark::{INSIDE, Locked, Marked, RunMark, beside, lock, open_to_look};
 use crate::target::test_file::{copy_beside, is_test_file_name};
@@ -21,30 +23,30 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Most names beside a folder's old one that are looked into.
+/// Maximum number of entries next to a folder's old name that are examined.
 const MOST_NEIGHBOURS: usize = 4096;
 
-/// Whose word it is that something is kurabe's, and who would remove it.
+/// On whose authority something is removed.
 #[derive(Clone, Copy, Debug)]
 pub struct Mandate {
-    /// The user who asks.
+    /// The current user.
     pub own_user: u32,
-    /// The user whom the store belongs to.
+    /// The owner of the store.
     pub store_user: u32,
-    /// Whether the run's process is known to be gone; otherwise the lock decides.
+    /// Whether the run's process is known to have ended. Otherwise the lock decides.
     pub owner_is_dead: bool,
 }
 
-/// What became of something that a run made.
+/// The outcome for something that a run created.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is removed; this is where it was.
+    /// Removed. Contains its path.
     Removed(PathBuf),
-    /// It was not there any more.
+    /// It no longer existed.
     Gone,
-    /// A run that lives uses it, or one of which it cannot be known.
+    /// It is, or may be, in use by a live run.
     InUse,
-    /// It is left where it is.
+    /// It was not removed.
     Left(StillThere),
 }
 
@@ -61,10 +63,11 @@ impl From<io::Error> for Refusal {
     }
 }
 
-/// Takes away what a run made, if it is still there, and if it is that. `given_up` is asked before anything is removed.
+/// Removes what a run created, if it still exists and can be identified. `given_up` is checked
+/// before anything is removed.
 ///
 /// # Errors
-/// When it should be removed and cannot be.
+/// Fails if it should be removed but can't be.
 pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn() -> bool) -> Result<Fate> {
     let (Some(parent), Some(name)) = (made.path.parent(), made.path.file_name()) else {
         return Ok(Fate::Left(StillThere::OtherFile));
@@ -87,10 +90,10 @@ pub fn take_away(run: &str, made: &MadeFile, mandate: Mandate, given_up: &dyn Fn
     }
 }
 
-/// The folder that something was made in, wherever it is now.
+/// Finds the folder in which something was created, wherever it is now.
 ///
 /// # Errors
-/// When what is at its place cannot be looked at: then nobody knows where it is.
+/// Fails if the recorded path can't be examined. Then the location of the folder is unknown.
 fn find(facts: Option<&FolderFacts>, path: &Path) -> io::Result<Option<Folder>> {
     let folder = match Folder::open(path) {
         Ok(folder) => Some(folder),
@@ -112,7 +115,7 @@ fn find(facts: Option<&FolderFacts>, path: &Path) -> io::Result<Option<Folder>> 
         .or_else(|| places.find_map(|place| renamed(facts, &place))))
 }
 
-/// Whether a path leads to no folder, or through a link.
+/// Returns whether a path does not lead to a folder, or contains a symbolic link.
 fn is_elsewhere(error: &io::Error) -> bool {
     let errno = Errno::from_io_error(error);
     matches!(errno, Some(Errno::NOENT | Errno::NOTDIR | Errno::LOOP))
@@ -122,7 +125,8 @@ fn is_same(facts: &FolderFacts, folder: &Folder) -> bool {
     folder_facts(folder, folder.path()).is_ok_and(|others| facts.is_same(&others))
 }
 
-/// The folder, if one of the names in its path was changed. Without a number of its own it would be any folder.
+/// Finds the folder if one of the names in its path was changed. Without an inode number, any
+/// folder would match.
 fn renamed(facts: &FolderFacts, path: &Path) -> Option<Folder> {
     facts.inode?;
     path.ancestors().skip(1).find_map(|ancestor| {
@@ -133,13 +137,14 @@ fn renamed(facts: &FolderFacts, path: &Path) -> Option<Folder> {
             if kind != FileType::Directory {
                 return None;
             }
-            // Not into other file systems: they are asked where they are mounted, and one of them may hang.
+            // Other file systems are not searched: their mount points are checked separately, and
+            // one of them may hang.
             folder.below(&Path::new(&name).join(&rest)).ok().filter(|place| is_same(facts, place))
         })
     })
 }
 
-/// Something that a run made, in the folder where it was found.
+/// Something that a run created, in the folder where it was found.
 struct Orphan<'a> {
     folder: &'a Folder,
     made: &'a MadeFile,
@@ -149,7 +154,8 @@ struct Orphan<'a> {
 }
 
 impl Orphan<'_> {
-    /// Removes the test file with its copy and the mark beside them, or the work folder. `false` if nothing was there.
+    /// Removes the test file with its copy and the mark next to them, or the work folder. Returns
+    /// `false` if nothing existed.
     fn remove_all(&self, name: &OsStr) -> Result<bool, Refusal> {
         let copied = self.remove_one(&copy_beside(name), false)?;
         let removed = self.remove_one(name, true)?;
@@ -173,7 +179,8 @@ impl Orphan<'_> {
         let marked = self.mark.on(self.folder, name, &file)?;
         let is_ours = match marked {
             Marked::Inside | Marked::Beside => true,
-            // Killed between its making and its marking: nothing is lost with an empty file.
+            // The run was killed between creating and marking the file. Removing an empty file
+            // loses no data.
             Marked::Not => {
                 self.is_own_and_dead() && rustix::fs::fstat(&file).map_err(io::Error::from)?.st_size == 0
             }
@@ -188,7 +195,7 @@ impl Orphan<'_> {
 
     fn remove_folder(&self, name: &OsStr, facts: &Stat) -> Result<bool, Refusal> {
         if self.mandate.own_user != self.mandate.store_user && self.mandate.own_user == 0 {
-            // Others may have put their files in a folder that this user could not remove himself.
+            // Other users may have put files into the folder that this user could not remove.
             return Err(Refusal::Left(StillThere::OtherUser));
         }
         let inode = self.made.made.and_then(|made| made.inode);
@@ -212,7 +219,7 @@ impl Orphan<'_> {
         self.remove_now(|| self.folder.remove_marked_tree(name, OsStr::new(INSIDE), || drop(mark)))
     }
 
-    /// The mark beside a test file that is gone.
+    /// Removes the mark next to a test file that has been removed.
     fn remove_mark(&self, name: &OsStr) -> Result<bool, Refusal> {
         let Some(facts) = self.folder.facts(name)? else { return Ok(false) };
         if FileType::from_raw_mode(facts.st_mode) != FileType::RegularFile || facts.st_nlink > 1 {
@@ -228,7 +235,8 @@ impl Orphan<'_> {
         self.remove_now(|| self.folder.remove_same(name, &mark))
     }
 
-    /// Whether it is the file that was noted, under no other name: a second name is somebody's who wants to keep it.
+    /// Checks that this is the recorded file and that it has no other name. A second hard link
+    /// means that another user still needs the file.
     fn check_file(&self, facts: &Stat, is_noted: bool) -> Result<(), Refusal> {
         let inode = self.made.made.and_then(|made| made.inode).filter(|_| is_noted);
         if facts.st_nlink > 1 || inode.is_some_and(|inode| inode != facts.st_ino) {
@@ -245,9 +253,11 @@ impl Orphan<'_> {
         }
     }
 
-    /// Whether this user may have removed what belongs to `user`. In his own store he noted whose it is (root's may be
-    /// another's over NFS, and FAT has one for all). By another user's store only what he made himself goes; and by a
-    /// user's store root removes what is that user's, and what root made for him, which nobody else can have marked.
+    /// Checks whether files owned by `user` may be removed. With the user's own store, the owner
+    /// must be the recorded one (root's files may have another owner over NFS, and FAT has one
+    /// owner for all). With another user's store, only the current user's own files are removed.
+    /// Root, with a user's store, removes the files of that user, and files that root created for
+    /// that user, whose mark no one else can have set.
     fn check_user(&self, user: u32, is_marked_inside: bool) -> Result<(), Refusal> {
         let Mandate { own_user, store_user, .. } = self.mandate;
         let may = if own_user == store_user {
@@ -265,7 +275,7 @@ impl Orphan<'_> {
     }
 
     fn remove_now(&self, remove: impl FnOnce() -> io::Result<()>) -> Result<bool, Refusal> {
-        // Nobody waits any more: by now another run may be measuring.
+        // The caller no longer waits, and another run may be measuring by now.
         if (self.given_up)() {
             return Err(Refusal::InUse);
         }
@@ -294,7 +304,7 @@ mod tests {
 
     const WORD: &str = "0f0e";
 
-    /// A folder in which the run `abc` has left a file.
+    /// Creates a folder in which the run `abc` left a file.
     fn left(name: &str) -> (tempfile::TempDir, MadeFile, Mandate) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().canonicalize().unwrap().join(name);

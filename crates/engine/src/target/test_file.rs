@@ -1,8 +1,10 @@
-//! What kurabe makes on a target and takes away again: the test file, its copy, and the folder in which programs work.
+//! Files that kurabe creates on a target and removes again: the test file, its copy, and the work
+//! folder of programs.
 //!
-//! The model: a name carries a random word and is in the store before the file exists, so after a `kill -9` the next
-//! start can find it, and only it. Everything is made below the held folder of the target, and what is removed is what
-//! was made: a name that something else has got meanwhile stays.
+//! A name contains a random token and is stored before the file exists, so that after a `kill -9`
+//! the next start can find exactly this file. Everything is created below the held folder of the
+//! target, and only what was created is removed: if the name now refers to another file, that file
+//! stays.
 
 use crate::platform::{self, OpenHow};
 use crate::target::held::HeldFile;
@@ -20,12 +22,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 const PREFIX: &str = ".kurabe-";
 const SUFFIX: &str = ".test";
 
-/// The name of a test file for a run; `word` is random.
+/// Returns the name of a test file for a run. `word` is random.
 pub fn test_file_name(run_id: &str, word: u64) -> String {
     format!("{PREFIX}{run_id}-{word:016x}{SUFFIX}")
 }
 
-/// Whether a name is one of a test file, or of a work folder, of this run.
+/// Returns whether a name is that of a test file or work folder of this run.
 pub(crate) fn is_test_file_name(name: &OsStr, run_id: &str) -> bool {
     let word = name.to_str().and_then(|name| {
         name.strip_prefix(PREFIX)?.strip_prefix(run_id)?.strip_prefix('-')?.strip_suffix(SUFFIX)
@@ -33,33 +35,35 @@ pub(crate) fn is_test_file_name(name: &OsStr, run_id: &str) -> bool {
     word.is_some_and(|word| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// The name of a copy of a test file, beside it. Whoever removes what is left of a test file removes this too.
+/// Returns the name of the copy next to a test file. Code that removes the remains of a test file
+/// must also remove its copy.
 pub(crate) fn copy_beside(test_file: &OsStr) -> OsString {
     Path::new(test_file).with_extension("copy.test").into_os_string()
 }
 
-/// What was made in a target's folder and is still to be taken away. Whoever ends the process early has a share of it.
+/// Everything that was created in a target's folder and must still be removed. Code that ends the
+/// process early holds a reference to it.
 #[derive(Debug)]
 pub struct Scratch {
     pub(crate) folder: Folder,
-    /// What all of it bears.
+    /// The mark of everything created.
     mark: RunMark,
     made: Mutex<Vec<Made>>,
 }
 
-/// A file or a folder that was made. Held open, so that its number cannot become another's.
+/// A file or a folder that was created. It is held open so that its inode number can't be reused.
 #[derive(Debug)]
 struct Made {
     name: OsString,
     handle: OwnedFd,
-    /// Whether it only says whose the others are; then it goes last.
+    /// Whether it is only the mark of the others, which is removed last.
     is_mark: bool,
     /// The mark in a folder, which is locked as long as the run lives.
     inside: Option<File>,
 }
 
-/// What was made in the folders of several targets, for who ends the process early. A target that is gone has taken its
-/// own away.
+/// Everything created in the folders of several targets, for code that ends the process early. A
+/// target that was dropped has removed its own files.
 #[derive(Clone, Debug, Default)]
 pub struct Scratches(Arc<Mutex<Vec<Weak<Scratch>>>>);
 
@@ -70,9 +74,10 @@ impl Scratches {
         all.push(Arc::downgrade(scratch));
     }
 
-    /// Removes everything that was made; what could not be removed. This hangs where the storage does.
+    /// Removes everything that was created, and returns what could not be removed. Hangs if the
+    /// storage does.
     pub fn remove_all(&self) -> Vec<Remains> {
-        // Nobody waits for the lock while a file is removed.
+        // The lock is not held while files are removed.
         let all: Vec<Arc<Scratch>> = self.lock().iter().filter_map(Weak::upgrade).collect();
         all.iter().flat_map(|scratch| scratch.remove_all()).collect()
     }
@@ -82,24 +87,25 @@ impl Scratches {
     }
 }
 
-/// What could not be taken away.
+/// Something that could not be removed.
 #[derive(Debug)]
 pub struct Remains {
-    /// Where it was made.
+    /// The path at which it was created.
     pub path: PathBuf,
-    /// Whether it is still there, so that a later start can remove it; otherwise it was moved.
+    /// Whether it still exists there, so that a later start can remove it. Otherwise it was moved.
     pub is_in_place: bool,
-    /// Why.
+    /// Why it could not be removed.
     pub error: Error,
 }
 
 impl Scratch {
-    /// What will be made in a folder; nothing yet.
+    /// Creates an empty list for a folder.
     pub(crate) fn in_folder(folder: Folder, mark: RunMark) -> Self {
         Self { folder, mark, made: Mutex::default() }
     }
 
-    /// Removes everything that was made; what could not be removed. Safe to be asked again, and from other threads.
+    /// Removes everything that was created, and returns what could not be removed. May be called
+    /// repeatedly and from several threads.
     pub fn remove_all(&self) -> Vec<Remains> {
         let names: Vec<OsString> = self.lock().iter().rev().map(|made| made.name.clone()).collect();
         names.iter().filter_map(|name| self.remove(name)).collect()
@@ -115,7 +121,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Marks a file that was made. The mark beside it, if there must be one, is removed after all others.
+    /// Marks a file that was created. A mark next to it, if necessary, is removed after all other
+    /// files.
     fn mark_file(&self, name: &OsStr, file: &File) -> io::Result<()> {
         if let Some(mark) = self.mark.put_on(&self.folder, name, file)? {
             let mark = Made { name: beside(name), handle: mark.into(), is_mark: true, inside: None };
@@ -124,7 +131,8 @@ impl Scratch {
         Ok(())
     }
 
-    /// Marks a folder that was made; the mark is held until all else in it is removed.
+    /// Marks a folder that was created. The mark is held until everything else in the folder is
+    /// removed.
     fn mark_folder(&self, name: &OsStr, folder: &Folder) -> io::Result<()> {
         let mark = self.mark.put_in(folder)?;
         if let Some(made) = self.lock().iter_mut().find(|made| made.name == name) {
@@ -133,7 +141,7 @@ impl Scratch {
         Ok(())
     }
 
-    /// Removes one thing that was made. It stays on the list where that failed.
+    /// Removes one item. It stays on the list if that fails.
     fn remove(&self, name: &OsStr) -> Option<Remains> {
         let mut all = self.lock();
         let made = all.iter_mut().find(|made| made.name == name)?;
@@ -141,7 +149,7 @@ impl Scratch {
         if remains.is_none() {
             all.retain(|made| made.name != name);
         }
-        // A mark that marks nothing any more.
+        // The only remaining item is a mark.
         match all.as_mut_slice() {
             [mark] if mark.is_mark && remains.is_none() => {
                 let remains = self.unlink(mark).err();
@@ -179,7 +187,7 @@ impl Scratch {
                 };
                 removed.map_err(|error| cannot(&error))
             }
-            // Somebody has removed it.
+            // Another process has removed it.
             _ if held.st_nlink == 0 => Ok(()),
             _ => match platform::path_of(&made.handle) {
                 Some(now) => Err(Remains { is_in_place: false, error: moved(&path, &now), path }),
@@ -189,7 +197,7 @@ impl Scratch {
     }
 }
 
-/// Something of kurabe's that has lost its name while it was used.
+/// Returns the error for something that was moved while it was in use.
 fn moved(path: &Path, now: &Path) -> Error {
     let (path, now) = (path.display(), now.display());
     ErrorKind::Target
@@ -200,22 +208,22 @@ fn moved(path: &Path, now: &Path) -> Error {
         .remedy(text!("remove it where it is now: {now}", "現在の場所から削除してください: {now}"))
 }
 
-/// A test file, or its copy, that is removed when this goes.
+/// A test file or its copy. Removed on drop.
 #[derive(Debug)]
 pub struct TestFile {
-    /// What was made together with it.
+    /// The list to which it belongs.
     pub(crate) scratch: Arc<Scratch>,
-    /// Its name in the folder.
+    /// Name of the file in the folder.
     pub(crate) name: OsString,
-    /// The file.
+    /// The held file.
     pub(crate) held: Arc<HeldFile>,
 }
 
 impl TestFile {
-    /// Makes the file; never over one that exists.
+    /// Creates the file. Never overwrites an existing one.
     ///
     /// # Errors
-    /// When it exists, or the folder does not take it.
+    /// Fails if the file exists, or if it can't be created in the folder.
     pub(crate) fn create(scratch: &Arc<Scratch>, name: &OsStr) -> Result<Self> {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
@@ -224,26 +232,26 @@ impl TestFile {
         };
         let held = HeldFile::create(&scratch.folder, name).map_err(cannot)?;
         scratch.note(name, held.file()).map_err(cannot)?;
-        // From here on it is removed when this goes.
+        // From here on, the file is removed on drop.
         let made = Self { scratch: Arc::clone(scratch), name: name.to_owned(), held: Arc::new(held) };
         scratch.mark_file(name, made.file()).map_err(cannot)?;
         Ok(made)
     }
 
-    /// The descriptor that is held from its making to its end.
+    /// Returns the descriptor that is held during the file's whole life.
     pub fn file(&self) -> &File {
         self.held.file()
     }
 
-    /// Which file it is, whatever its name.
+    /// Returns the identity of the file, regardless of its name.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the operating system's error.
     pub fn identity(&self) -> io::Result<FileIdentity> {
         FileIdentity::of(self.held.file())
     }
 
-    /// A descriptor of its own, through the page cache.
+    /// Opens a separate descriptor through the page cache.
     pub(crate) fn open_again(&self) -> Result<File> {
         self.held.reopen(OpenHow { write: true, ..OpenHow::default() })
     }
@@ -251,7 +259,7 @@ impl TestFile {
     /// Removes the file.
     ///
     /// # Errors
-    /// When it is still there.
+    /// Fails if the file still exists.
     pub(crate) fn close(self) -> Result<()> {
         match self.scratch.remove(&self.name) {
             Some(remains) => Err(remains.error),
@@ -262,12 +270,13 @@ impl TestFile {
 
 impl Drop for TestFile {
     fn drop(&mut self) {
-        // Who wants to hear of a failure closes it. The next start tries again, because the store still names the file.
+        // Callers that need the error call `close`. The next start tries again, because the store
+        // still records the file.
         let _ = self.scratch.remove(&self.name);
     }
 }
 
-/// The folder in which programs have folders of their own; removed when this goes.
+/// The folder in which programs have their own folders. Removed on drop.
 #[derive(Debug)]
 pub(crate) struct Container {
     scratch: Arc<Scratch>,
@@ -276,10 +285,10 @@ pub(crate) struct Container {
 }
 
 impl Container {
-    /// Makes the folder; never takes one that exists, which would be full of somebody else's files.
+    /// Creates the folder. Never uses an existing one, which could contain another user's files.
     ///
     /// # Errors
-    /// When it exists, or the folder above does not take it.
+    /// Fails if the folder exists, or if it can't be created.
     pub(crate) fn create(scratch: &Arc<Scratch>, name: &OsStr) -> Result<Self> {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
@@ -296,7 +305,7 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        // As with a test file.
+        // Same as for a test file.
         let _ = self.scratch.remove(&self.name);
     }
 }
@@ -341,7 +350,7 @@ mod tests {
         assert!(remedy.contains(path.join("moved").to_str().unwrap()), "{remedy}");
         assert!(owner.close().is_err());
         assert_eq!(std::fs::read(path.join(name())).unwrap(), b"victim");
-        // Gone for good, it is nobody's worry.
+        // A file that was deleted needs no further attention.
         let owner = TestFile::create(&scratch, OsStr::new("other")).unwrap();
         std::fs::remove_file(path.join("other")).unwrap();
         owner.close().unwrap();
@@ -352,7 +361,7 @@ mod tests {
         let (_dir, path, scratch) = scratch();
         let (file, copy) = (name(), copy_beside(&name()));
         let first = TestFile::create(&scratch, &file).unwrap();
-        // As where files take no attributes.
+        // As on a file system without extended attributes.
         let mark = File::create_new(path.join(beside(&file))).unwrap();
         scratch
             .lock()

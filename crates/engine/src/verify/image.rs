@@ -1,4 +1,4 @@
-//! An image, or a device, held against what a run wrote to it.
+//! Compares an image or a device with what a run wrote to it.
 
 use super::list::{SectorRun, WriteList};
 use super::stamp::{Reading, SECTOR_BYTES, Stamp};
@@ -13,73 +13,75 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// How many faults are told with their places; all are counted.
+/// Maximum number of faults that are listed with their offsets. All are counted.
 const MOST_PLACES: usize = 1000;
 
-/// What is wrong with a sector that was promised.
+/// The kind of fault in a sector that the run wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FaultKind {
-    /// Nothing of the run is there.
+    /// The sector contains no data of the run.
     Lost,
-    /// A write is there that is older than what was flushed.
+    /// The sector contains a write that is older than the flushed one.
     Stale,
-    /// A stamp is there whose checksum does not fit: parts of two writes, or rotten bytes.
+    /// The checksum of the stamp does not match: parts of two writes, or corrupt data.
     Damaged,
-    /// A sector that belongs elsewhere is there.
+    /// The sector contains data that belongs to another sector.
     Misplaced,
-    /// A write is there that the list does not know: the target was written after the list was.
+    /// The sector contains a write that is not in the list, because the target was written after
+    /// the list was saved.
     Newer,
 }
 
-/// Sectors in a row with the same fault.
+/// Consecutive sectors with the same fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SectorFault {
-    /// The fault.
+    /// The kind of fault.
     #[serde(rename = "fault")]
     pub kind: FaultKind,
-    /// First byte.
+    /// Offset of the first sector, in bytes.
     pub offset_bytes: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length_bytes: u64,
-    /// The oldest write that was to be there (0: none was promised), and the one that is.
+    /// Number of the oldest write that may be there. 0 if none was promised.
     #[serde(rename = "promised_write")]
     pub promised: u32,
-    /// The number of the write that is there; for a sector that belongs elsewhere, its own offset in bytes.
+    /// Number of the write found there. For a misplaced sector, the offset in bytes to which its
+    /// data belongs.
     pub present: Option<u64>,
 }
 
-/// What an image holds of a run.
+/// The result of comparing an image with a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageCheck {
-    /// Bytes that the run wrote at least once, and those of them that were flushed.
+    /// Bytes that the run wrote at least once.
     pub written_bytes: u64,
-    /// Of those, what was flushed.
+    /// Bytes of these that were flushed.
     pub flushed_bytes: u64,
-    /// Bytes by fault.
+    /// Faulty bytes by kind of fault.
     pub fault_bytes: BTreeMap<FaultKind, u64>,
-    /// The first faults, with their places.
+    /// The first faults, with their offsets.
     pub faults: Vec<SectorFault>,
-    /// Bytes whose last write was not flushed, and those of them that hold it all the same.
+    /// Bytes whose last write was not flushed.
     pub unflushed_bytes: u64,
-    /// Of those, what holds its last write.
+    /// Bytes of these that contain their last write nevertheless.
     #[serde(rename = "arrived_unflushed_bytes")]
     pub arrived_bytes: u64,
-    /// Writes that were not flushed and of which only a part is there: no fault.
+    /// Number of unflushed writes that are present only in part, which is not a fault.
     #[serde(rename = "torn_unflushed_writes")]
     pub torn_writes: u64,
 }
 
 impl ImageCheck {
-    /// Whether all that was promised is there.
+    /// Returns whether all promised data is present.
     pub fn is_sound(&self) -> bool {
         self.fault_bytes.is_empty()
     }
 
-    /// What a record keeps of what was read back at the end of its run.
+    /// Returns the notice about reading back the data at the end of a run.
     pub fn notice(&self) -> Notice {
         let written = format_bytes(self.written_bytes);
         let text = match self.is_sound() {
@@ -99,21 +101,22 @@ impl ImageCheck {
     }
 }
 
-/// Writes as they were found: where each sector's comes from.
+/// The writes found in the image.
 #[derive(Default)]
 struct Present {
-    /// The write in each sector; a sector that is missing holds none.
+    /// The number of the write found in each sector. Absent if the sector contains none.
     sectors: HashMap<u64, u32>,
-    /// First sector and number of sectors.
+    /// First sector and number of sectors of each write.
     writes: HashMap<u32, (u64, u32)>,
 }
 
-/// Holds an image against what a run wrote. `progress` hears of the bytes that were compared.
+/// Compares an image with what a run wrote. `progress` receives the number of bytes compared.
 ///
 /// # Errors
-/// The operating system's, when the image cannot be read.
+/// Returns the operating system's error if the image can't be read.
 pub fn check_image(image: &File, list: &WriteList, progress: &mut dyn FnMut(u64)) -> io::Result<ImageCheck> {
-    // What the page cache holds is not what the storage does; where that cannot be told apart, it is read as it is.
+    // The content of the page cache is not that of the storage. If the cache can't be dropped, the
+    // image is read as it is.
     let _ = fadvise(image, 0, None, Advice::DontNeed);
     let mut check = ImageCheck::default();
     let mut present = Present::default();
@@ -139,7 +142,7 @@ pub fn check_image(image: &File, list: &WriteList, progress: &mut dyn FnMut(u64)
     Ok(check)
 }
 
-/// Zeros behind the end of the image.
+/// Reads into a buffer. Bytes after the end of the image are zeros.
 fn read_as_far_as_there_is(image: &File, bytes: &mut [u8], offset_bytes: u64) -> io::Result<()> {
     let (mut done, mut moved_at_ns) = (0, monotonic_ns());
     while done < bytes.len() {
@@ -194,7 +197,7 @@ impl ImageCheck {
         }
     }
 
-    /// Adds a fault to the one before, or to the list.
+    /// Merges a fault with the previous one, or adds it to the list.
     fn place(&mut self, fault: SectorFault) {
         let has_room = self.faults.len() < MOST_PLACES;
         match self.faults.last_mut() {
@@ -212,7 +215,8 @@ impl ImageCheck {
 }
 
 impl Present {
-    /// Writes of which a sector is there and another is not, although nothing newer lies over it and it was not promised.
+    /// Counts the writes of which one sector is present and another is missing, although that
+    /// sector was neither overwritten by a newer write nor promised.
     fn torn_writes(&self, list: &WriteList) -> u64 {
         let promised = |sector: u64| {
             let behind = list.stretches.partition_point(|stretch| stretch.first <= sector);
@@ -238,7 +242,7 @@ mod tests {
     use kurabe_core::workload::{Op, OpKind};
     use std::sync::Arc;
 
-    /// A disk of 64 sectors, and the ledger of what it was given.
+    /// A disk of 64 sectors with the ledger of its writes.
     struct Disk {
         file: File,
         stamping: Stamping,
@@ -251,7 +255,8 @@ mod tests {
             Self { file, stamping: Stamping { ledger: Arc::new(Ledger::new(7)), o_sync: false } }
         }
 
-        /// A write that is acknowledged, of which the sectors reach the medium that `reaches` says.
+        /// Performs an acknowledged write. `reaches` maps each sector to the one that reaches the
+        /// medium, if any.
         fn write(&self, first: u64, sectors: u64, reaches: impl Fn(u64) -> Option<u64>) {
             let mut bytes = vec![0; (sectors * SECTOR_BYTES) as usize];
             let op = Op {
@@ -278,7 +283,7 @@ mod tests {
             check_image(&self.file, &self.stamping.ledger.list(), &mut |_| {}).unwrap()
         }
 
-        /// Sectors by fault.
+        /// Returns the number of faulty sectors by kind of fault.
         fn faults(&self) -> Vec<(FaultKind, u64)> {
             self.check().fault_bytes.into_iter().map(|(kind, bytes)| (kind, bytes / SECTOR_BYTES)).collect()
         }
@@ -290,7 +295,7 @@ mod tests {
         disk.write(0, 8, Some);
         disk.write(8, 8, Some);
         disk.flush();
-        // Not flushed: one came whole, one in part, one not at all.
+        // Three unflushed writes: one arrived in full, one in part, one not at all.
         disk.write(0, 4, Some);
         disk.write(8, 4, |sector| (sector < 10).then_some(sector));
         disk.write(20, 4, |_| None);
@@ -309,7 +314,8 @@ mod tests {
         let disk = Disk::new();
         disk.write(0, 4, Some);
         disk.flush();
-        // A lie about a flush: the second write over the first, and one where nothing was.
+        // A false flush: the second write over the first is missing, and so is one to an unused
+        // place.
         disk.write(0, 2, |_| None);
         disk.write(8, 3, |_| None);
         disk.flush();
@@ -353,7 +359,7 @@ mod tests {
         let check = check_image(&disk.file, &list, &mut |_| {}).unwrap();
         assert_eq!(check.fault_bytes, BTreeMap::from([(FaultKind::Newer, SECTOR_BYTES)]));
         disk.file.set_len(4 * SECTOR_BYTES + 40).unwrap();
-        // The fifth sector is cut within its stamp.
+        // The fifth sector is cut off within its stamp.
         assert_eq!(disk.faults(), [(FaultKind::Lost, 3), (FaultKind::Damaged, 1)]);
     }
 }

@@ -1,8 +1,9 @@
-//! What a run wrote where, and what of it must be there.
+//! The ledger of what a run wrote where, and what of it must be readable.
 //!
-//! The model: writes are numbered in the order in which they are issued. Where two that overlap are in flight together,
-//! either may come to lie above, so neither is promised before the older: `oldest` of a sector is the first of those that
-//! were in flight together with its last acknowledged one. A flush promises what was acknowledged when it began.
+//! Writes are numbered in the order in which they are issued. If two overlapping writes are in
+//! flight together, either may end up as the final content, so only the older one can be promised:
+//! `oldest` of a sector is the first of the writes that were in flight together with its last
+//! acknowledged one. A flush promises the writes that were acknowledged before it started.
 
 use super::list::{SectorRun, WriteList};
 use super::stamp::{SECTOR_BYTES, Stamp};
@@ -11,10 +12,11 @@ use kurabe_core::{ErrorKind, Result, mention::VERIFY, text};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Sectors are kept by the MiB, so that the ledger takes room for what was written: 3 % of it.
+/// Sectors per chunk. Chunks of one MiB keep the size of the ledger proportional to the data
+/// written: 3 % of it.
 const CHUNK_SECTORS: u64 = 2048;
 
-/// What a run wrote, as it goes on. Threads share it.
+/// A growing list of what a run wrote, shared by its threads.
 #[derive(Debug)]
 pub struct Ledger {
     mark: u64,
@@ -23,27 +25,28 @@ pub struct Ledger {
 
 #[derive(Debug, Default)]
 struct State {
-    /// The last write's number.
+    /// Number of the last write.
     generation: u32,
     chunks: HashMap<u64, Box<[Sector]>>,
-    /// What was acknowledged and not flushed, in that order.
+    /// Writes that were acknowledged but not flushed, in that order.
     acknowledged: VecDeque<Promise>,
-    /// How many left that queue.
+    /// Number of writes that have left that queue.
     promised: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Sector {
-    /// The oldest write that may be read there after a power cut; 0: anything.
+    /// The oldest write that may be read here after a power cut. 0 if any content is allowed.
     flushed: u32,
-    /// The oldest of those in flight together.
+    /// The oldest of the writes that were in flight together.
     oldest: u32,
-    /// The last that was issued.
+    /// The last write that was issued.
     last: u32,
     in_flight: u32,
 }
 
-/// Acknowledged: no write older than `oldest` may be read from these sectors once a flush is done.
+/// An acknowledged write: once a flush completes, no write older than `oldest` may be read from
+/// these sectors.
 #[derive(Clone, Copy, Debug)]
 struct Promise {
     first_sector: u64,
@@ -58,7 +61,7 @@ struct WriteInFlight {
     sectors: u64,
 }
 
-/// How one device keeps the ledger.
+/// A device's access to the ledger.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamping {
     pub(crate) ledger: Arc<Ledger>,
@@ -67,12 +70,13 @@ pub(crate) struct Stamping {
 }
 
 impl Ledger {
-    /// An empty one. `mark` tells the stamps of this run from those of any other: a random number.
+    /// Creates an empty ledger. `mark` is a random number that distinguishes the stamps of this run
+    /// from those of other runs.
     pub fn new(mark: u64) -> Self {
         Self { mark, state: Mutex::default() }
     }
 
-    /// What it says now.
+    /// Returns the current list of writes.
     pub fn list(&self) -> WriteList {
         let state = self.state();
         let mut places: Vec<u64> = state.chunks.keys().copied().collect();
@@ -100,10 +104,11 @@ impl Ledger {
 }
 
 impl Stamping {
-    /// Whether an operation can be verified.
+    /// Checks whether an operation can be verified.
     ///
     /// # Errors
-    /// A write that is no whole sectors, or one more than can be numbered.
+    /// Fails if a write does not consist of whole sectors, or if there are more writes than can be
+    /// numbered.
     pub(crate) fn check(&self, op: Op) -> Result<()> {
         let is_whole = |bytes: u64| bytes.is_multiple_of(SECTOR_BYTES);
         if op.kind != OpKind::Write {
@@ -132,7 +137,7 @@ impl Stamping {
         Ok(())
     }
 
-    /// Stamps the bytes of a write, performs it, and takes in what came of it.
+    /// Stamps the bytes of a write, performs it, and records its outcome.
     pub(crate) fn write<E>(
         &self,
         op: Op,
@@ -146,7 +151,7 @@ impl Stamping {
         outcome
     }
 
-    /// Performs a flush and takes in what came of it.
+    /// Performs a flush and records its outcome.
     pub(crate) fn flush<E>(
         &self,
         perform: impl FnOnce() -> std::result::Result<(), E>,
@@ -159,7 +164,7 @@ impl Stamping {
         Ok(())
     }
 
-    /// Takes in that bytes were discarded: nothing is promised of their sectors until they are written again.
+    /// Records a discard: its sectors have no promised content until they are written again.
     pub(crate) fn forget(&self, op: Op) {
         let end_bytes = op.offset_bytes + u64::from(op.length_bytes);
         let mut state = self.ledger.state();
@@ -249,7 +254,7 @@ mod tests {
         Op { kind: OpKind::Write, offset_bytes: sector * SECTOR_BYTES, length_bytes }
     }
 
-    /// A write, with what happens while it is in flight.
+    /// Performs a write, and calls `meanwhile` while it is in flight.
     fn write(stamping: &Stamping, sector: u64, sectors: u64, meanwhile: &mut dyn FnMut()) {
         let mut bytes = vec![0; (sectors * SECTOR_BYTES) as usize];
         let perform = |bytes: &[u8]| {
@@ -267,7 +272,8 @@ mod tests {
         stamping.flush(perform).unwrap();
     }
 
-    /// First sector, sectors, oldest promised, last issued.
+    /// Returns first sector, number of sectors, oldest promised write and last issued write of each
+    /// stretch.
     fn stretches(stamping: &Stamping) -> Vec<(u64, u64, u32, u32)> {
         let list = stamping.ledger.list();
         list.stretches.iter().map(|part| (part.first, part.sectors, part.flushed, part.last)).collect()
@@ -278,7 +284,7 @@ mod tests {
         let stamping = stamping(false);
         write(&stamping, 0, 8, &mut || {});
         assert_eq!(stretches(&stamping), [(0, 8, 0, 1)]);
-        // The second write begins before the flush and ends within it; the third begins within it.
+        // The second write starts and ends during the flush, so only the next flush promises it.
         flush(&stamping, &mut || write(&stamping, 8, 8, &mut || {}));
         assert_eq!(stretches(&stamping), [(0, 8, 1, 1), (8, 8, 0, 2)]);
         flush(&stamping, &mut || {});

@@ -1,5 +1,6 @@
-//! What a run wrote, as a text that is kept until an image is checked: a line of JSON, then a line for each stretch of
-//! sectors with the same writes (first sector, sectors, the oldest write that must be there, the last that was issued).
+//! The list of what a run wrote, as a text that is kept until an image is checked. It consists of a
+//! line of JSON, followed by one line for each stretch of sectors with the same writes (first
+//! sector, number of sectors, oldest write that must be present, last write issued).
 
 use super::stamp::SECTOR_BYTES;
 use kurabe_core::mention::{RUN, VERIFY};
@@ -8,27 +9,27 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Highest sector that a list may name: 4 EiB, more than any device has.
+/// Highest sector number in a list: 4 EiB, more than any device has.
 const MOST_SECTORS: u64 = 8 << 50;
 const VERSION: u32 = 1;
 
-/// What a run wrote.
+/// The list of what a run wrote.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteList {
-    /// What the stamps of the run bear.
+    /// The mark in the stamps of the run.
     pub mark: u64,
-    /// Writes that were issued.
+    /// Number of writes issued.
     pub writes: u64,
-    /// Ascending, none over another.
+    /// Ascending and without overlaps.
     pub(crate) stretches: Vec<SectorRun>,
 }
 
-/// Sectors in a row of which the same is known.
+/// Consecutive sectors with the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SectorRun {
     pub(crate) first: u64,
     pub(crate) sectors: u64,
-    /// The oldest write that may be read there; 0: anything.
+    /// The oldest write that may be read there. 0 if any content is allowed.
     pub(crate) flushed: u32,
     /// The last write that was issued.
     pub(crate) last: u32,
@@ -42,7 +43,7 @@ struct Head {
 }
 
 impl WriteList {
-    /// Adds what lies behind all that is there.
+    /// Appends a stretch that follows all existing ones.
     pub(crate) fn push(&mut self, stretch: SectorRun) {
         match self.stretches.last_mut() {
             Some(before)
@@ -55,12 +56,12 @@ impl WriteList {
         }
     }
 
-    /// Bytes that were written at least once.
+    /// Returns the bytes that were written at least once.
     pub fn written_bytes(&self) -> u64 {
         self.stretches.iter().map(|stretch| stretch.sectors * SECTOR_BYTES).sum()
     }
 
-    /// As text.
+    /// Formats the list as text.
     pub fn to_text(&self) -> String {
         let head = Head { kurabe_writes: VERSION, mark: format!("{:016x}", self.mark), writes: self.writes };
         let mut text = format!("{}\n", serde_json::to_string(&head).unwrap_or_default());
@@ -70,10 +71,10 @@ impl WriteList {
         text
     }
 
-    /// From text; `name` is what the file is called.
+    /// Parses the text of a list. `name` is the name of the file.
     ///
     /// # Errors
-    /// When it is no such list, with the line.
+    /// Fails with the line number if the text is not a valid list.
     pub fn parse(name: &Path, bytes: &[u8]) -> Result<Self> {
         let name = shown::path(name);
         let broken = |line: usize| {
@@ -103,7 +104,7 @@ impl WriteList {
         Ok(list)
     }
 
-    /// Bytes of a stretch that are read at once, at most.
+    /// Maximum number of bytes of a stretch that are read at once.
     pub(crate) const PIECE_BYTES: u64 = MIB;
 }
 

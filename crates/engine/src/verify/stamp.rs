@@ -1,34 +1,36 @@
-//! What a written sector says of itself.
+//! The stamp that identifies a written sector.
 
 use crc32fast::Hasher;
 
-/// Disks promise to write so much wholly or not at all, so that is what bears one stamp.
+/// Size of a stamped sector. Disks guarantee that this many bytes are written entirely or not at
+/// all.
 pub const SECTOR_BYTES: u64 = 512;
 
 const MAGIC: [u8; 8] = *b"kurabe\xf7\x01";
-/// The checksum's place in a sector; the stamp ends behind it, and the rest of the sector is the workload's data.
+/// Offset of the checksum in a sector. The stamp ends with it, and the rest of the sector is the
+/// workload's data.
 const CHECKSUM_AT: usize = 44;
 
 /// The stamp of one sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Whose run: a random number.
+    /// The run, as a random number.
     pub(crate) mark: u64,
-    /// The sector's own place.
+    /// The sector's own number.
     pub(crate) sector: u64,
-    /// The write's number in the run, from 1.
+    /// One-based number of the write in the run.
     pub(crate) generation: u32,
-    /// The first sector of the write, and how many it has.
+    /// First sector and number of sectors of the write.
     pub(crate) first_sector: u64,
     pub(crate) sectors: u32,
 }
 
-/// What is read at the place of a sector.
+/// The content found in a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reading {
-    /// No stamp of that run.
+    /// No stamp of this run.
     Other,
-    /// One whose checksum does not fit the bytes: parts of two writes, or rotten.
+    /// A stamp whose checksum does not match: parts of two writes, or corrupt data.
     Damaged,
     Stamped(Stamp),
 }
@@ -47,7 +49,7 @@ impl Stamp {
         sector[CHECKSUM_AT..CHECKSUM_AT + 4].copy_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Reads what a sector says, for a run.
+    /// Reads the stamp of a sector for a run.
     pub(crate) fn read(mark: u64, sector: &[u8]) -> Reading {
         let u64_at = |at: usize| u64::from_le_bytes(array(sector, at));
         let u32_at = |at: usize| u32::from_le_bytes(array(sector, at));
@@ -71,7 +73,7 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     std::array::from_fn(|index| bytes.get(at + index).copied().unwrap_or(0))
 }
 
-/// Of all bytes but its own.
+/// Computes the checksum over all bytes except its own.
 fn checksum(sector: &[u8]) -> u32 {
     let mut hasher = Hasher::new();
     hasher.update(&sector[..CHECKSUM_AT]);

@@ -1,4 +1,4 @@
-//! A run of a profile, as the binary does it, with its events in a list.
+//! Runs a profile in the same way as the binary and collects its events.
 
 use kurabe_core::Result;
 use kurabe_core::company::Company;
@@ -12,14 +12,14 @@ use kurabe_engine::{
 use kurabe_host::NoiseWatch;
 use std::path::Path;
 
-/// What a run came to.
+/// The outcome of a run.
 pub struct Ran {
     pub result: Result<()>,
     pub events: Vec<Event>,
 }
 
 impl Ran {
-    /// The cells, whole.
+    /// Returns the complete cells.
     pub fn cells(&self) -> Vec<&Cell> {
         let cells = self.events.iter().filter_map(|event| match event {
             Event::CellDone { cell } => Some(cell.as_ref()),
@@ -28,7 +28,7 @@ impl Ran {
         cells.collect()
     }
 
-    /// What was said to be prepared or run.
+    /// Returns the texts shown for preparations and programs.
     pub fn shown(&self) -> Vec<&str> {
         let shown = self.events.iter().filter_map(|event| match event {
             Event::Preparing { what } => Some(what.en.as_str()),
@@ -38,12 +38,12 @@ impl Ran {
     }
 }
 
-/// Runs a profile on a target; `hear` hears of each event and may ask for a stop.
+/// Runs a profile on a target. `hear` receives each event and may request a stop.
 pub fn run(given: &Path, options: &TargetOptions, profile: &str, hear: &dyn Fn(&Event, &Stop)) -> Ran {
     run_among(None, given, options, profile, hear)
 }
 
-/// The same among others.
+/// Runs a profile together with other processes.
 pub fn run_among(
     company: Option<&dyn Company>,
     given: &Path,

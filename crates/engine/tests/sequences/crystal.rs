@@ -1,5 +1,5 @@
-//! CrystalDiskMark. Facts: DiskBench.cpp, SettingsDlg.cpp and DiskMarkDlg.cpp of the versions named in the profiles;
-//! DiskSpd's default for `-r` is offsets at multiples of the block.
+//! CrystalDiskMark. Facts: DiskBench.cpp, SettingsDlg.cpp and DiskMarkDlg.cpp of the versions named
+//! in the profiles. With DiskSpd's default for `-r`, offsets are multiples of the block size.
 
 use super::*;
 
@@ -20,7 +20,7 @@ pub(super) const PLAYED: &[&str] = &[
     "cdm-2",
 ];
 
-/// A test as CrystalDiskMark hands it to DiskSpd.
+/// A test with the parameters that CrystalDiskMark passes to DiskSpd.
 #[derive(Clone, Copy)]
 struct Test {
     random: bool,
@@ -37,7 +37,7 @@ const fn rnd(queues: u32, threads: u32) -> Test {
     Test { random: true, block_bytes: 4 * KIB, queues, threads }
 }
 
-/// `-b -o -t -d -w [-r]`, without `-z`: the same seed each time.
+/// Checks a test with `-b -o -t -d -w [-r]` and without `-z`, so that the seed is always the same.
 fn assert_diskspd(direction: Direction, workload: &Workload, test: Test, seconds: u64) {
     const SIZE: u64 = 16 * MIB;
     const LATENCY: u64 = 50 * MS;
@@ -45,7 +45,8 @@ fn assert_diskspd(direction: Direction, workload: &Workload, test: Test, seconds
     let played = play(workload, taking(LATENCY));
     assert_eq!(played.threads.len(), test.threads as usize);
     for log in &played.threads {
-        // Batches of all queues until the time is over, and no flush: -d5 at 50 ms each are 100.
+        // All queues run in batches until the time is over, without a flush. With -d5 and 50 ms per
+        // batch there are 100.
         assert_eq!(log.len() as u64, seconds * S / LATENCY * u64::from(test.queues));
         assert_queue_full(log, u64::from(test.queues), LATENCY);
         if direction == Direction::Mix {
@@ -83,7 +84,7 @@ fn versions_with_diskspd_run_each_test_for_its_time() {
         ("cdm-5", &[seq(128 * KIB, 32), rnd(32, 1), seq(MIB, 1), rnd(1, 1)], 5, 5),
     ] {
         let profile = profile(name);
-        // One run before those that count, and the same offsets in all of them.
+        // One discarded run precedes those that count, and all use the same offsets.
         assert_eq!((profile.repetitions(), profile.rules.discarded_runs), (runs + 1, 1), "{name}");
         assert!(profile.rules.same_offsets, "{name}");
         let mut directions = vec![Direction::Read, Direction::Write];
@@ -101,14 +102,14 @@ fn versions_with_diskspd_run_each_test_for_its_time() {
     }
 }
 
-/// One run of a test of version 3: its operations, how many there are, and its time, its flush included.
+/// Plays one run of a test of version 3. Its time includes its flush.
 fn old(name: &str, index: usize, size_bytes: u64, latency_ns: u64) -> (Direction, Played) {
     let (direction, workload) = workloads(name, size_bytes).swap_remove(index);
     let script = Script { sync_latency_ns: Some(S), ..taking(latency_ns) };
     (direction, play(&workload, script))
 }
 
-/// Writes are flushed once, inside the time; reads are not.
+/// Checks that writes are flushed once, within the measured time, and that reads are not.
 fn assert_flushed_once(direction: Direction, played: &Played, last_ns: u64) {
     let (operations, synced) = split_sync(played.only());
     assert_eq!(synced, direction == Direction::Write);
@@ -120,7 +121,8 @@ fn assert_flushed_once(direction: Direction, played: &Played, last_ns: u64) {
 fn version_3_reads_and_writes_whole_passes_until_six_seconds_are_over() {
     for name in ["cdm-3", "cdm-2"] {
         for index in [0, 1] {
-            // A pass of 8 MiB takes 5 s at 625 ms each: two passes. Then one of 8 s: a single one.
+            // At 625 ms per operation, a pass of 8 MiB takes 5 s, so there are two passes. At 1 s,
+            // a pass takes 8 s, so there is one.
             for (latency_ns, passes) in [(625 * MS, 2), (S, 1)] {
                 let (direction, played) = old(name, index, 8 * MIB, latency_ns);
                 let (operations, _) = split_sync(played.only());
@@ -139,7 +141,7 @@ fn version_3_looks_at_the_time_after_20_or_160_random_operations() {
     for name in ["cdm-3", "cdm-2"] {
         for (index, block_bytes, batch) in [(2, 512 * KIB, 20), (4, 4 * KIB, 160)] {
             for index in [index, index + 1] {
-                // A batch and a half in 6 s makes two batches.
+                // 6 s are enough for one and a half batches, so there are two.
                 let latency_ns = 6 * S / (batch * 3 / 2);
                 let (direction, played) = old(name, index, 16 * MIB, latency_ns);
                 let (operations, _) = split_sync(played.only());
@@ -157,7 +159,7 @@ fn version_3_looks_at_the_time_always_where_32_are_in_flight() {
     for index in [6, 7] {
         let (direction, played) = old("cdm-3", index, 16 * MIB, 70 * MS);
         let (operations, _) = split_sync(played.only());
-        // 86 batches of 70 ms are 6.02 s.
+        // 86 batches of 70 ms take 6.02 s.
         assert_eq!(operations.len(), 32 * 86);
         assert_all(operations, kind_of(direction), 4 * KIB);
         assert_queue_full(operations, 32, 70 * MS);

@@ -1,10 +1,10 @@
-//! What every profile of the library issues: which operations, where, in which order and when, on a device in virtual
-//! time.
+//! Checks which operations every built-in profile issues, at which offsets, in which order and
+//! when, on a device in virtual time.
 //!
-//! The model: a task is played by as many drivers as it has threads, each on a device of its own, all from time 0. The
-//! expected sequences are written down from what is known of the tools, not from the profiles. The files of the folder
-//! have one family of tools each; `rules` has what the profiles rely on, and `real_tools` holds some of it against the
-//! tools themselves.
+//! A task is played by as many drivers as it has threads, each on its own device and all from time
+//! 0. The expected sequences were derived from the behaviour of the tools, not from the profiles.
+//! Each file of the folder covers one family of tools. `rules` covers what the profiles rely on,
+//! and `real_tools` compares some of it with the tools themselves.
 
 mod crystal;
 mod others;
@@ -27,18 +27,18 @@ const S: u64 = 1_000 * MS;
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A workload that was played.
+/// The result of playing a workload.
 struct Played {
     /// The operations of each thread.
     threads: Vec<Vec<Logged>>,
-    /// From the start of recording to the last completion, a timed sync included.
+    /// Time in ns from the start of recording to the last completion, including a timed sync.
     elapsed_ns: u64,
-    /// What was recorded.
+    /// The recorded repetition.
     recorded: kurabe_core::record::Repetition,
 }
 
 impl Played {
-    /// The operations of its only thread.
+    /// Returns the operations of the only thread.
     fn only(&self) -> &[Logged] {
         assert_eq!(self.threads.len(), 1);
         &self.threads[0]
@@ -69,7 +69,7 @@ fn play(workload: &Workload, script: Script) -> Played {
     Played { threads, elapsed_ns, recorded: Recorder::merge(&recorders) }
 }
 
-/// A device on which everything takes this long.
+/// Returns the script of a device with this latency for every operation.
 fn taking(latency_ns: u64) -> Script {
     Script { latency_ns, ..Script::default() }
 }
@@ -78,7 +78,8 @@ fn profile(name: &str) -> Profile {
     profile_named(name).unwrap()
 }
 
-/// The I/O tasks of a profile on a target of this size, in order: direction and workload.
+/// Returns the I/O tasks of a profile on a target of this size, in order, as direction and
+/// workload.
 fn workloads(name: &str, size_bytes: u64) -> Vec<(Direction, Workload)> {
     profile(name)
         .tasks(size_bytes)
@@ -93,7 +94,7 @@ fn workloads(name: &str, size_bytes: u64) -> Vec<(Direction, Workload)> {
         .collect()
 }
 
-/// The operations of a log, without a sync at its end, of which it says whether there was one.
+/// Returns the operations of a log without a final sync, and whether there was one.
 fn split_sync(log: &[Logged]) -> (&[Logged], bool) {
     match log.split_last() {
         Some((last, before)) if last.op.kind == OpKind::Sync => (before, true),
@@ -101,7 +102,7 @@ fn split_sync(log: &[Logged]) -> (&[Logged], bool) {
     }
 }
 
-/// Every operation is of this kind and size.
+/// Checks that every operation has this kind and size.
 fn assert_all(log: &[Logged], kind: OpKind, length_bytes: u64) {
     for one in log {
         assert_eq!((one.op.kind, u64::from(one.op.length_bytes)), (kind, length_bytes), "{one:?}");
@@ -112,7 +113,7 @@ fn offsets(log: &[Logged]) -> Vec<u64> {
     log.iter().map(|one| one.op.offset_bytes).collect()
 }
 
-/// From 0 to the end in order, and again.
+/// Checks that the offsets ascend from 0 to the end, repeatedly.
 fn assert_in_order(log: &[Logged], size_bytes: u64, block_bytes: u64) {
     let blocks = size_bytes / block_bytes;
     for (number, one) in log.iter().enumerate() {
@@ -120,7 +121,7 @@ fn assert_in_order(log: &[Logged], size_bytes: u64, block_bytes: u64) {
     }
 }
 
-/// Each block exactly once, and not in order.
+/// Checks that each block occurs exactly once, and not in order.
 fn assert_covers_once_at_random(log: &[Logged], from_bytes: u64, size_bytes: u64, block_bytes: u64) {
     let (drawn, mut sorted) = (offsets(log), offsets(log));
     sorted.sort_unstable();
@@ -129,7 +130,8 @@ fn assert_covers_once_at_random(log: &[Logged], from_bytes: u64, size_bytes: u64
     assert_ne!(drawn, sorted);
 }
 
-/// Blocks of the span, drawn each by itself: some twice before others came once, and all about equally often.
+/// Checks that blocks of the span are drawn independently: some occur twice before others occur
+/// once, and all about equally often.
 fn assert_drawn(log: &[Logged], size_bytes: u64, block_bytes: u64) {
     let blocks = (size_bytes / block_bytes) as usize;
     let mut counts = vec![0u32; blocks];
@@ -137,8 +139,8 @@ fn assert_drawn(log: &[Logged], size_bytes: u64, block_bytes: u64) {
         assert_eq!(one.op.offset_bytes % block_bytes, 0, "{one:?}");
         counts[(one.op.offset_bytes / block_bytes) as usize] += 1;
     }
-    // Were each block to come once before any came twice, as in a shuffled order, there would be no repetition here.
-    // By chance there is none once in e^20.
+    // If each block occurred once before any occurred twice, as in a shuffled order, there would be
+    // no repetition here. The probability of that by chance is e^-20.
     let first = blocks.min(log.len());
     if first * first > 40 * blocks {
         let seen: std::collections::HashSet<u64> = offsets(&log[..first]).into_iter().collect();
@@ -149,15 +151,15 @@ fn assert_drawn(log: &[Logged], size_bytes: u64, block_bytes: u64) {
     assert!(counts.iter().all(|count| f64::from(*count) <= most), "{expected} {:?}", counts.iter().max());
 }
 
-/// As many operations in flight as the queue is deep, from the start to the end: on a device on which all take the
-/// same time, batch after batch.
+/// Checks that the queue is full from start to end. On a device with constant latency, operations
+/// are then issued batch by batch.
 fn assert_queue_full(log: &[Logged], depth: u64, latency_ns: u64) {
     for (number, one) in log.iter().enumerate() {
         assert_eq!(one.submitted_at_ns, number as u64 / depth * latency_ns, "operation {number}");
     }
 }
 
-/// Reads as a share of all operations, in percent, are what chance makes of this share.
+/// Checks that the share of reads is consistent with random draws at this percentage.
 fn assert_read_share(log: &[Logged], percent: u8) {
     let (share, count) = (f64::from(percent) / 100.0, log.len() as f64);
     let reads = log.iter().filter(|one| one.op.kind == OpKind::Read).count() as f64;
@@ -171,7 +173,7 @@ fn kind_of(direction: Direction) -> OpKind {
 
 #[test]
 fn every_profile_that_issues_operations_is_played() {
-    // Copies, programs and names of files issue none to a device.
+    // Copy, command and metadata steps issue no operations to a device.
     let other = [
         "delay-ratio",
         "delay-ratio-sweep",

@@ -1,5 +1,5 @@
-//! Tools that sample, seek, or run in rounds: GNOME Disks, HD Tune, AS SSD's access times, ioping, bonnie++, MacBench,
-//! the SNIA's tests; and kurabe's own two profiles.
+//! Tools that sample, seek, or run in rounds: GNOME Disks, HD Tune, AS SSD's access times, ioping,
+//! bonnie++, MacBench, the SNIA's tests, and kurabe's own two profiles.
 
 use super::*;
 use crate::steps::samples::{CellSamples, SampleSpan, Watch, sample_accesses, sample_positions};
@@ -30,7 +30,7 @@ pub(super) const PLAYED: &[&str] = &[
     "snia-wsat-small",
 ];
 
-/// Plays a step that samples a target of this size.
+/// Plays a sampling step on a target of this size.
 fn sample(step: &Step, span_bytes: u64) -> (Vec<Logged>, Vec<CellSamples>) {
     let mut device = NullDevice::new(1, taking(MS));
     let (stop, mut live) = (Stop::default(), |_| Ok(()));
@@ -165,7 +165,7 @@ fn bonnie_makes_8192_seeks_with_five_seekers_who_write_every_tenth_block_back_an
     let played = play(&played[0].1, Script { sync_latency_ns: Some(S), ..taking(MS) });
     assert_eq!(played.threads.len(), 5);
     let mut reads = 0;
-    // The end of the seekers is taken after the fsync with which each closes its file.
+    // The seekers' end time is taken after the fsync with which each closes its file.
     assert_eq!(played.elapsed_ns, (1639 + 163) * MS + S);
     for log in &played.threads {
         let (log, synced) = split_sync(log);
@@ -180,7 +180,7 @@ fn bonnie_makes_8192_seeks_with_five_seekers_who_write_every_tenth_block_back_an
                     reads += 1;
                 }
                 OpKind::Write => {
-                    // The block just read, when it is there.
+                    // The block that was just read, once its read has completed.
                     let read = last.expect("a read before");
                     assert_eq!((since, one.op.offset_bytes), (10, read.op.offset_bytes));
                     assert!(one.submitted_at_ns >= read.completed_at_ns);
@@ -196,7 +196,7 @@ fn bonnie_makes_8192_seeks_with_five_seekers_who_write_every_tenth_block_back_an
     assert_eq!(reads, 8192);
 }
 
-/// A closed loop for a time, all threads alike.
+/// Checks a closed loop with a time limit, in which all threads behave alike.
 fn assert_loop(
     direction: Direction,
     workload: &Workload,
@@ -225,7 +225,7 @@ fn assert_loop(
 #[test]
 fn profiles_that_loop_for_a_time_do_what_their_cells_say() {
     const SIZE: u64 = 64 * MIB;
-    // Sequential or not, block, queue and threads of each test; reads come first.
+    // Sequential or not, block size, queue depth and threads of each test. Reads come first.
     let (deep, one) = ((true, MIB, (8, 1)), (true, MIB, (1, 1)));
     let (random_deep, random) = ((false, 4 * KIB, (32, 1)), (false, 4 * KIB, (1, 1)));
     let (by_four, by_four_in_order) = ((false, 4 * KIB, (4, 1)), (true, MIB, (4, 1)));
@@ -240,7 +240,7 @@ fn profiles_that_loop_for_a_time_do_what_their_cells_say() {
             &[read, write, read, write],
             &[one, one, (false, MIB, (1, 1)), (false, MIB, (1, 1))],
         ),
-        // By step: alone, then half of the operations writes.
+        // By step: reads alone, then half of the operations are writes.
         ("stutter", &[read, mix, read, mix], &[by_four, by_four, by_four_in_order, by_four_in_order]),
         ("snia-pts-throughput", &[read, write], &[(true, 128 * KIB, (32, 1))]),
         ("snia-pts-throughput-1024k", &[read, write], &[(true, MIB, (32, 1))]),
@@ -286,14 +286,14 @@ fn the_snia_preconditioning_writes_the_capacity_in_order_twice() {
         ("snia-pts-latency", 128 * KIB, 2),
         ("snia-pts-throughput", 128 * KIB, 2),
         ("snia-pts-throughput-1024k", MIB, 2),
-        // Making the file was the first time.
+        // Creating the file was the first pass.
         ("snia-iops-small", 128 * KIB, 1),
         ("snia-latency-small", 128 * KIB, 1),
     ] {
         let profile = profile(name);
         let [step] = &profile.preconditions[..] else { panic!("{name}") };
         let played = play(&step.workload(&profile.rules, Direction::Write, SIZE), taking(10 * S));
-        // Minutes on this slow device: no time ends it.
+        // This takes minutes on the slow device, so no time limit ends it.
         assert_eq!(played.only().len() as u64, passes * SIZE / block_bytes, "{name}");
         assert_all(played.only(), OpKind::Write, block_bytes);
         assert_in_order(played.only(), SIZE, block_bytes);

@@ -1,5 +1,6 @@
-//! Tools that go over a file or a device once: AmorphousDiskMark, KDiskMark, AS SSD, ATTO, dd, hdparm. Facts: their
-//! sources where there are some, otherwise the descriptions named in the profiles.
+//! Tools that cover a file or device once: AmorphousDiskMark, KDiskMark, AS SSD, ATTO, dd, hdparm.
+//! The facts are from their source code if available, otherwise from the descriptions named in the
+//! profiles.
 
 use super::*;
 use kurabe_core::workload::Op;
@@ -20,10 +21,11 @@ pub(super) const PLAYED: &[&str] = &[
     "io500",
 ];
 
-/// A test: sequential or a shuffled order, block, operations in flight.
+/// A test: whether it is sequential or shuffled, block size, and operations in flight.
 type Test = (bool, u64, u32);
 
-/// Once over the file, in order or shuffled, and a timed fsync if it was written; or until the time is over.
+/// Checks one pass over the file, in order or shuffled, with a timed fsync after writes. The time
+/// limit may end it early.
 fn assert_one_pass(direction: Direction, workload: &Workload, (sequential, block_bytes, depth): Test) {
     const SIZE: u64 = 64 * MIB;
     let blocks = SIZE / block_bytes;
@@ -41,7 +43,7 @@ fn assert_one_pass(direction: Direction, workload: &Workload, (sequential, block
     let batches = blocks.div_ceil(u64::from(depth));
     assert_eq!(played.elapsed_ns, batches * 1000 + if synced { S } else { 0 });
 
-    // On a slow device the limit of 5 s ends it; what is in flight then is waited for.
+    // On a slow device the limit of 5 s ends the pass. Operations in flight are still completed.
     let latency_ns = 1900 * MS;
     let played = play(workload, script(latency_ns));
     let (operations, _) = split_sync(played.only());
@@ -95,7 +97,8 @@ fn kdiskmark_has_fio_cover_the_file_once() {
     }
 }
 
-/// fio's numjobs=16 on one file: each job the whole file in an order of its own, with an fsync of its own.
+/// Checks fio's numjobs=16 on one file: each job covers the whole file in its own order, with its
+/// own fsync.
 fn assert_jobs_cover_the_file_each(direction: Direction, workload: &Workload) {
     let played = play(workload, taking(1000));
     assert_eq!((played.threads.len(), workload.iodepth), (16, 32));
@@ -111,7 +114,7 @@ fn assert_jobs_cover_the_file_each(direction: Direction, workload: &Workload) {
 
 #[test]
 fn as_ssd_covers_its_gigabyte_whole_and_in_64_parts() {
-    // In small: 64 MiB instead of 1 GiB, so 1 MiB for each of 64 threads instead of 16 MiB.
+    // Scaled down: 64 MiB instead of 1 GiB, so 1 MiB for each of 64 threads instead of 16 MiB.
     let played = workloads("as-ssd", 64 * MIB);
     assert_eq!(played.len(), 6);
     for (number, (direction, workload)) in played.iter().enumerate() {
@@ -136,7 +139,7 @@ fn as_ssd_covers_its_gigabyte_whole_and_in_64_parts() {
             }
         }
     }
-    // The real spans.
+    // The actual spans.
     for (_, workload) in workloads("as-ssd", 8 << 30) {
         assert_eq!(workload.span_bytes, 1 << 30);
     }
@@ -172,7 +175,7 @@ fn dd_writes_the_file_with_one_fsync_and_reads_it() {
         assert_all(operations, kind, 16 * MIB);
         assert_in_order(operations, 128 * MIB, 16 * MIB);
         assert_queue_full(operations, 1, 10 * MS);
-        // conv=fsync: dd's time has the fsync in it.
+        // conv=fsync: dd's time includes the fsync.
         assert_eq!(played.elapsed_ns, 80 * MS + if syncs { S } else { 0 });
     }
 }
@@ -185,10 +188,10 @@ fn hdparm_reads_two_mebibytes_again_and_again_and_then_on_from_the_start() {
     let again = play(cached, taking(MS));
     assert_eq!((again.only().len(), again.elapsed_ns), (2000, 2 * S));
     assert!(again.only().iter().all(|one| one.op == first));
-    // Until 3 s are over …
+    // Until 3 s have passed …
     let slow = play(buffered, taking(130 * MS));
     assert_eq!((slow.only().len(), slow.elapsed_ns), (24, 24 * 130 * MS));
-    // … or the device ends.
+    // … or the end of the device is reached.
     let fast = play(buffered, taking(MS));
     assert_eq!(fast.only().len(), 32);
     for played in [slow, fast] {
@@ -198,7 +201,7 @@ fn hdparm_reads_two_mebibytes_again_and_again_and_then_on_from_the_start() {
     }
 }
 
-/// `-t 2m` or `-t 47008`, in order, written with `-e` and read.
+/// Checks `-t 2m` and `-t 47008`, in order, written with `-e` and read.
 #[test]
 fn ior_writes_its_file_in_order_with_one_fsync_and_reads_it() {
     for (name, place, block_bytes) in

@@ -1,5 +1,6 @@
-//! The sequences against the tools themselves, as strace sees them: sizes, order, syncs and coverage, exactly where the
-//! tool decides them, and their number and share where it draws lots. Says why it skips where a tool is missing.
+//! Compares the sequences with the tools themselves, traced with strace. Sizes, order, syncs and
+//! coverage must match exactly where the tool determines them, and counts and shares approximately
+//! where it draws random numbers. If a tool is missing, the test is skipped with a message.
 
 use super::*;
 use kurabe_testkit::needs::{LOOP_DEVICE, TRACER, needs, skip};
@@ -7,21 +8,21 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What a traced process did to a file: kind, offset, bytes that moved.
+/// An access of a traced process to a file: kind, offset, bytes transferred.
 type Did = (OpKind, u64, u64);
 
-/// A system call that came back.
+/// A completed system call.
 struct Call {
     name: String,
     at_s: f64,
-    /// The file behind its first argument.
+    /// The file of its first argument.
     path: String,
     arguments: String,
     result: i64,
 }
 
 impl Call {
-    /// Reads a line of `strace -y -ttt`: `1.5 read(3</file>, ""..., 4096) = 4096`.
+    /// Parses a line of `strace -y -ttt`: `1.5 read(3</file>, ""..., 4096) = 4096`.
     fn parse(line: &str) -> Option<Self> {
         let (at, rest) = line.split_once(' ')?;
         let (name, rest) = rest.split_once('(')?;
@@ -36,12 +37,12 @@ impl Call {
         })
     }
 
-    /// The last number among the arguments.
+    /// Returns the last number among the arguments.
     fn last_number(&self) -> u64 {
         self.arguments.rsplit(", ").next().and_then(|word| word.parse().ok()).unwrap_or(0)
     }
 
-    /// The number after a name in the arguments, of each structure in turn.
+    /// Returns the number after a name in the arguments, for each structure.
     fn numbers(&self, key: &str) -> Vec<u64> {
         let digits = |rest: &str| rest.chars().take_while(char::is_ascii_digit).collect::<String>();
         self.arguments.split(key).skip(1).filter_map(|rest| digits(rest).parse().ok()).collect()
@@ -51,8 +52,8 @@ impl Call {
 /// The traced calls of one process, in order.
 type Process = Vec<Call>;
 
-/// Runs a program under strace in a folder; what it printed, and the calls of the first process and of its children.
-/// `None` with a printed reason where that cannot be done.
+/// Runs a program under strace in a folder. Returns its output, and the calls of the first process
+/// and of its children. Returns `None` with a printed reason if that is not possible.
 fn trace(folder: &Path, calls: &str, program: &str, arguments: &[&str]) -> Option<(Output, Vec<Process>)> {
     let log = folder.join("strace");
     let traced = |program: &str, arguments: &[&str]| {
@@ -89,17 +90,18 @@ fn trace(folder: &Path, calls: &str, program: &str, arguments: &[&str]) -> Optio
             (text.contains("execve("), text.lines().filter_map(Call::parse).collect())
         })
         .collect();
-    // The one that was started comes first.
+    // The initial process comes first.
     processes.sort_by_key(|(started, _)| !started);
     Some((output, processes.into_iter().map(|(_, process)| process).collect()))
 }
 
-/// What a process did to a file with read, write, pread64, pwrite64 and fsync. Ends of file are left out.
+/// Returns the accesses of a process to a file with read, write, pread64, pwrite64 and fsync. Reads
+/// at the end of the file are omitted.
 fn did(process: &Process, path: &str) -> Vec<Did> {
     let mut at: HashMap<&str, u64> = HashMap::new();
     let mut accesses = Vec::new();
     for call in process.iter().filter(|call| call.path == path && call.result >= 0) {
-        // Each descriptor has its own place in the file.
+        // Each descriptor has its own file position.
         let place = at.entry(call.arguments.split('<').next().unwrap_or_default()).or_default();
         let moved = call.result as u64;
         match call.name.as_str() {
@@ -118,12 +120,12 @@ fn did(process: &Process, path: &str) -> Vec<Did> {
     accesses
 }
 
-/// The same of what kurabe issues.
+/// Returns the accesses that kurabe issues.
 fn planned(log: &[Logged]) -> Vec<Did> {
     log.iter().map(|one| (one.op.kind, one.op.offset_bytes, u64::from(one.op.length_bytes))).collect()
 }
 
-/// A folder with a file of this size in it.
+/// Creates a folder with a file of this size in it.
 fn folder_with(name: &str, size_bytes: u64) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().canonicalize().unwrap().join(name);
@@ -146,12 +148,12 @@ fn dd_does_just_the_same() {
         let Some((_, processes)) = trace(folder.path(), "read,write,fsync,lseek", "dd", &arguments) else {
             return;
         };
-        // dd dup2s its files to 0 and 1, which strace names as well.
+        // dd duplicates its files to the descriptors 0 and 1, whose paths strace also prints.
         assert_eq!(did(&processes[0], path), planned(play(workload, taking(MS)).only()));
     }
 }
 
-/// A loop device over a file, detached whatever happens.
+/// A loop device over a file, which is detached on drop.
 struct LoopDevice(String);
 
 impl LoopDevice {
@@ -182,7 +184,7 @@ fn hdparm_reads_just_the_same_until_the_device_ends() {
     assert_eq!(did(&processes[0], &device.0), planned(play(buffered, taking(MS)).only()));
 }
 
-/// One block of 4 KiB after the other, each somewhere in the file.
+/// Checks that single blocks of 4 KiB are read, each at a random offset in the file.
 fn assert_single_reads(reads: &[Did], size_bytes: u64) {
     for (kind, offset_bytes, length_bytes) in reads {
         assert_eq!((*kind, offset_bytes % 4096, *length_bytes), (OpKind::Read, 0, 4096));
@@ -198,7 +200,8 @@ fn assert_single_reads(reads: &[Did], size_bytes: u64) {
 fn ioping_reads_as_often_and_discards_the_first() {
     let (folder, path) = folder_with("file", MIB);
     let path = path.to_str().unwrap();
-    // Ten times as often as by default, to be quick; eleven requests, the first of which warms up.
+    // Ten times as often as by default, to save time. The first of the eleven requests is a
+    // warm-up.
     let arguments = ["-c", "11", "-i", "100ms", path];
     let Some((output, processes)) = trace(folder.path(), "pread64", "ioping", &arguments) else { return };
     let theirs = did(&processes[0], path);
@@ -210,15 +213,16 @@ fn ioping_reads_as_often_and_discards_the_first() {
     assert_single_reads(&ours, MIB);
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(printed.contains(&format!("{} requests completed", played.recorded.read.completed)), "{printed}");
-    // Each is due one interval after the one before was, so the time between does not grow with the latency.
+    // Each request is due one interval after the previous one was due, so the interval does not
+    // grow with the latency.
     let times: Vec<f64> =
         processes[0].iter().filter(|call| call.path == path).map(|call| call.at_s).collect();
     let mean_s = (times[10] - times[0]) / 10.0;
     assert!(mean_s > 0.099, "{mean_s}");
 }
 
-/// The reads and the writes of a seeker. A write goes to the block that was read just before, and a fsync ends it all;
-/// bonnie++ takes the time after it.
+/// Returns the number of reads and writes of a seeker. Checks that each write goes to the block
+/// read just before, and that an fsync ends the sequence. bonnie++ takes the time after it.
 fn seeks(did: &[Did], size_bytes: u64) -> (usize, usize) {
     let mut last = None;
     let (mut reads, mut writes) = (0, 0);
@@ -261,12 +265,14 @@ fn bonnie_seeks_as_often_with_as_many_seekers_and_writes_as_much_back() {
     assert_eq!(theirs.len(), ours.len());
     let ((reads, writes), (our_reads, our_writes)) = (sums(theirs), sums(ours));
     assert_eq!(reads, our_reads);
-    // There each read is written back with a chance of one in ten: five standard deviations.
+    // bonnie++ writes each read back with a probability of one in ten. The tolerance is five
+    // standard deviations.
     let tolerance = 5.0 * (reads as f64 * 0.1 * 0.9).sqrt();
     assert!((writes as f64 - our_writes as f64).abs() < tolerance, "{writes} {our_writes}");
 }
 
-/// A job of fio with libaio: what it submitted and synced, and the most operations that it had in flight.
+/// Returns what a fio job with libaio submitted and synced, and its maximum number of operations in
+/// flight.
 fn submitted(process: &Process) -> (Vec<Did>, u64) {
     let (mut accesses, mut in_flight, mut most) = (Vec::new(), 0, 0);
     for call in process.iter().filter(|call| call.result >= 0) {
@@ -289,7 +295,7 @@ fn submitted(process: &Process) -> (Vec<Did>, u64) {
     (accesses, most as u64)
 }
 
-/// The jobs of the command that KDiskMark 3 gives to fio (its src/helper.cpp), on a file of 4 MiB.
+/// Runs the jobs of the fio command that KDiskMark 3 uses (its src/helper.cpp), on a file of 4 MiB.
 fn kdiskmark(rw: &str, block: &str, depth: u32, jobs: u32) -> Option<Vec<(Vec<Did>, u64)>> {
     let (folder, path) = folder_with("file", 4 * MIB);
     let arguments = [
@@ -326,7 +332,7 @@ fn fio_as_kdiskmark_runs_it_goes_over_the_file_in_the_same_order() {
         let (theirs, most) = &jobs[0];
         let played = play(&sequential[index].1, taking(MS));
         assert_eq!(*theirs, planned(played.only()), "{rw}");
-        // The file holds four blocks, so the queue of eight is never full.
+        // The file has four blocks, so the queue of eight is never full.
         assert_eq!((*most, sequential[index].1.iodepth), (4, 8));
     }
 }
@@ -345,7 +351,7 @@ fn fio_as_kdiskmark_runs_it_covers_the_file_once_with_each_job() {
         let mut whole: Vec<Did> = ours[0].clone();
         whole.sort_unstable_by_key(|one| (one.0 == OpKind::Sync, one.1));
         for did in theirs.iter().chain(&ours) {
-            // The fsync is the last, or there is none.
+            // The fsync is the last operation, or absent.
             assert_eq!(did.last().map(|one| one.0 == OpKind::Sync), Some(rw == "randwrite"));
             let mut sorted = did.clone();
             assert!(!did.is_sorted_by_key(|one| one.1));

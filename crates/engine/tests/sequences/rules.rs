@@ -1,5 +1,5 @@
-//! What the profiles rely on in the driver and its sources: when the time is looked at, what is written back, which
-//! part of the span a thread has.
+//! The properties of the driver and its sources on which the profiles rely: when the time is
+//! checked, what is written back, and which part of the span a thread covers.
 
 use super::*;
 use crate::drive::source::{Next, Source};
@@ -26,7 +26,7 @@ proptest! {
     #[test]
     fn a_pass_that_was_begun_is_ended(blocks in 1u64..300, latency_ns in 1_000_000u64..90_000_000) {
         let played = play(&timed(Pattern::Sequential, blocks, TimeCheck::Pass), taking(latency_ns));
-        // The least number of whole passes that reaches the time.
+        // The smallest number of whole passes that reaches the time limit.
         let passes = S.div_ceil(blocks * latency_ns);
         prop_assert_eq!(played.only().len() as u64, passes * blocks);
         prop_assert_eq!(played.elapsed_ns, passes * blocks * latency_ns);
@@ -45,7 +45,8 @@ proptest! {
         let plan = Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Operations(batch)) };
         let count = play(&plan, taking(latency_ns)).only().len() as u64;
         prop_assert_eq!(count % u64::from(batch), 0);
-        // What a loop that looks always issues, and at most one batch more.
+        // Issues at least as much as a loop that always checks the time, and at most one batch
+        // more.
         let always = play(&Workload { iodepth: depth, ..timed(Pattern::Random, 64, TimeCheck::Always) }, taking(latency_ns));
         let least = always.only().len() as u64;
         prop_assert!((least..least + u64::from(batch)).contains(&count), "{} {}", least, count);
@@ -73,7 +74,7 @@ proptest! {
                     prop_assert!(since <= every);
                 }
             }
-            // The last one too, though no bytes are left then.
+            // This includes the last one, although no bytes are left then.
             prop_assert!(since < every);
         }
         prop_assert_eq!(reads, blocks);
@@ -89,7 +90,7 @@ proptest! {
         for log in &played.threads {
             let mut places = offsets(log);
             places.sort_unstable();
-            // Each begins where the one before ended, and leaves nothing out.
+            // Each part starts where the previous one ended, without gaps.
             prop_assert!(places.iter().copied().eq((0..log.len() as u64).map(|block| end + block * 4096)));
             end += log.len() as u64 * 4096;
         }
@@ -136,7 +137,7 @@ fn a_random_thread_with_a_part_stays_in_it() {
 fn a_pass_of_a_thread_with_a_share_is_its_share() {
     let end = End { time_ns: Some(S), time_check: TimeCheck::Pass, ..End::default() };
     let plan = Workload { end, ..workload(Pattern::Sequential, 40, 4) };
-    // Ten blocks of 70 ms are 0.7 s: two passes.
+    // Ten blocks of 70 ms take 0.7 s, so there are two passes.
     for log in play(&plan, taking(70 * MS)).threads {
         assert_eq!(log.len(), 20);
     }

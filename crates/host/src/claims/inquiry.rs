@@ -1,4 +1,4 @@
-//! One look at who holds a device or a file.
+//! One check of what holds a device or a file.
 
 use super::media::Media;
 use super::{By, Claim, unknown, unreadable, wipefs};
@@ -21,14 +21,15 @@ pub(crate) struct Inquiry<'a> {
     pub own_pid: u32,
 }
 
-/// A file that may be written, open for reading only.
+/// A file to be written, open only for reading.
 pub(crate) struct Asked<'a> {
-    /// The name by which the user gave it.
+    /// The name that the user gave.
     pub shown: &'a str,
     pub object: Object,
-    /// The same in the kernel's own tables, where the number of the file system can be another.
+    /// The same object in the kernel's own tables, where its file system may have a different
+    /// number.
     pub in_tables: Object,
-    /// Whether the kernel says that somebody can write to it; `None` if it does not answer.
+    /// Whether the kernel reports that the file is open for writing. `None` if it does not answer.
     pub has_writer: Option<bool>,
 }
 
@@ -39,11 +40,11 @@ struct Sight {
 }
 
 impl Inquiry<'_> {
-    /// Who holds the device or its family.
+    /// Returns what holds the device or its family.
     pub(crate) fn claims(&self, block: &BlockNode) -> Result<Vec<Claim>> {
         let failed = |error: &io::Error| unknown(&block.name, error);
         let loops = self.loops();
-        // What a loop device hides from this user could be this device.
+        // A loop device whose file is hidden from this user could be on this device.
         if let Some(hidden) = loops.iter().find(|other| other.on.is_none()) {
             return Err(failed(&cannot_follow(hidden)));
         }
@@ -53,14 +54,15 @@ impl Inquiry<'_> {
         self.exclusive(&family, &mut claims).map_err(|error| failed(&error))?;
         match self.members_by_signature(block, &family) {
             Ok(members) => claims.extend(members),
-            // A device that is held needs no further proof.
+            // A device with a claim needs no further evidence.
             Err(error) if claims.is_empty() => return Err(failed(&error)),
             Err(_) => {}
         }
         Ok(claims)
     }
 
-    /// Who holds a file. This process counts: it has the store open.
+    /// Returns what holds a file. This process is included, because it may have the file open as
+    /// its store.
     pub(crate) fn claims_on_file(&self, asked: &Asked<'_>) -> Result<Vec<Claim>> {
         let failed = |error: &io::Error| unknown(asked.shown, error);
         let loops = self.loops();
@@ -70,7 +72,7 @@ impl Inquiry<'_> {
         }
         let mut claims = Vec::new();
         self.on_family(&family, &loops, None, &mut claims).map_err(|error| failed(&error))?;
-        // Even one that nobody uses has the file open in the kernel.
+        // Even an unused loop device has its file open in the kernel.
         for above in loops.iter().filter(|above| above.on == Some(asked.object)) {
             push(&mut claims, Claim::new(None, By::Loop(above.block.name.clone())));
         }
@@ -78,7 +80,8 @@ impl Inquiry<'_> {
         if claims.is_empty() && asked.has_writer == Some(true) {
             claims.push(Claim::new(None, By::UnseenWriter));
         }
-        // Unless the kernel says that nobody writes to it, a loop device that hides its file could stand on this one.
+        // Unless the kernel reports that the file is not open for writing, a loop device with a
+        // hidden file could be on this one.
         match loops.iter().find(|other| other.on.is_none()) {
             Some(hidden) if claims.is_empty() && asked.has_writer.is_none() => {
                 Err(failed(&cannot_follow(hidden)))
@@ -87,7 +90,7 @@ impl Inquiry<'_> {
         }
     }
 
-    /// The contents that a write would destroy.
+    /// Describes the contents that a write would destroy.
     pub(crate) fn contents(&self, block: &BlockNode) -> Result<Option<String>> {
         let failed = |error: &io::Error| unreadable(&block.name, error);
         let own = self.own_signatures(block).map_err(|error| failed(&error))?;
@@ -110,7 +113,8 @@ impl Inquiry<'_> {
         Ok((!summary.is_empty()).then_some(summary))
     }
 
-    /// Every trace of use that the kernel and processes show.
+    /// Collects all evidence of use from the kernel and from processes. `but` is a process to
+    /// ignore.
     fn on_family(
         &self,
         family: &Family,
@@ -130,7 +134,7 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// All loop devices that stand on something.
+    /// Returns all loop devices that have a backing file or device.
     fn loops(&self) -> Vec<Loop> {
         roots::names(&self.roots.sys.join("block"))
             .into_iter()
@@ -145,12 +149,13 @@ impl Inquiry<'_> {
             .collect()
     }
 
-    /// The mounts of this process, and those of others that see other ones: each mount namespace has its own.
+    /// Returns the mounts of this process, and those of other processes with different mount
+    /// tables. Each mount namespace has its own.
     fn mounts(&self) -> io::Result<Vec<Sight>> {
         let own = roots::read_bytes(&self.roots.proc.join("self/mountinfo"))?;
         let mut sights: Vec<Sight> =
             mount::parse(&own).into_iter().map(|mount| Sight { mount, by: None }).collect();
-        // Processes of one namespace show the same table.
+        // Processes in the same namespace show the same table.
         let mut tables = HashSet::from([own]);
         for pid in processes::pids(self.roots) {
             let table = self.roots.proc.join(format!("{pid}/mountinfo"));
@@ -198,20 +203,22 @@ impl Inquiry<'_> {
     fn swaps(&self, family: &Family, claims: &mut Vec<Claim>) -> io::Result<()> {
         let swaps = match roots::read_bytes(&self.roots.proc.join("swaps")) {
             Ok(swaps) => swaps,
-            // A kernel without swap has no such file; procfs itself was seen to be there.
+            // A kernel without swap has no such file. procfs itself has been verified to exist.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(error),
         };
         for path in parse_swaps(&swaps) {
-            // An area whose name is gone is seen by the kernel's lock on a device; a file of swap cannot be written.
+            // If the path of a swap area no longer exists, a device is still covered by the
+            // kernel's lock, and a swap file can't be written.
             let Ok(object) = self.media.object(&self.roots.relocate(&path)) else { continue };
             claim_object(family, object, By::Swap, claims);
         }
         Ok(())
     }
 
-    /// Processes that have it open for writing, such as a virtual machine on a raw disk. A reader is no claim: udev looks
-    /// at every device for a moment after a write. A lock is, on a file.
+    /// Finds processes that have it open for writing, such as a virtual machine on a raw disk. Open
+    /// for reading is not a claim, because udev briefly reads every device after a write. A lock on
+    /// a file is one.
     fn held(&self, family: &Family, but: Option<u32>, claims: &mut Vec<Claim>) {
         let look_at = |path: &Path| self.media.object(path);
         for held in processes::holding(self.roots, &look_at, &family.objects(), but) {
@@ -226,7 +233,7 @@ impl Inquiry<'_> {
         }
     }
 
-    /// Locks of processes that are hidden.
+    /// Finds locks of hidden processes.
     fn locks(&self, family: &Family, claims: &mut Vec<Claim>) {
         let table = roots::read_bytes(&self.roots.proc.join("locks")).unwrap_or_default();
         for lock in processes::parse_locks(&table).filter(|lock| family.files.contains(&lock.object)) {
@@ -240,7 +247,7 @@ impl Inquiry<'_> {
         }
     }
 
-    /// The kernel's own lock, told only when nobody better known holds the device.
+    /// Checks the kernel's own lock, which is reported only if there is no more specific claim.
     fn exclusive(&self, family: &Family, claims: &mut Vec<Claim>) -> io::Result<()> {
         for Member { block, .. } in family.members.iter().filter(|member| member.whole) {
             if claims.is_empty() && block.size_bytes() != Some(0) && !self.media.exclusive_is_free(block)? {
@@ -250,11 +257,11 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Signatures that are claims: on the device, on its partitions, and on its disk.
+    /// Returns the signatures that are claims: on the device, on its partitions, and on its disk.
     fn members_by_signature(&self, block: &BlockNode, family: &Family) -> io::Result<Vec<Claim>> {
         let mut claims = Vec::new();
         for Member { block: member, .. } in &family.members {
-            // Loop devices over one another or over one file have the same bytes.
+            // Loop devices on one another or on the same file have the same bytes.
             if member.name != block.name && member.loop_backing().is_some() {
                 continue;
             }
@@ -267,8 +274,8 @@ impl Inquiry<'_> {
         Ok(claims)
     }
 
-    /// The signatures of a device itself. Those within a partition are the partition's: at the end of a disk both
-    /// can seem to be at the same place.
+    /// Returns the signatures of the device itself. Those within a partition belong to the
+    /// partition. At the end of a disk, both can appear to be at the same offset.
     fn own_signatures(&self, block: &BlockNode) -> io::Result<Vec<Signature>> {
         let size_bytes = block.size_bytes().ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
         if size_bytes == 0 {
@@ -289,7 +296,7 @@ impl Inquiry<'_> {
     }
 }
 
-/// Loop devices that stand on a member and are none themselves.
+/// Finds loop devices that are on a member and are not members themselves.
 fn loops_above(family: &Family, loops: &[Loop], claims: &mut Vec<Claim>) {
     for Loop { block, on } in loops {
         let is_member = family.members.iter().any(|member| member.block.name == block.name);
@@ -324,7 +331,8 @@ fn cannot_follow(hidden: &Loop) -> io::Error {
     )
 }
 
-/// The swap areas of /proc/swaps: the first word of each line after the heading, escaped as in mountinfo.
+/// Parses the swap areas of /proc/swaps: the first word of each line after the heading, escaped as
+/// in mountinfo.
 pub(crate) fn parse_swaps(swaps: &[u8]) -> Vec<PathBuf> {
     swaps
         .split(|&byte| byte == b'\n')

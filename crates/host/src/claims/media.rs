@@ -1,4 +1,4 @@
-//! What is asked of devices and paths themselves, behind a trait so that a test has devices of its own.
+//! Access to devices and paths, behind a trait so that tests can provide their own devices.
 
 use super::wipefs;
 use crate::command::{ProgramOutcome, Runner};
@@ -9,33 +9,34 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The bytes and the lock of devices, and what paths lead to.
+/// Access to the bytes and the lock of devices, and to the objects of paths.
 pub(crate) trait Media {
-    /// The bytes of a device at places within it, each with its offset.
+    /// Reads ranges of a device. Each result contains its offset.
     fn pieces(&self, block: &BlockNode, places: &[Range<u64>]) -> io::Result<Vec<(u64, Vec<u8>)>>;
 
-    /// The signatures that libblkid names on a device, if it can be asked.
+    /// Returns the signatures that libblkid reports for a device. Empty if libblkid is not
+    /// available.
     fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature>;
 
-    /// Whether the kernel would let the device be opened exclusively.
+    /// Returns whether the kernel would allow the device to be opened exclusively.
     fn exclusive_is_free(&self, block: &BlockNode) -> io::Result<bool>;
 
-    /// What a path leads to.
+    /// Returns the object of a path.
     fn object(&self, path: &Path) -> io::Result<Object>;
 
-    /// What a loop device stands on; `None` if it stands on nothing any more.
+    /// Returns the backing object of a loop device. `None` if it no longer has one.
     fn under_loop(&self, block: &BlockNode) -> io::Result<Option<Object>>;
 }
 
-/// The machine's devices.
+/// The devices of this machine.
 pub(crate) struct RealMedia {
     pub roots: Roots,
-    /// The device that was asked for, and a path that leads to it.
+    /// The requested device, and a path to it.
     pub asked: Option<(BlockNode, PathBuf)>,
 }
 
 impl RealMedia {
-    /// The device's node, if it is one of this device.
+    /// Returns the path of the device's node, after verifying that it belongs to this device.
     fn node(&self, block: &BlockNode) -> io::Result<PathBuf> {
         let node = match &self.asked {
             Some((asked, node)) if asked.name == block.name => node.clone(),
@@ -61,8 +62,8 @@ impl Media for RealMedia {
             let mut bytes = Vec::new();
             file.seek(SeekFrom::Start(place.start))?;
             file.by_ref().take(length_bytes).read_to_end(&mut bytes)?;
-            // Without its end, what is counted from there would be looked for in vain: the medium is smaller than sysfs
-            // says.
+            // The medium is smaller than sysfs reports. Without its end, signatures counted from
+            // the end would not be found.
             if bytes.len() as u64 != length_bytes {
                 return Err(io::Error::from(io::ErrorKind::UnexpectedEof));
             }
@@ -74,7 +75,8 @@ impl Media for RealMedia {
     fn named_by_libblkid(&self, block: &BlockNode) -> Vec<Signature> {
         let Ok(node) = self.node(block) else { return Vec::new() };
         let Ok(thread) = std::fs::read_link(self.roots.proc.join("thread-self")) else { return Vec::new() };
-        // A descriptor of this thread is another one of the program's.
+        // /proc/thread-self would refer to a thread of the other program, so the path must name
+        // this thread.
         let own_name = format!("/proc/{}/", thread.display());
         let node = node.to_string_lossy().replace("/proc/thread-self/", &own_name);
         let arguments: Vec<&str> = wipefs::WORDS.into_iter().chain([node.as_str()]).collect();
@@ -97,7 +99,8 @@ impl Media for RealMedia {
         if let Ok((file_system, inode, device)) = status {
             return Ok(Some(device.map_or(Object::Inode(file_system, inode), Object::Device)));
         }
-        // Without its node, or without the right to open it, the name has to do, as far as it can be followed from here.
+        // Without the device node, or without permission to open it, the path in sysfs must
+        // suffice, as far as it can be resolved from here.
         match block.loop_backing() {
             Some(backing) => self.object(&self.roots.relocate(&backing)).map(Some),
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! Every kind of holder on fake devices.
+//! Tests of every kind of claim on fake devices.
 
 use super::inquiry::parse_swaps;
 use super::media::Media;
@@ -13,7 +13,7 @@ const FIRST: &str = "pci0000:00/ata1/host0/block/sda/sda1";
 const SECOND: &str = "pci0000:00/ata1/host0/block/sda/sda2";
 const MIB: usize = 1 << 20;
 
-/// Media of a test: empty unless told otherwise.
+/// The media of a test, empty by default.
 #[derive(Default)]
 struct FakeMedia {
     magics: BTreeMap<&'static str, (usize, Vec<u8>)>,
@@ -22,7 +22,7 @@ struct FakeMedia {
     named: Vec<(&'static str, Signature)>,
 }
 
-/// Those media on a fake tree.
+/// These media with a fake tree.
 struct OnTree<'a> {
     media: &'a FakeMedia,
     roots: &'a Roots,
@@ -53,8 +53,8 @@ impl Media for OnTree<'_> {
         Ok(!self.media.locked.contains(&block.name.as_str()))
     }
 
-    /// A name below /dev is a device; a file is told apart by its name up to a mark, so that `x#1` and `x#2` are two
-    /// names of one.
+    /// A name below /dev is a device. A file is identified by its name up to a `#`, so `x#1` and
+    /// `x#2` are two names of one file.
     fn object(&self, path: &Path) -> io::Result<Object> {
         let target = std::fs::read_link(path).unwrap_or_else(|_| path.to_owned());
         let inside =
@@ -74,7 +74,8 @@ impl Media for OnTree<'_> {
     }
 }
 
-/// A disk of 8 MiB with partitions of 2 and 4 MiB, the second reaching almost to its end, and nobody on it.
+/// Creates an unused disk of 8 MiB with partitions of 2 and 4 MiB, the second of which extends
+/// almost to its end.
 fn machine() -> Fake {
     let fake = Fake::new();
     fake.disk(DISK, "8:0");
@@ -224,7 +225,7 @@ fn loop_devices_over_one_file_share_their_holders() {
     assert_eq!(ask(&fake, "loop0"), ["loop1: mounted on /mnt"]);
 }
 
-/// Loop devices of a machine: name and what each stands on.
+/// Adds loop devices to a machine, given by name and backing file.
 fn with_loops(loops: &[(&str, &str)]) -> Fake {
     let fake = machine();
     for (minor, (name, backing)) in loops.iter().enumerate() {
@@ -433,7 +434,8 @@ fn what_libblkid_alone_knows_counts_as_well() {
 #[test]
 fn a_member_that_is_a_whole_disk_holds_its_partitions() {
     let fake = machine();
-    // Version 1.0 lies behind the last partition, where firmware of a mirror would put it too.
+    // Version 1.0 is located after the last partition, where firmware RAID of a mirror would also
+    // put it.
     let magic = [0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0].to_vec();
     let media =
         FakeMedia { magics: BTreeMap::from([("sda", (8 * MIB - 8192, magic))]), ..FakeMedia::default() };
@@ -446,7 +448,7 @@ fn a_member_that_is_a_whole_disk_holds_its_partitions() {
 #[test]
 fn a_signature_within_the_last_partition_is_not_the_disks() {
     let fake = machine();
-    // The last 64 KiB before the end of the disk lie in sda2.
+    // The 64 KiB block before the end of the disk lies in sda2.
     let magic = [0xfc, 0x4e, 0x2b, 0xa9, 0, 0, 0, 0].to_vec();
     let media =
         FakeMedia { magics: BTreeMap::from([("sda", (8 * MIB - 65536, magic))]), ..FakeMedia::default() };

@@ -1,23 +1,24 @@
-//! The signatures that libblkid knows, asked of the program `wipefs`, which erases nothing here.
+//! The signatures that libblkid knows, as reported by the program `wipefs`, which erases nothing
+//! here.
 //!
-//! The model: `mkfs` programs ask libblkid before they write. Of the programs that ask it, `wipefs --no-act` names every
-//! signature and not only the first, those with a wrong checksum too. What it names is added to what kurabe's own list
-//! finds; where it is not installed, or answers in another form (util-linux before 2.33), the own list stands alone.
+//! `mkfs` programs query libblkid before they write. Among the programs based on libblkid, `wipefs
+//! --no-act` reports every signature instead of only the first, including those with a wrong
+//! checksum. They are added to the results of kurabe's own list. If `wipefs` is not installed or
+//! prints another format (util-linux before 2.33), only kurabe's own list is used.
 
 use crate::signature::{Class, Signature};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The program.
 pub(crate) const PROGRAM: &str = "wipefs";
 
-/// Its arguments before the device.
+/// Arguments before the device.
 pub(crate) const WORDS: [&str; 4] = ["--no-act", "--json", "--output", "OFFSET,TYPE,USAGE"];
 
-/// Time that it gets; it reads a few MiB.
+/// Time limit of the program, which reads a few MiB.
 pub(crate) const LIMIT: Duration = Duration::from_secs(10);
 
-/// Names of libblkid for what kurabe's own list calls otherwise.
+/// kurabe's names for libblkid types with a different name.
 const NAMES: [(&str, &str); 46] = [
     ("adaptec_raid_member", "Adaptec RAID"),
     ("apfs", "APFS"),
@@ -67,7 +68,7 @@ const NAMES: [(&str, &str); 46] = [
     ("zfs_member", "ZFS"),
 ];
 
-/// The signatures of an answer; none if it has another form.
+/// Parses the signatures in a JSON answer. Returns an empty list for any other format.
 pub(crate) fn parse(answer: &[u8]) -> Vec<Signature> {
     let answer: serde_json::Value = serde_json::from_slice(answer).unwrap_or_default();
     let signatures = answer["signatures"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -82,14 +83,14 @@ fn signature(entry: &serde_json::Value) -> Option<Signature> {
     let class = match entry["usage"].as_str()? {
         "filesystem" if !["GFS2", "OCFS2", "VMFS"].contains(&&*kind) => Class::FileSystem,
         "partition-table" => Class::Table,
-        // A member of an array, encryption, swap, a journal of its own.
+        // A member of an array, encryption, swap, an external journal.
         _ => Class::Member,
     };
     Some(Signature { kind, class, offset_bytes: u64::from_str_radix(offset, 16).ok()? })
 }
 
-/// Adds what is of no family that is there already: a kind can be told at several places, and the generations of ext and of
-/// HFS+ are told apart by each in its own way.
+/// Adds the signatures of families that are not listed yet. A kind can be reported at several
+/// offsets, and both lists distinguish the generations of ext and HFS+ differently.
 pub(crate) fn add_to(own: &mut Vec<Signature>, further: Vec<Signature>) {
     for signature in further {
         if !own.iter().any(|other| family(&other.kind) == family(&signature.kind)) {

@@ -1,4 +1,4 @@
-//! Noise on a fake disk and a fake machine.
+//! Tests of the noise on a fake disk and a fake machine.
 
 use super::*;
 use crate::fake::Fake;
@@ -47,7 +47,7 @@ fn watch(fake: &Fake) -> NoiseWatch {
 }
 
 thread_local! {
-    /// What the clocks of a test differ by.
+    /// Difference of the clocks in a test, in ns.
     static SUSPENDED: std::cell::Cell<u64> = const { std::cell::Cell::new(7_000_000_000) };
 }
 
@@ -66,7 +66,7 @@ fn a_suspend_in_a_repetition_is_seen_and_what_was_before_is_not() {
     assert_eq!(noise.suspended_ns, Some(90_000_000_000));
     let remarks = noise_remarks(&noise, 1, 1);
     assert!(remarks.iter().any(|remark| remark.en.contains("suspended for 1 min 30 s")), "{remarks:?}");
-    // A clock that another process sets back is no suspend.
+    // A decrease caused by another process that sets a clock back is not a suspend.
     let mark = watch.start();
     SUSPENDED.set(0);
     assert_eq!(watch.finish(mark).suspended_ns, None);
@@ -275,11 +275,11 @@ fn this_machine_is_watched_cheaply() {
     };
     watch.finish(watch.start());
     let reads = reads_of_thread().expect("as before") - before;
-    // Two readings of a few files, and not of every process.
+    // Two readings of a few files, not of every process.
     assert!((2..=100).contains(&reads), "{reads} calls that read");
 }
 
-/// Calls of this thread that read, `syscr` of proc_pid_io(5).
+/// Returns the number of read calls of this thread, `syscr` of proc_pid_io(5).
 fn reads_of_thread() -> Option<u64> {
     let counts = std::fs::read_to_string("/proc/thread-self/io").ok()?;
     counts.lines().find_map(|line| line.strip_prefix("syscr: ")?.parse().ok())

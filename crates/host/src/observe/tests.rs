@@ -1,4 +1,4 @@
-//! Chains of every kind on fake machines.
+//! Tests of all kinds of chains on fake machines.
 
 use super::*;
 use crate::command::ProgramOutcome;
@@ -9,7 +9,7 @@ use kurabe_core::environment::{BlockDevice, Link};
 
 const OPTIONS: ObserveOptions<'_> = ObserveOptions { with_serial: true, salt: b"" };
 
-/// Observes a path whose files have a device number; any other path in `others` likewise.
+/// Observes a path whose files have a device number. `others` gives the numbers of other paths.
 fn see(fake: &Fake, path: &str, dev: Number, others: &[(&str, Number)]) -> Environment {
     let look = |asked: &Path| {
         let listed = others.iter().find(|(other, _)| Path::new(other) == asked);
@@ -262,7 +262,8 @@ fn a_mirror_of_two_disks() {
     assert_eq!(seen.layers, ["md0 (raid1, 2 devices)"]);
 }
 
-/// A disk as on the machine that this was written on: no DMI, no udev, a serial in the disk's own directory.
+/// Creates a disk as on the development machine: no DMI, no udev, and a serial number in the disk's
+/// own directory.
 fn virtio() -> Fake {
     let fake = Fake::new();
     let device = "pci0000:00/0000:00:02.0/virtio1";

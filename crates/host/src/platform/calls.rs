@@ -1,8 +1,10 @@
-//! Questions to the kernel that no file of /proc or /sys answers and no safe library asks: what a loop device stands on,
-//! whether anybody has a file open for writing, and where a file lies on its device.
+//! System calls that neither a file in /proc or /sys nor a safe library provides: the backing
+//! object of a loop device, whether a file is open for writing, and where a file lies on its
+//! device.
 //!
-//! Sources: `include/uapi/linux/loop.h` (`struct loop_info64`), `drivers/block/loop.c` (`loop_get_status`); fcntl(2),
-//! "Leases"; `fs/locks.c` (`check_conflicting_open`); `Documentation/filesystems/fiemap.rst`.
+//! Sources: `include/uapi/linux/loop.h` (`struct loop_info64`), `drivers/block/loop.c`
+//! (`loop_get_status`); fcntl(2), "Leases"; `fs/locks.c` (`check_conflicting_open`);
+//! `Documentation/filesystems/fiemap.rst`.
 #![allow(unsafe_code)]
 
 use super::Number;
@@ -17,13 +19,13 @@ use std::path::Path;
 /// `LOOP_GET_STATUS64` of `linux/loop.h`.
 const LOOP_GET_STATUS64: libc::Ioctl = 0x4c05;
 
-/// `F_SETSIG` of `asm-generic/fcntl.h`: which signal tells that a lease is asked back.
+/// `F_SETSIG` of `asm-generic/fcntl.h`: sets the signal that announces a lease break.
 const F_SETSIG: libc::c_int = 10;
 
 /// Magic numbers of NFS, CIFS and SMB 2 (`linux/magic.h`, `fs/smb/client/`).
 const ON_A_SERVER: [u32; 3] = [0x6969, 0xff53_4d42, 0xfe53_4d42];
 
-/// `struct loop_info64` of `linux/loop.h`: 232 bytes, of which the first fields matter here.
+/// `struct loop_info64` of `linux/loop.h`: 232 bytes, of which only the first fields are used.
 #[repr(C)]
 struct LoopStatus {
     device: u64,
@@ -32,40 +34,43 @@ struct LoopStatus {
     rest: [u64; 26],
 }
 
-/// What a loop device stands on: the number of the file system and the inode, and the number of the device if the
-/// inode is a block device's.
+/// Returns the backing object of a loop device: the number of the file system, the inode number,
+/// and the device number if the inode is a block device.
 ///
 /// # Errors
-/// `ENXIO` for a loop device without a file; what else the operating system says.
+/// Fails with `ENXIO` for a loop device without a file, otherwise with the operating system's
+/// error.
 pub fn loop_status(node: &File) -> io::Result<(Number, u64, Option<Number>)> {
     let mut status = LoopStatus { device: 0, inode: 0, rdevice: 0, rest: [0; 26] };
-    // SAFETY: the request fills a `struct loop_info64`, which `LoopStatus` has the size and the alignment of; the
-    // descriptor is open, and a device that is no loop device refuses the request.
+    // SAFETY: the request fills a `struct loop_info64`, and `LoopStatus` has the same size and
+    // alignment. The descriptor is open, and a device that is not a loop device rejects the
+    // request.
     let answer = unsafe { libc::ioctl(node.as_raw_fd(), LOOP_GET_STATUS64, &raw mut status) };
     if answer != 0 {
         return Err(io::Error::last_os_error());
     }
-    // The kernel encodes them as glibc's `dev_t` (`huge_encode_dev`).
+    // The kernel encodes them like glibc's `dev_t` (`huge_encode_dev`).
     let number = |dev: u64| (rustix::fs::major(dev), rustix::fs::minor(dev));
     Ok((number(status.device), status.inode, (status.rdevice != 0).then(|| number(status.rdevice))))
 }
 
-/// Whether anybody has a file open for writing, a descriptor of this process, a mapping or the kernel itself
-/// included: a lease for reading is refused then. `None` if leases are not for this user or not on this file system;
-/// a client of NFS or SMB refuses one for reasons of its server too. The file must be open for reading only.
+/// Returns whether a file is open for writing anywhere, including this process, mappings and the
+/// kernel itself, because a read lease is then refused. `None` if this user or this file system
+/// does not support leases. An NFS or SMB client may also refuse one because of its server. The
+/// file must be open only for reading.
 ///
 /// # Errors
-/// What the operating system says.
+/// Returns the operating system's error.
 pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
     if ON_A_SERVER.contains(&(rustix::fs::fstatfs(file)?.f_type as u32)) {
         return Ok(None);
     }
     let control = |request: libc::c_int, value: libc::c_int| -> io::Result<()> {
-        // SAFETY: these requests take a number and touch no memory of this process.
+        // SAFETY: these requests take a number and access no memory of this process.
         let answer = unsafe { libc::fcntl(file.as_raw_fd(), request, value) };
         if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
     };
-    // Who opens the file within the lease sends a signal: SIGIO would end this process, SIGURG is ignored.
+    // An open during the lease sends a signal. SIGIO would end this process, but SIGURG is ignored.
     control(F_SETSIG, libc::SIGURG)?;
     match control(libc::F_SETLEASE, libc::F_RDLCK) {
         Ok(()) => control(libc::F_SETLEASE, libc::F_UNLCK).map(|()| Some(false)),
@@ -77,14 +82,14 @@ pub(crate) fn is_open_for_writing(file: &File) -> io::Result<Option<bool>> {
     }
 }
 
-/// sync_file_range(2): has the dirty pages of a range written, as the kernel's flags have it, and does not flush the device. A
-/// length of 0 reaches to the end of the file.
+/// Calls sync_file_range(2): writes the dirty pages of a range as specified by the kernel's flags,
+/// without flushing the device. A length of 0 extends to the end of the file.
 ///
 /// # Errors
-/// What the operating system says.
+/// Returns the operating system's error.
 pub fn write_pages(file: &File, offset_bytes: u64, length_bytes: u64, flags: u32) -> io::Result<()> {
     let (offset, length) = (offset_bytes.cast_signed(), length_bytes.cast_signed());
-    // SAFETY: the call takes a descriptor, which is open, and numbers.
+    // SAFETY: the call takes an open descriptor and numbers.
     let answer = unsafe { libc::sync_file_range(file.as_raw_fd(), offset, length, flags) };
     if answer == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
@@ -92,53 +97,57 @@ pub fn write_pages(file: &File, offset_bytes: u64, length_bytes: u64, flags: u32
 /// `BLKDISCARD` of `linux/fs.h`.
 const BLKDISCARD: libc::Ioctl = 0x1277;
 
-/// Tells a block device, or the file system of a file, that bytes are needed no more.
+/// Discards a range of a block device or of a file.
 ///
 /// # Errors
-/// What the operating system says; `EOPNOTSUPP` where it has no such thing.
+/// Returns the operating system's error, which is `EOPNOTSUPP` if discard is not supported.
 pub fn discard(file: &File, is_block: bool, offset_bytes: u64, length_bytes: u64) -> io::Result<()> {
     if !is_block {
         let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
         return Ok(rustix::fs::fallocate(file, how, offset_bytes, length_bytes)?);
     }
     let range = [offset_bytes, length_bytes];
-    // SAFETY: the request reads two numbers of 64 bits, which are there until it is answered; a file that is no block device
-    // refuses it.
+    // SAFETY: the request reads two 64-bit numbers, which live until it returns. A file that is not
+    // a block device rejects the request.
     let answer = unsafe { libc::ioctl(file.as_raw_fd(), BLKDISCARD, &raw const range) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// `FITHAW` of `linux/fs.h`.
 const FITHAW: libc::Ioctl = 0xc004_5878_u32 as libc::Ioctl;
-/// A file system counts how often it is frozen; nothing freezes one more often in earnest.
+/// Maximum number of thaws. A file system counts its freezes, and none is realistically frozen more
+/// often.
 const MOST_FREEZES: usize = 64;
 
-/// Thaws the file system of an open folder, however often it was frozen. One that is not frozen stays as it is.
+/// Thaws the file system of an open folder, regardless of how often it was frozen. Has no effect if
+/// it is not frozen.
 pub fn thaw(folder: &File) {
-    // SAFETY: the request reads no memory of this process; a file system that cannot be frozen refuses it.
+    // SAFETY: the request accesses no memory of this process. A file system that can't be frozen
+    // rejects it.
     let thawed = || unsafe { libc::ioctl(folder.as_raw_fd(), FITHAW, 0) } == 0;
     let _ = (0..MOST_FREEZES).take_while(|_| thawed()).count();
 }
 
-/// Has the kernel no longer swap to a file or device.
+/// Disables swapping to a file or device.
 ///
 /// # Errors
-/// What the operating system says; `EINVAL` for what is not swapped to.
+/// Returns the operating system's error, which is `EINVAL` if the path is not in use for swap.
 pub fn swap_off(path: &Path) -> io::Result<()> {
     let path = CString::new(path.as_os_str().as_bytes())?;
-    // SAFETY: the call reads a string that ends with a zero and lives as long as it.
+    // SAFETY: the call reads a zero-terminated string that lives until it returns.
     let answer = unsafe { libc::swapoff(path.as_ptr()) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// `FS_IOC_FIEMAP` of `linux/fs.h`.
 const FIEMAP: libc::Ioctl = 0xc020_660b_u32 as libc::Ioctl;
-/// `FIEMAP_FLAG_SYNC`: what of the file is in memory is written before.
+/// `FIEMAP_FLAG_SYNC`: writes the file's cached data first.
 const SYNC_BEFORE: u32 = 1;
-/// `FIEMAP_EXTENT_LAST`, and of extents whose place is not known or means nothing: `UNKNOWN`, `DELALLOC`, `ENCODED`, `DATA_INLINE`.
+/// `FIEMAP_EXTENT_LAST`, and the flags of extents whose location is unknown or meaningless:
+/// `UNKNOWN`, `DELALLOC`, `ENCODED`, `DATA_INLINE`.
 const LAST: u32 = 1;
 const WITHOUT_PLACE: u32 = 0x2 | 0x4 | 0x8 | 0x200;
-/// Extents that are asked for at a time.
+/// Number of extents per request.
 const EXTENTS: usize = 64;
 
 #[repr(C)]
@@ -163,11 +172,12 @@ struct ExtentMap {
     extents: [MappedExtent; EXTENTS],
 }
 
-/// Where a file or folder lies on the device of its file system, as bytes from and to, in the order of the file; if asked for,
-/// what of it is in memory is written to the device before.
+/// Returns the byte ranges of a file or folder on the device of its file system, in file order.
+/// With `is_written_before`, its cached data is written to the device first.
 ///
 /// # Errors
-/// `EOPNOTSUPP` where the file system does not tell; what else the operating system says.
+/// Fails with `EOPNOTSUPP` if the file system does not report extents, otherwise with the operating
+/// system's error.
 pub fn file_extents(file: &File, is_written_before: bool) -> io::Result<Vec<std::ops::Range<u64>>> {
     let mut places = Vec::new();
     let mut start = 0;
@@ -181,8 +191,8 @@ pub fn file_extents(file: &File, is_written_before: bool) -> io::Result<Vec<std:
             reserved: 0,
             extents: [MappedExtent::default(); EXTENTS],
         };
-        // SAFETY: the request fills a `struct fiemap` with room for as many extents as it says there is; `ExtentMap` has that
-        // layout, and the descriptor is open.
+        // SAFETY: the request fills a `struct fiemap` with room for the given number of extents.
+        // `ExtentMap` has that layout, and the descriptor is open.
         let answer = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut map) };
         if answer != 0 {
             return Err(io::Error::last_os_error());

@@ -1,15 +1,15 @@
-//! RAID of a mainboard's firmware or of a cheap adapter: metadata near the end of the disk.
+//! Firmware RAID of a mainboard or a low-cost adapter: metadata near the end of the disk.
 //!
-//! Where each lies: util-linux, `libblkid/src/superblocks/`, the file in brackets; in agreement with dmraid,
-//! `lib/format/ataraid/` and `lib/format/ddf/`.
+//! Location of each signature: util-linux, `libblkid/src/superblocks/`, in the file given in
+//! brackets, in agreement with dmraid, `lib/format/ataraid/` and `lib/format/ddf/`.
 
 use super::{Extract, SECTOR_BYTES};
 
-/// Sectors before the end at which metadata of Promise may begin (`promise_raid.c`).
+/// Sectors before the end at which Promise metadata may start (`promise_raid.c`).
 pub(super) const PROMISE_SECTORS: [u64; 13] =
     [63, 255, 256, 16, 399, 591, 675, 735, 911, 974, 991, 951, 3087];
 
-/// The arrays that a disk belongs to, and where each says so.
+/// Returns the arrays to which a disk belongs, with the offset of each signature.
 pub(super) fn arrays(extract: &Extract<'_>) -> Vec<(&'static str, u64)> {
     /// Kind, sectors before the end, magic number.
     const AT_THE_END: [(&str, u64, &[u8]); 6] = [
@@ -18,7 +18,7 @@ pub(super) fn arrays(extract: &Extract<'_>) -> Vec<(&'static str, u64)> {
         ("DDF RAID", 1, b"\xde\x11\xde\x11"),
         ("LSI RAID", 1, b"$XIDE$"),
         ("NVIDIA RAID", 2, b"NVIDIA"),
-        // highpoint_raid.c: an array that is whole, and one that is not
+        // highpoint_raid.c: a complete array, and a degraded one
         ("HighPoint RAID", 11, b"\xf3\x16\x78\x5a"),
         ("HighPoint RAID", 11, b"\xfd\x16\x78\x5a"),
     ];
@@ -32,7 +32,7 @@ pub(super) fn arrays(extract: &Extract<'_>) -> Vec<(&'static str, u64)> {
         })
         .collect();
     arrays.extend(silicon_image(extract).map(|offset| ("Silicon Image RAID", offset)));
-    // highpoint_raid.c: the older kind, in the tenth sector from the start.
+    // highpoint_raid.c: the older variant, in the tenth sector from the start.
     let older = 9 * SECTOR_BYTES;
     if [b"\xf0\x16\x78\x5a", b"\xfd\x16\x78\x5a"].iter().any(|magic| extract.is(older + 32, *magic)) {
         arrays.push(("HighPoint RAID", older));
@@ -40,8 +40,9 @@ pub(super) fn arrays(extract: &Extract<'_>) -> Vec<(&'static str, u64)> {
     arrays
 }
 
-/// Silicon Image, in the last sector (`silicon_raid.c`). Three of the four bytes of its magic number are zero, so the disk's
-/// number and the sum of all words up to the checksum must agree too.
+/// Finds Silicon Image metadata in the last sector (`silicon_raid.c`). Three of the four bytes of
+/// its magic number are zero, so the disk number and the sum of all words up to the checksum must
+/// also match.
 fn silicon_image(extract: &Extract<'_>) -> Option<u64> {
     const CHECKSUM_AT: usize = 0x13e;
     let offset = extract.sector_before_end(1)?;

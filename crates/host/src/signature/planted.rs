@@ -1,12 +1,12 @@
-//! Images with magic numbers in them, for tests.
+//! Images with planted magic numbers, for tests.
 
 use super::{BCACHEFS, Extract, FIXED, KIB, LUKS2_BACKUPS, firmware, places, signatures};
 use std::ops::Range;
 
-/// What a magic number is, and the bytes that make it, each at an offset.
+/// The kind of a signature, and its bytes with their offsets.
 pub(crate) type Planted = (&'static str, Vec<(usize, Vec<u8>)>);
 
-/// The kinds that are recognised in a device.
+/// Returns the kinds recognised in a device.
 pub(crate) fn kinds_of(device: &[u8]) -> Vec<String> {
     let size_bytes = device.len() as u64;
     let piece = |place: Range<u64>| (place.start, device[place.start as usize..place.end as usize].to_vec());
@@ -18,7 +18,7 @@ pub(crate) fn kinds_of(device: &[u8]) -> Vec<String> {
     kinds
 }
 
-/// The kinds that are recognised in a device of zeros with these bytes.
+/// Returns the kinds recognised in a device of zeros with these bytes.
 pub(crate) fn with(size: usize, magics: &[(usize, &[u8])]) -> Vec<String> {
     let mut device = vec![0_u8; size];
     for (offset, magic) in magics {
@@ -27,7 +27,7 @@ pub(crate) fn with(size: usize, magics: &[(usize, &[u8])]) -> Vec<String> {
     kinds_of(&device)
 }
 
-/// Every signature that is recognised, at each of its places in a device of this size.
+/// Returns every known signature, at each of its offsets in a device of this size.
 pub(crate) fn planted(size: usize) -> Vec<Planted> {
     let one = |kind, offset: usize, magic: &[u8]| (kind, vec![(offset, magic.to_vec())]);
     let mut images: Vec<Planted> =
@@ -35,7 +35,8 @@ pub(crate) fn planted(size: usize) -> Vec<Planted> {
     for (kind, magics) in &mut images {
         let start = magics[0].0;
         match *kind {
-            // What libblkid looks at beside the magic number: versions, places, sizes.
+            // Fields that libblkid checks in addition to the magic number: versions, offsets,
+            // sizes.
             "swap" => magics.push((KIB as usize, [1_u32.to_le_bytes(), 99_u32.to_le_bytes()].concat())),
             "bcache" => magics.push((start - 16, (start / 512).to_le_bytes().to_vec())),
             "bcachefs" => {
@@ -95,7 +96,7 @@ pub(crate) fn planted(size: usize) -> Vec<Planted> {
     images
 }
 
-/// A superblock of NILFS2 with its sum.
+/// Returns a superblock of NILFS2 with its checksum.
 fn nilfs(offset: usize, size: usize) -> Planted {
     const LENGTH: usize = 280;
     let mut superblock = vec![0; LENGTH];
@@ -117,7 +118,7 @@ fn nilfs(offset: usize, size: usize) -> Planted {
     ("NILFS2", vec![(offset, superblock)])
 }
 
-/// A cyclic checksum of 32 bits by its reversed polynomial, from a start and without a last inversion.
+/// Computes a 32-bit CRC with a reversed polynomial and a start value, without a final inversion.
 fn checksum(polynomial: u32, start: u32, bytes: &[u8]) -> u32 {
     bytes.iter().fold(start, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (polynomial & (sum & 1).wrapping_neg()))

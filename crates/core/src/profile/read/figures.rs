@@ -25,7 +25,7 @@ pub(super) fn read_derived(value: &Value<'_>, steps: &[Step], rules: &Rules) -> 
     })
 }
 
-/// A name in a formula is that of a cell.
+/// Checks that a name in a formula refers to a cell.
 fn check_name(words: &Value<'_>, name: &Name, steps: &[Step], rules: &Rules) -> Result<()> {
     let (id, part) = (&name.step, &name.part);
     let Some(step) = steps.iter().find(|step| step.id() == Some(id)) else {

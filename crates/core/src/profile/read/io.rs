@@ -1,4 +1,4 @@
-//! The reader of `io` steps, which are also what a precondition is.
+//! The reader of `io` steps. Preconditions use the same form.
 
 use super::{
     flag, integer_or, keys, parse_block_size, positive_duration, read_data, read_directions, read_each,
@@ -19,10 +19,10 @@ const IO_KEYS: &str = "kind id label directions read_percent each_read_percent p
     sync_at_end data zero_percent beside start_delay think_time think_operations write_block_size alignment zones gap \
     skew deviation_percent data_only run blocks_in_order in_order_percent flow flow_group latency_target latency_percentile latency_window ends_all span_percent offset_percent trims processors processor_each";
 
-/// The greatest number of a processor that Linux has.
+/// The largest processor number that Linux supports.
 const MOST_PROCESSOR: u64 = 8191;
 
-/// A table with the keys of an `io` step.
+/// Returns a table with the keys of an `io` step.
 pub(super) fn io_table<'f>(value: &Value<'f>) -> Result<DataTable<'f>> {
     value.table(&keys(IO_KEYS))
 }
@@ -55,7 +55,7 @@ pub(super) fn read_io(table: &DataTable<'_>) -> Result<Vec<IoStep>> {
     Ok(steps)
 }
 
-/// Keys of an `io` step that need another.
+/// Checks the keys of an `io` step that require or exclude another key.
 fn refuse_idle_keys(table: &DataTable<'_>, step: &IoStep) -> Result<()> {
     for (one, other) in [
         ("read_percent", "each_read_percent"),
@@ -160,7 +160,8 @@ fn read_one_io(table: &DataTable<'_>) -> Result<IoStep> {
     Ok(step)
 }
 
-/// Bytes between two blocks; with a minus back from the end of the one before.
+/// Reads the distance in bytes between two blocks. A negative distance counts back from the end of
+/// the previous block.
 fn read_gap(value: &Value<'_>) -> Result<i64> {
     let words = value.words()?;
     let (sign, size) = words.strip_prefix('-').map_or((1, words.as_str()), |size| (-1, size));
@@ -208,7 +209,7 @@ fn read_span_percent(table: &DataTable<'_>) -> Result<Option<(u8, u8)>> {
     Ok(length.map(|length| (start, length as u8)))
 }
 
-/// Parts of the span, `[accesses, span]` each, in percent, 100 of both in all.
+/// Reads the zones of the span, each as `[accesses, span]` in percent. Both must add up to 100.
 fn read_zones(table: &DataTable<'_>) -> Result<Vec<AccessZone>> {
     let Some(list) = table.get("zones") else { return Ok(Vec::new()) };
     let zones = list.each(|zone| match zone.elements().as_slice() {

@@ -6,7 +6,7 @@ use crate::profile::{MetadataPart, MetadataStep, parse_block_size};
 use crate::words::Keyword;
 use crate::{error::Result, text};
 
-/// Most files of a thread, and most threads.
+/// Maximum number of files per thread.
 const MOST_FILES: u64 = 100_000_000;
 const MOST_THREADS: u64 = 1024;
 
@@ -15,7 +15,7 @@ pub(super) fn read_metadata(value: &Value<'_>) -> Result<MetadataStep> {
         value.table(&keys("kind id label files threads shared neighbours write_size sync cold parts"))?;
     let mut parts = table.each("parts", |part| part.choice(MetadataPart::WORDS))?;
     if parts.is_empty() {
-        // What IO500 alone does must be asked for.
+        // The part that only IO500 uses is not part of the default.
         let usual = MetadataPart::WORDS.iter().map(|(_, part)| *part);
         parts = usual.filter(|part| *part != MetadataPart::Find).collect();
     }

@@ -1,4 +1,5 @@
-//! What libblkid calls images that are planted here, and those that `mkfs` programs make.
+//! Compares kurabe's own list with libblkid, on planted images and on those that `mkfs` programs
+//! create.
 #![allow(clippy::print_stderr, reason = "a test that is skipped says why")]
 
 use super::*;
@@ -10,11 +11,12 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Large enough for the smallest of each that libblkid accepts, and not a multiple of any block that is at the end.
+/// Large enough for the smallest image of each kind that libblkid accepts, and not a multiple of
+/// any block size used at the end.
 const SIZE: usize = 48 << 20;
 
-/// What is planted too scantily for libblkid, which looks at more of these than their magic number. Programs make some of
-/// them below. bcachefs is known from version 2.39 on.
+/// Kinds whose planted images are too incomplete for libblkid, which checks more than the magic
+/// number. Programs create some of them below. bcachefs is supported from version 2.39 on.
 const NOT_NAMED: [&str; 19] = [
     "BitLocker",
     "XFS",
@@ -37,7 +39,7 @@ const NOT_NAMED: [&str; 19] = [
     "bcachefs",
 ];
 
-/// The kinds that `wipefs` names in a file; `None` where it cannot be asked.
+/// Returns the kinds that `wipefs` reports for a file. `None` if it is not available.
 fn named_in(file: &Path) -> Option<Vec<Signature>> {
     let words: Vec<&str> = WORDS.into_iter().chain([file.to_str().expect("a name")]).collect();
     match Runner::System.run(PROGRAM, &words, LIMIT) {
@@ -71,7 +73,8 @@ fn libblkid_names_what_is_planted_as_the_own_list_does() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Programs that make something in a file, their words before it, and what that is.
+/// Programs that create something in a file, their arguments before the file, and the resulting
+/// kind.
 const MAKERS: [(&str, &[&str], &str); 21] = [
     ("mkfs.ext2", &["-q", "-F"], "ext2"),
     ("mkfs.ext3", &["-q", "-F"], "ext3"),
