@@ -1,4 +1,5 @@
-//! That a run is of a model, in words: so that a computed figure is not taken for a measured one.
+//! Text that marks a run as one on a model, so that a computed figure is not mistaken for a
+//! measured one.
 
 mod crash;
 mod guest;
@@ -29,13 +30,14 @@ use crate::words::present;
 use kurabe_core::model::{LayerRecord, ModelRecord, ParameterRecord};
 use kurabe_core::{Text, shown, text};
 
-/// What the model is, and that it is one.
+/// Returns the title of a model, and says that it is a model.
 pub(crate) fn title_line(model: &ModelRecord) -> Text {
     let title = &model.title;
     text!("model in virtual time: {title}", "仮想時間のモデル: {title}"; title)
 }
 
-/// Its layers in a line, from the host down (`host → raid → 4×ssd`), and what was changed.
+/// Returns the layers in a line, from the host down (`host → raid → 4×ssd`), and the changed
+/// parameters.
 pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     let name = |layer: &LayerRecord| match layer.instances {
         0 | 1 => shown::line(&layer.name),
@@ -51,7 +53,7 @@ pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     facts
 }
 
-/// What the figures of a table are, and what they lean on.
+/// Says that the figures of a table are computed, and what the model's parameters are based on.
 pub(crate) fn footnote(model: &ModelRecord) -> Text {
     let parameters = || model.layers.iter().flat_map(|layer| &layer.parameters);
     let all = parameters().count();
@@ -78,7 +80,7 @@ pub(crate) fn footnote(model: &ModelRecord) -> Text {
     )
 }
 
-/// Every layer with its parameters, as fields: for the details of a run.
+/// Returns every layer with its parameters as fields, for the details of a run.
 pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
     let seed = model.seed;
     let mut fields = vec![(
