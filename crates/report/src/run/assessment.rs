@@ -10,8 +10,9 @@
 //!
 //! # To add a clause
 //!
-//! - Write it in `assessment/class.rs`, `property.rs` or `warning.rs`, in the place of its importance.
-//! - Add a run that has it, and one that nearly has it, to `report/tests/first_sentences/cases.rs`, and read the whole list there.
+//! - Write it in `assessment/class.rs`, `property.rs` or `warning.rs`, in the order of importance.
+//! - Add a run that has it, and one that nearly has it, to `report/tests/first_sentences/cases.rs`, and read all sentences
+//!   there.
 
 mod class;
 mod not_a_drive;

@@ -8,9 +8,9 @@
 //!
 //! # To add a section of the report
 //!
-//! - Write a function that makes a `Doc` of records, without any format, and add its line to `Report::body`, which decides
-//!   its id, title and place. An empty `Doc` leaves the section out.
-//! - `extent.rs` says what is dropped from a page that is too large.
+//! - Write a function that creates a `Doc` from records, independent of the format. Add a line to `Report::body`, which
+//!   determines the section's id, title and place. A section with an empty `Doc` is omitted.
+//! - `extent.rs` determines what is left out of a page that is too large.
 
 use super::Report;
 use super::extent::Extent;
