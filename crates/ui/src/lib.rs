@@ -8,9 +8,9 @@
 //! ```
 //!
 //! The model: pages are rendered on the server as markup that escapes all text (`maud`). The browser adds a few hundred
-//! lines of script, which fetch parts of pages and insert them. One thread serves all windows. A run has its own thread
-//! and continues when windows close. As on the command line, the lab decides what may be written. The page never asks for
-//! permission to write to a device or to an existing file.
+//! lines of script, which fetch parts of pages and insert them. One thread serves all windows. A run has its own
+//! thread and continues when windows close. As on the command line, the lab decides what may be written. The page
+//! never asks for permission to write to a device or to an existing file.
 //!
 //! Non-goals: multiple users, access over a network, a page that outlives its terminal.
 

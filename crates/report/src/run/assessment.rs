@@ -11,8 +11,8 @@
 //! # To add a clause
 //!
 //! - Write it in `assessment/class.rs`, `property.rs` or `warning.rs`, in the order of importance.
-//! - Add a run that has it, and one that nearly has it, to `report/tests/first_sentences/cases.rs`, and read all sentences
-//!   there.
+//! - Add a run that has it, and one that nearly has it, to `testkit/tests/rooms/first_sentences.rs`. Read all sentences
+//!   in `first_sentences.txt` next to it.
 
 mod class;
 mod not_a_drive;
