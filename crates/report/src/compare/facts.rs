@@ -200,14 +200,14 @@ fn key(source: &KeySource) -> Text {
     }
 }
 
-/// Returns the direction and label of a cell with a note on the other parameters, as in `read RND 4
-/// KiB Q1 T1 #2`.
+/// Returns the direction and label of a cell with a note on the other parameters, as in
+/// `read RND 4 KiB Q1 T1 #2`.
 pub(crate) fn cell_name(cell: &CellName) -> Text {
     words::directed(cell.direction, &full_label(&cell.key, &cell.label))
 }
 
-/// Returns the parameters that distinguish a cell from the nearest cell of the other run, as in `
-/// (block size 4 KiB / 8 KiB)`. Empty if there is no such cell.
+/// Returns the parameters that distinguish a cell from the nearest cell of the other run, as in
+/// ` (block size 4 KiB / 8 KiB)`. Empty if there is no such cell.
 pub(crate) fn unlike(alone: &Alone) -> Text {
     let Some(nearest) = &alone.nearest else { return Text::default() };
     let [own, other] = [&alone.name.key, &nearest.key].map(|key| match key {

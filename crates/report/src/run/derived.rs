@@ -88,8 +88,8 @@ fn finite(record: &RunRecord) -> Vec<DerivedFigure> {
     all(record).into_iter().filter(|figure| figure.value.is_finite()).collect()
 }
 
-/// Returns the first few derived figures that both runs have, side by side, as in `DelayRatio: hdd
-/// 1.74, ssd 1.02.`
+/// Returns the first few derived figures that both runs have, side by side, as in
+/// `DelayRatio: hdd 1.74, ssd 1.02.`
 pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, names: &[Text]) -> Vec<Text> {
     let (first, second) = (finite(one), finite(other));
     let [run, other_run] = names else { return Vec::new() };

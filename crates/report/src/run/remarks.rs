@@ -367,8 +367,8 @@ fn tool_notes(profile: &Profile, figures: &[&Figures<'_>]) -> Vec<Text> {
     notes
 }
 
-/// Lists the engines of the cells without duplicates, as in `io_uring; queue depth 1:
-/// pread/pwrite`.
+/// Lists the engines of the cells without duplicates, as in
+/// `io_uring; queue depth 1: pread/pwrite`.
 pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let used = cells.iter().filter_map(|cell| {
         let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
