@@ -352,9 +352,9 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
     doc
 }
 
-/// Summarizes the other differences in a sentence, and returns the facts to show: first those that
-/// the user asked about, whether they differ or not, then the other differences, most important
-/// first. `about` holds the keys of the facts that the user asked about.
+/// Summarizes the other differences in a sentence, and returns the facts to show. The facts that
+/// the user asked about come first, whether they differ or not. The other differences follow, most
+/// important first. `about` holds the keys of the facts that the user asked about.
 pub(crate) fn fairness_words(pair: &Pair, about: &[String]) -> (Text, Vec<Spoken>) {
     let is_asked = |key: &str| about.iter().any(|word| word == key);
     let asked: Vec<&Difference> = pair.facts.iter().filter(|pair| is_asked(pair.fact.word())).collect();

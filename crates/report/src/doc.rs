@@ -284,7 +284,7 @@ impl Doc {
         self.push(Paragraph::aside(words))
     }
 
-    /// Adds such a paragraph for each line of the text.
+    /// Adds an indented paragraph for each line of the text.
     pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
         let count = words.en.lines().count().max(words.ja.lines().count());
         let line = |index| words.map(|words| words.lines().nth(index).unwrap_or_default().to_owned());

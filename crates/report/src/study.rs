@@ -99,8 +99,8 @@ fn legend(result: &StudyResult) -> Text {
     text!("{words}; a figure without a word is predicted", "{words}。印のない値は予測"; words)
 }
 
-/// Shows how to ask a model for its time account: for the run that the study names, otherwise for
-/// the first row that a plain run can repeat.
+/// Shows how to ask a model for its time account. Uses the run that the study names, otherwise the
+/// first row that a plain run can repeat.
 fn why_part(result: &StudyResult) -> Doc {
     let is_named = |profile: &str| own_or_named_profile(profile).is_ok();
     let models = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.model.is_some());

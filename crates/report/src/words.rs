@@ -94,7 +94,7 @@ pub(crate) fn data(data: Data) -> Text {
     }
 }
 
-/// Describes the storage of the span.
+/// Describes what the span covers: a test file, a file or a device.
 fn span(target: &TargetRecord) -> Text {
     let size = format_bytes(target.span_bytes);
     match target.kind {
@@ -297,7 +297,7 @@ pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
     }
 }
 
-/// Names the virtual machine and the container that a machine is.
+/// Returns the kinds of virtual machine and container that kurabe runs in.
 pub(crate) fn virtualisation(machine: &Machine) -> Vec<Text> {
     let Virtualisation { machine, container } = &machine.virtualisation;
     present([

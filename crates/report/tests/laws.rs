@@ -84,7 +84,7 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
     })
 }
 
-/// Generates text from outside, without `NaN`, for which pictures are searched.
+/// Generates arbitrary text without `NaN`, because a test searches pictures for it.
 fn words(pattern: &'static str) -> impl Strategy<Value = String> {
     pattern.prop_map(|words| words.replace("NaN", "nan"))
 }

@@ -125,8 +125,8 @@ impl Desk {
         self.news.send_modify(|news| news.silent_changes += 1);
     }
 
-    /// Measures to the end, and shows the result on the board. The outer error means that the
-    /// measurement did not start.
+    /// Measures to the end. The outer error means that the measurement did not start. The inner one
+    /// is shown on the board.
     fn measured(
         &self,
         shared: &Site,

@@ -1,7 +1,7 @@
 //! Limit on concurrent connections: idle clients give way to waiting ones.
 //!
-//! The model: each connection has a seat. If no seat is free, the next connection waits, and
-//! connections are closed whose client has been idle for too long: before a request, during its
+//! The model: each connection has a seat. If no seat is free, the next connection waits. The server
+//! then closes connections whose client has been idle for too long: before a request, during its
 //! body, or while reading the response. A connection whose request is being processed stays, and so
 //! does a browser with a session.
 

@@ -31,7 +31,7 @@ pub(crate) struct Site {
     pub(crate) closing: watch::Sender<bool>,
 }
 
-/// State of a handler.
+/// State passed to the handlers.
 pub(crate) type App = Arc<Site>;
 
 /// Locks a mutex, even if a thread panicked while holding it.

@@ -1,6 +1,6 @@
-//! Accessibility of every page: axe-core finds no violation of WCAG 2 A and AA in either language
-//! and either theme, on a desktop and on a small phone, and no page is wider than that phone or a
-//! sheet of paper.
+//! Accessibility of every page. axe-core finds no violation of WCAG 2 A and AA in either language
+//! and either theme, on a desktop and on a small phone. No page is wider than that phone or a sheet
+//! of paper.
 
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;

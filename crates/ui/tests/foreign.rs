@@ -1,6 +1,6 @@
-//! Foreign pages in the same browser, which has the reader's cookie: a page on another port of this
-//! machine, which browsers treat as the same site, one under a name that resolves to this machine,
-//! and one with an opaque origin.
+//! Foreign pages in the same browser, which has the reader's cookie. One is on another port of this
+//! machine, which browsers treat as the same site. One is under a name that resolves to this
+//! machine, and one has an opaque origin.
 
 use crate::browsing::Reader;
 use std::io::{Read, Write};

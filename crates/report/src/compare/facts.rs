@@ -31,8 +31,8 @@ pub struct Spoken {
 impl From<&Difference> for Spoken {
     fn from(difference: &Difference) -> Self {
         let Difference { fact, baseline, other, weight } = difference;
-        // A different model is expected between two models. Between a model and a device, the
-        // difference is more than a name.
+        // Between two models, the model is the subject of the comparison and casts no doubt on it.
+        // Between a model and a device, the difference is more than the name.
         let between_models = *fact == Fact::Model && *weight == Weight::Notable;
         Self {
             key: fact.word(),

@@ -1,5 +1,4 @@
-//! Comparison as a check in a script: each condition that is not accepted ends the program with its
-//! own exit code.
+//! Comparison as a check in a script. Each condition has its own exit code.
 
 use crate::compare::{cell_name, verdict};
 use kurabe_compare::{ComparedCell, Pair};
@@ -49,7 +48,7 @@ impl Unaccepted {
 ///
 /// # Errors
 ///
-/// Returns the error kind of the first condition, in the given order, that any cell meets.
+/// Returns an error of the kind of the first condition, in the given order, that any cell meets.
 pub fn accept(pairs: &[Pair], conditions: &[Unaccepted]) -> Result<()> {
     for condition in conditions {
         let cells = pairs.iter().flat_map(|pair| pair.cells.iter().map(move |cell| (pair, cell)));

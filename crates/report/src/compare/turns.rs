@@ -141,7 +141,7 @@ pub(crate) fn unsettled(speed: &Estimate) -> Text {
     )
 }
 
-/// Minimum number of block pairs from which the scatter predicts how many more are needed.
+/// Minimum number of block pairs for predicting from their scatter how many more are needed.
 const FEWEST_PAIRS: usize = 3;
 
 /// Effort that a new measurement would need until all cells are settled. The cells share the time,
@@ -157,7 +157,7 @@ struct Needed {
     never: usize,
 }
 
-/// Returns `None` if all cells are settled.
+/// Estimates the effort. `None` if all cells are settled.
 fn needed(pair: &Pair) -> Option<Needed> {
     let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
     if turns().all(|(_, course)| course.settled) {
@@ -221,8 +221,8 @@ mod tests {
     use kurabe_core::record::Measure;
     use kurabe_stats::{Compared, Course};
 
-    /// Returns an interleaved comparison with one open cell for each pair of block pairs done and
-    /// repetitions still needed. A block pair takes one second.
+    /// Returns an interleaved comparison with one open cell per entry: the block pairs done, and
+    /// the repetitions still needed. A block pair takes one second.
     fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
         let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
         let side =

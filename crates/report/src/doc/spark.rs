@@ -33,8 +33,8 @@ pub fn sparkline(values: &[f64], length: usize) -> String {
     points.into_iter().map(level).collect()
 }
 
-/// Returns the rate below which an interval is a stall: a tenth of the median, or 0 if more than an
-/// eighth of the intervals are below that.
+/// Returns the rate below which an interval is a stall: a tenth of the median. Returns 0 if more
+/// than an eighth of the intervals are below that.
 fn stall_level(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

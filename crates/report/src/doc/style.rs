@@ -37,7 +37,7 @@ pub(crate) enum Role {
     Warn,
     /// Something wrong.
     Bad,
-    /// A change over time.
+    /// Values over time.
     Course,
 }
 

@@ -18,8 +18,8 @@ pub fn headline(header: &RunHeader) -> Text {
     surroundings(environment)
 }
 
-/// Returns the environment in one line, such as `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB,
-/// firmware 5B2QGXA7 · PCIe 4.0 x4`.
+/// Returns the environment in one line, such as
+/// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
 pub fn surroundings(environment: &Environment) -> Text {
     let is_nowhere = environment.file_system.is_none() && environment.devices.is_empty();
     let nowhere = is_nowhere.then(|| text!("no storage device", "ストレージなし"));

@@ -394,7 +394,7 @@ fn power_cut(cut: &CutReport) -> Text {
     )
 }
 
-/// Says that a device can't be detached yet, and who uses it.
+/// Says that a device can't be detached yet, and lists its users.
 pub fn waiting_line(device: &Path, users: &[Text]) -> Text {
     let (device, users) = (shown::path(device), Text::list(users.iter().cloned()));
     text!(

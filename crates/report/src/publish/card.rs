@@ -1,9 +1,9 @@
 //! The card: one picture of a run for posting, as SVG.
 //!
-//! The model: a card shows the figures of the run's table and the information needed to judge them:
-//! device and link, procedure and statistic, stutter, warnings, date and machine. Nothing is left
-//! out for the sake of appearance: items that don't fit are counted, with the command that shows
-//! them. A model is marked by text and by a frame.
+//! The model: a card shows the figures of the run's table and the information needed to judge them.
+//! This includes device and link, procedure and statistic, stutter, warnings, date and machine.
+//! Nothing is left out for the sake of appearance: items that don't fit are counted, with the
+//! command that shows them. A model is marked by text and by a frame.
 //!
 //! Non-goals: comparisons, which belong in a report, and figures that are not in the record.
 

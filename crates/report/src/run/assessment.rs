@@ -3,10 +3,10 @@
 //!
 //! The model: memory, a page cache and a failure come first and alone, because the figures are then
 //! not the drive's. Otherwise the sentence begins with the class that `kurabe_study` compares the
-//! run with, continues with a property that the mechanism of the device explains, and ends with the
-//! most important warning. Cells served from memory, writes that wait for the medium, and points of
-//! a sweep whose working set may fit into the drive's memory are not compared with a class. A
-//! clause without sufficient evidence is left out.
+//! run with. It continues with a property that the mechanism of the device explains, and ends with
+//! the most important warning. Some cells are not compared with a class: those served from memory,
+//! writes that wait for the medium, and points of a sweep whose working set may fit into the
+//! drive's memory. A clause without sufficient evidence is left out.
 //!
 //! # To add a clause
 //!

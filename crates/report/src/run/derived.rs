@@ -61,8 +61,9 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     Doc::of(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).with_gap()
 }
 
-/// Returns the derived figures of a run as sentences: a single one with its meaning, a few by name,
-/// and many by their lowest and highest values, as in `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
+/// Returns the derived figures of a run as sentences. A single figure has its meaning, a few are
+/// listed by name, and many are given by their lowest and highest values, as in
+/// `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
 pub(crate) fn sentences(record: &RunRecord) -> Vec<Text> {
     let figures = finite(record);
     let profile = record.header.profile.as_ref();
@@ -134,9 +135,10 @@ fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
 
 pub(crate) use kurabe_core::number::ratio as figure_words;
 
-/// Returns the common part of the derived figures' labels, and the figures by step index. `None`
-/// unless each figure is computed from a single step and each step has at most one, so that a
-/// figure can be shown in its step's line.
+/// Returns the common part of the derived figures' labels, and the figures by step index.
+///
+/// Returns `None` unless each figure is computed from a single step and each step has at most one.
+/// Only then can a figure be shown in its step's line.
 pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> {
     let profile = record.header.profile.as_ref()?;
     let mut values = Vec::new();

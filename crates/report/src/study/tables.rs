@@ -243,8 +243,8 @@ fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
     groups.into_iter().map(sentence).collect()
 }
 
-/// Returns a sentence for each row of a column that moved: first the row on the wrong side of the
-/// most other rows, then the pairs that remain without it.
+/// Returns a sentence for each row of a column that moved. The first row is the one on the wrong
+/// side of the most other rows. The pairs that remain without it follow.
 fn moved_rows(part: &PartResult, column: usize) -> Vec<Text> {
     let swaps = part.swaps.iter().filter(|swap| swap.column == column);
     let mut pairs: Vec<(usize, usize)> = swaps.map(|swap| (swap.lower, swap.higher)).collect();

@@ -14,8 +14,9 @@ const NO_LONGER: f64 = 1.05;
 /// are only counted.
 const LONG_ENOUGH_NS: u64 = 10_000_000_000;
 
-/// Describes stutter, as in `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst
-/// for 2.1 s`. `None` if it is imperceptible.
+/// Describes stutter, as in
+/// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`.
+/// `None` if it is imperceptible.
 ///
 /// If most stalls are too short to be perceived individually, it says `stalls` instead of
 /// `freezes`.
@@ -67,8 +68,8 @@ fn how_often(stutter: &Stutter) -> Text {
 }
 
 /// Describes a run without stalls by its longest operation. An operation is a stall only if it
-/// takes far longer than the median of its kind. Therefore a run in which every operation takes 0.3
-/// s has no stall, but isn't steady either.
+/// takes far longer than the median of its kind. Therefore a run in which every operation takes 300
+/// ms has no stall, but isn't steady either.
 pub(crate) fn smooth_words(longest_ns: u64) -> Text {
     let longest = number::latency_ns(longest_ns);
     match longest_ns < FELT_NS {

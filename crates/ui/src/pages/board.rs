@@ -7,7 +7,7 @@ use crate::board::Board;
 use kurabe_core::record::RunStatus;
 use kurabe_report::{Assessment, headline, notices_doc, positions_doc};
 
-/// Renders the board, which is shown instead of results.
+/// Renders the board, or a hint if nothing has been measured.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     let Some(board) = board else {
         let words = text!(

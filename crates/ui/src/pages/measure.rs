@@ -315,7 +315,7 @@ fn offer(place: &TargetOffer, lang: Lang) -> Markup {
     }
 }
 
-/// Returns the choices, with that of the profile first.
+/// Returns the choices, preceded by the profile's own setting.
 fn or_as_said<'a>(values: &'a [&'a str]) -> impl Iterator<Item = (&'a str, Text)> {
     let as_said = ("", text!("as the profile says", "プロファイルのとおり"));
     std::iter::once(as_said).chain(values.iter().map(|value| (*value, Text::same(*value))))

@@ -1,5 +1,5 @@
-//! The runs of the store: a list that can be filtered and compared; a matrix of all runs by a key,
-//! with comparisons; and the history of devices, with repeated measurements and their changes.
+//! The runs of the store. The list can be filtered, and runs compared. The matrix compares all runs
+//! by a key. The history shows devices over time, with repeated measurements and their changes.
 
 use super::frame::dated_runs;
 use super::kit::*;

@@ -1,5 +1,5 @@
-//! Tiles: a row for each step, a tile for each direction, with a large figure and a dot on an axis
-//! that all tiles share, among the usual bands of drive classes.
+//! Tiles: a row for each step, a tile for each direction. A tile has a large figure, and a dot on
+//! an axis that all tiles share, among the usual bands of drive classes.
 
 use super::kit::*;
 use crate::board::{Board, column};

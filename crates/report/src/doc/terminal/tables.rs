@@ -23,8 +23,8 @@ const LEAST_WRAPPED: usize = 24;
 type PaintedWords = (Role, String);
 
 impl Table {
-    /// Splits the table into several if its columns don't fit the width and
-    /// `parted_behind` allows it. The parts are separated by an empty line.
+    /// Splits the table into several if its columns don't fit the width and `parted_behind` allows
+    /// it. The parts are separated by an empty line.
     pub(super) fn pieces(&self, style: &Style) -> Vec<Self> {
         let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
         let rows = self.words(style);

@@ -1,9 +1,10 @@
 //! Rates over time: the whole run from its first cell to its last, and the cells with a perceptible
 //! stall, with the stalls as shaded bands.
 //!
-//! The model: a value is the mean of an interval of the record's time series, or of several
-//! intervals if there are more than a picture can show. There is a gap between repetitions. If the
-//! rates of the cells differ so much that the lowest would be on the axis, the axis is logarithmic.
+//! The model: a value is the mean of an interval of the record's time series. If there are more
+//! intervals than a picture can show, it is the mean of several. There is a gap between
+//! repetitions. If the rates of the cells differ so much that the lowest would be on the axis, the
+//! axis is logarithmic.
 
 use super::{Picture, View};
 use crate::{doc::spark::rates, run::figures::longest, words::stutter::stutter_words};

@@ -51,7 +51,7 @@ struct TestGroup<'l> {
     furthest: &'l CellLikeness,
 }
 
-/// Compares each group of tests with the class, as fast as usual or not.
+/// Says which groups of tests are as fast as usual for the class, and which are not.
 fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
     let class = words::amid(&marked(record, &likeness.class.name()));
     let groups = [
@@ -196,7 +196,7 @@ fn offered(record: &RunRecord) -> Option<Text> {
     ))
 }
 
-/// Returns the access time, which tools measure that sample positions.
+/// Returns the access time, as measured by tools that sample positions.
 fn access_time(cells: &[(&Cell, f64)]) -> Option<Text> {
     let (_, value) = cells.iter().find(|(cell, _)| cell.measure == Measure::AccessTime)?;
     let time = number::measured(Measure::AccessTime, *value);

@@ -20,8 +20,8 @@ pub(super) fn clause(record: &RunRecord) -> Option<Text> {
         .or_else(|| slow_random_writes(record))
 }
 
-/// Describes writes that slowed down. Only cells with long repetitions count, so that the effect is
-/// more than the first requests filling a buffer.
+/// Describes writes that slow down. Only long repetitions count, because in a short one the first
+/// requests may only fill a buffer.
 fn fall(record: &RunRecord) -> Option<Text> {
     let is_long = |cell: &&Cell| cell.counted().all(|one| one.elapsed_ns >= NS_PER_S);
     let cells = record.cells.iter().filter(is_long);

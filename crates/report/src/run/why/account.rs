@@ -36,9 +36,9 @@ pub struct CauseTime {
     pub each_ns: f64,
     /// Share of the total time, 0 to 1.
     pub share: f64,
-    /// Whether other work overlaps with this cause, so that removing it would not reduce the time
-    /// to the rest. For example, other requests are served during this time, or a connection
-    /// transfers data that the medium is still reading.
+    /// Whether other work overlaps with this cause, so that the other causes don't add up to the
+    /// time that would remain without it. For example, other requests are served in the meantime,
+    /// or a connection transfers data that the medium is still reading.
     pub overlaps: bool,
 }
 

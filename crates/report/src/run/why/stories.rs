@@ -1,5 +1,6 @@
-//! Sentences that need more than the causes of one cell: the extra cost of a copy within a device
-//! compared with its halves, and the cost of requests that don't divide evenly among the drives.
+//! Sentences that need more than the causes of one cell. They explain the extra cost of a copy
+//! within a device compared with its halves, and the cost of requests that don't divide evenly
+//! among the drives.
 
 use super::account::{CauseTime, CellTime};
 use kurabe_core::{Text, number, profile::CopyPart, record::Cell, text};
@@ -9,8 +10,9 @@ use kurabe_core::{Text, number, profile::CopyPart, record::Cell, text};
 const WORTH_TELLING: f64 = 0.03;
 /// Maximum number of causes named for the cost of alternating.
 const NAMED: usize = 3;
-/// Counters of layers that distribute requests among drives: bytes on the drive with the largest
-/// part of a request, and the bytes per drive if all had the same.
+/// Counters of layers that distribute requests among drives. The first is the number of bytes on
+/// the drive with the largest part of a request, the second the number per drive if all had the
+/// same.
 const SHARES: (&str, &str) = ("most-bytes", "even-bytes");
 /// Ratio from which an uneven distribution gets a sentence.
 const UNEVEN: f64 = 1.02;
