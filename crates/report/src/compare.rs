@@ -1,4 +1,5 @@
-//! Two runs compared: the answer in a sentence, cell by cell with a verdict that can be read aloud, and what else differed.
+//! Comparison of two runs: a summary sentence, a verdict for each cell, and the other differences
+//! between the runs.
 
 pub(crate) mod differences;
 pub(crate) mod facts;
@@ -31,12 +32,13 @@ use kurabe_core::{Text, number, profile::Statistic, record::RunHeader, text, wor
 use kurabe_stats::{Stutter, Verdict};
 use verdict::{CellVerdict, single_words, tally, verdict_words};
 
-/// The page of a comparison. `about` names the differences that the user asks about.
+/// Renders the comparison of two runs. `about` lists the differences that the user asks about.
 pub fn render_pair(pair: &Pair, headers: [&RunHeader; 2], about: &[String], style: &Style) -> String {
     render_pairs(std::slice::from_ref(pair), &headers, None, about, style)
 }
 
-/// The page of several runs, each but the first held against the first. `fastest` tells which of all is.
+/// Renders the comparison of several runs with the first one. `fastest` is the sentence that names
+/// the fastest run.
 pub fn render_pairs(
     pairs: &[Pair],
     headers: &[&RunHeader],
@@ -56,7 +58,7 @@ pub fn render_pairs(
     doc.gap().append(fairness(pairs, about)).terminal(style)
 }
 
-/// Who is compared: the baseline, and the other one of each pair.
+/// Lists the compared runs: the baseline, and the other run of each pair.
 pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
     let side = |(index, header): (usize, &&RunHeader)| {
         let role = if index == 0 { text!("baseline", "基準") } else { text!("other", "比較") };
@@ -69,7 +71,7 @@ pub(crate) fn sides(pairs: &[Pair], headers: &[&RunHeader]) -> Doc {
     headers.iter().enumerate().map(side).collect()
 }
 
-/// One pair: the answer, the table, and what there is to say of both.
+/// Returns the section of one pair: the summary sentence, the table, and the remarks on both runs.
 fn compared(pair: &Pair, about: &[String]) -> Doc {
     let mut doc = Doc::new();
     doc.gap().say(answer(pair)).gap().push(table(pair));
@@ -81,7 +83,7 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
     doc.done()
 }
 
-/// A side in a line: what it is called below, and what the record says it is.
+/// Describes one side in a line: the name used in the tables, and the facts from its record.
 fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
     let target = header.target_name();
     let facts =
@@ -100,15 +102,16 @@ fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
     }
 }
 
-/// Columns of a terminal that a run's name takes above its figures.
+/// Maximum width of a run's name above its figures, in terminal columns.
 const HEAD_COLUMNS: usize = 24;
 
-/// Runs' names above their figures, cut where they are long. Of paths, and of names that begin alike, the end tells more.
+/// Shortens the run names above the figures. Paths, and names with the same beginning, keep their
+/// end, which distinguishes them better.
 pub(crate) fn heads<const N: usize>(names: &[Text; N]) -> [Text; N] {
     std::array::from_fn(|index| head(&names[index], names))
 }
 
-/// The name of one of several runs above its figures.
+/// Shortens one of several run names to be shown above its figures.
 pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
     let cut = |name: &Text| name.map(|name| clip(name, HEAD_COLUMNS));
     let begins_like_another = |name: &Text| names.iter().filter(|other| cut(other) == cut(name)).count() > 1;
@@ -118,7 +121,7 @@ pub(crate) fn head(name: &Text, names: &[Text]) -> Text {
     }
 }
 
-/// The whole comparison in a sentence.
+/// Summarizes the whole comparison in a sentence.
 pub fn answer(pair: &Pair) -> Text {
     let [baseline, other] = &pair.names;
     let sayings: Vec<CellVerdict> = pair
@@ -139,7 +142,8 @@ pub fn answer(pair: &Pair) -> Text {
     tally(&sayings, other, baseline)
 }
 
-/// How cells are compared that are not the same: nothing where all are.
+/// Explains how cells with different parameters are paired. `None` if all pairs have the same
+/// parameters.
 pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
     let unlike = pair.cells.iter().filter_map(|cell| Some((&cell.key, &cell.counterpart.as_ref()?.key)));
     let blocks = |key: &CellKey| match key {
@@ -169,14 +173,15 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
     Some(Text::join([how, rates], ["", ""]))
 }
 
-/// What stands above both sides and the verdict: there, too, the names as they are above the sides, short enough for a line.
+/// Returns the column headings of both sides and of the verdict. The verdict's heading uses the
+/// same shortened names, so that it fits on a line.
 fn headings(names: &[Text; 2]) -> [Text; 3] {
     let [baseline, other] = heads(names);
     let verdict = text!("{other} against {baseline}", "{baseline} と比べた {other}"; other, baseline);
     [baseline, other, verdict]
 }
 
-/// What is compared, both sides, and the verdict.
+/// Returns the columns of a comparison table: the compared item, both sides, and the verdict.
 pub(crate) fn columns(compared: Text, pair: &Pair) -> [Column; 4] {
     let [baseline, other, verdict] = headings(&pair.names);
     [
@@ -197,7 +202,8 @@ pub(crate) fn table(pair: &Pair) -> Table {
     Table::new(columns, rows).stacks()
 }
 
-/// What is compared where it is not each repetition: the best of either side, or the samples of one pass.
+/// Explains which values are compared if they are not the repetitions: the best value of each side,
+/// or the samples of one pass.
 fn value_note(pair: &Pair) -> Option<Text> {
     let has = |is_it: fn(&ComparedCell) -> bool| pair.cells.iter().any(is_it);
     if has(|cell| cell.by_samples) {
@@ -212,7 +218,7 @@ fn value_note(pair: &Pair) -> Option<Text> {
     ))
 }
 
-/// Why single figures give no verdict, and what would.
+/// Explains why single figures give no verdict, and how to get one.
 pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
     pair.cells.iter().any(|cell| cell.by_single_figures.is_some()).then_some(text!(
             "(single figures): one figure does not show how much figures vary, so how sure this is cannot be told; measure several times where you can, with 5 runs for example.",
@@ -220,7 +226,7 @@ pub(crate) fn single_note(pair: &Pair) -> Option<Text> {
     ))
 }
 
-/// `read SEQ 1 MiB Q8 T1`
+/// Returns the name of a cell, such as `read SEQ 1 MiB Q8 T1`.
 pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
     let name = words::directed(cell.direction, &full_label(&cell.key, &cell.label));
     let Some(other) = &cell.counterpart else { return name };
@@ -228,7 +234,7 @@ pub(crate) fn cell_name(cell: &ComparedCell) -> Text {
     Text::of(from_to(&name.en, &other.en), from_to(&name.ja, &other.ja))
 }
 
-/// `RND 4→16 KiB Q1 T1`: two names with what they share written once.
+/// Combines two names and writes their common parts once, as in `RND 4→16 KiB Q1 T1`.
 fn from_to(one: &str, other: &str) -> String {
     let [one, other] = [one, other].map(|name| name.split(' ').collect::<Vec<_>>());
     let same = |(one, other): &(&&str, &&str)| one == other;
@@ -243,7 +249,7 @@ fn from_to(one: &str, other: &str) -> String {
     [&one[..start], &[arrow.as_str()], &one[one.len() - end..]].concat().join(" ")
 }
 
-/// What may be said of a cell.
+/// Returns the verdict of a cell, as text with its role.
 pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
     let Some(compared) = &cell.compared else {
         return (Role::Quiet, text!("no usable figure", "使える値なし"));
@@ -255,7 +261,8 @@ pub(crate) fn verdict(cell: &ComparedCell) -> (Role, Text) {
     }
 }
 
-/// That what a run shows in these cells is memory; nothing if there are none.
+/// Warns that the figures of these cells show the speed of memory. `None` if there are no such
+/// cells.
 pub(crate) fn memory_words(run: &Text, cells: impl Iterator<Item = Text>) -> Option<Paragraph> {
     let cells = Text::list(cells);
     let words = text!(
@@ -277,8 +284,8 @@ fn media_cache_words(run: &Text, cache_bytes: u64) -> Paragraph {
     Paragraph::new(words).role(Role::Warn).listed()
 }
 
-/// What figures do not tell: the cells in which memory answers, one of the runs stutters so that a person feels it, or is now in one
-/// state and now in another.
+/// Lists what the figures alone don't show: cells that are served from memory, runs with
+/// perceptible stalls, and runs that switch between two states.
 pub(crate) fn unevenness(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for (place, run) in pair.names.iter().enumerate() {
@@ -322,7 +329,8 @@ pub(crate) fn unevenness(pair: &Pair) -> Doc {
     doc
 }
 
-/// The words for a side without a stall that can be felt. Short stalls are mentioned: they are no smoothness.
+/// Describes a side without perceptible stalls. Short stalls are still mentioned, because they are
+/// not smooth operation.
 fn smooth(side: &Side) -> Text {
     let Some(Stutter { stalls: 1.., worst_ns, .. }) = side.stutter else {
         return match side.stutter {
@@ -334,10 +342,11 @@ fn smooth(side: &Side) -> Text {
     text!("has short stalls only, the longest {worst}", "短い停滞のみ(最長 {worst})")
 }
 
-/// Cells of one run alone that are named; more are counted.
+/// Maximum number of cells present in only one run that are listed by name. The others are counted.
 const NAMED_ALONE: usize = 8;
 
-/// Cells that only one run has, and what keeps each from meeting the nearest of the other.
+/// Lists the cells that only one run has, with the parameters that distinguish each from the
+/// nearest cell of the other run.
 pub(crate) fn missing(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     for (run, cells) in pair.names.iter().zip([&pair.only_baseline, &pair.only_other]) {

@@ -1,8 +1,9 @@
-//! What a report says, before its language, format and width are chosen.
+//! Content of a report, independent of language, format and width.
 //!
-//! The model: a document is a row of blocks in [`Text`]; a writer for each format (terminal, Markdown) picks the language
-//! and lays the blocks out. A block says what a thing is; where a terminal needs more (columns to indent by, what may be
-//! cut when the width is short, empty lines), the block tells it, and other formats do not ask.
+//! The model: a document is a sequence of blocks in [`Text`]. A writer for each format (terminal,
+//! Markdown, HTML) picks the language and lays out the blocks. A block says what a thing is.
+//! Details that only a terminal needs (indentation, what to cut at a narrow width, empty lines) are
+//! also in the block, and the other writers ignore them.
 
 pub(crate) mod curve;
 pub(crate) mod grid;
@@ -33,93 +34,95 @@ pub struct Doc {
 /// A piece of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Block {
-    /// An empty line in a terminal; other formats part blocks by themselves.
+    /// An empty line in a terminal. The other formats separate blocks on their own.
     Gap,
-    /// A heading: 1 is that of the document.
+    /// A heading with its level. Level 1 is the title of the document.
     Heading(usize, Text),
     Paragraph(Paragraph),
     Fields(Fields),
     Table(Table),
-    /// Numbers in cells of several lines; a page has a table of the same figures.
+    /// Numbers in cells of several lines. A page has a table of the same figures.
     Grid(Grid),
     Bars(BarTable),
-    /// A course in block characters; its figures stand in a table.
+    /// A curve in block characters. A table has its figures.
     Curve(DrawnCurve),
-    /// Lines that keep their places, and what stands for them where they are too wide.
+    /// Preformatted lines, and a narrow replacement for when they are too wide.
     Drawing {
         wide: Text,
         narrow: Text,
     },
-    /// A chart of a kind, in English and in Japanese.
+    /// A chart with its kind, drawn in English and in Japanese.
     Chart(&'static str, Box<[Chart; 2]>),
-    /// A part of the document with a name in links to it; where it `folds`, a text folds it.
+    /// A part of the document with a name for links. If `folds` is set, Markdown output collapses
+    /// it.
     Section {
         id: &'static str,
         title: Text,
         doc: Doc,
         folds: bool,
     },
-    /// What stands behind a title for who wants it; a terminal shows it all.
+    /// Optional detail behind a title. A terminal shows it expanded.
     Fold(Text, Doc),
     /// A command line.
     Code(String),
 }
 
-/// Values with bars over places, a column for each of several courses; a page has a chart of the same.
+/// Table of values with bars: a row per place, a column per series. A page has a chart of the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BarTable {
     pub(crate) columns: Vec<Text>,
     pub(crate) rows: Vec<BarRow>,
 }
 
-/// A row of bars.
+/// A row of a [`BarTable`].
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BarRow {
-    /// A place, and for each column that has a value there its words and its share of the column's highest.
+    /// A place, and for each column its value as text and as a share of the column's maximum.
+    /// `None` if the column has no value there.
     Bars(String, Vec<Option<(String, f64)>>),
-    /// What lies at a place between the rows.
+    /// A remark at a place between the rows.
     Mark(String, Text),
 }
 
-/// Sentences, or facts behind each other.
+/// Sentences, or a row of facts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Paragraph {
     role: Role,
-    /// The role of the first item, if it is another.
+    /// The role of the first item, if it differs from `role`.
     lead: Option<Role>,
     items: Vec<Text>,
-    /// Whether the items stand behind each other with dots between, and lines break there.
+    /// Whether the items are separated by dots, at which lines can break.
     flows: bool,
-    /// Columns before the first line, and before the others.
+    /// Indentation of the first line and of the others, in columns.
     indent: (usize, usize),
-    /// What stands before the first line, all lines under each other behind it: `-`, `[1]`.
+    /// Marker before the first line: `-`, `[1]`. The lines are aligned behind it.
     mark: String,
     purpose: Purpose,
-    /// Words behind it that stand out.
+    /// Emphasized text behind the items.
     tags: Vec<Text>,
-    /// The section that it leads to.
+    /// The section that the paragraph links to.
     link: Option<&'static str>,
 }
 
-/// What a paragraph is for.
+/// Purpose of a paragraph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Purpose {
     #[default]
     Plain,
-    /// What the document says in short.
+    /// The summary of the document.
     Answer,
-    /// What one must mind.
+    /// A warning or an important remark.
     Notice,
-    /// One of several alike.
+    /// An item of a list.
     Item,
-    /// One of several below a table that say how to read it.
+    /// A note below a table that explains how to read it.
     Note,
-    /// One of the runs that the document is of.
+    /// A run that the document covers.
     Run,
 }
 
 impl Purpose {
-    /// Whether paragraphs of this use make a list.
+    /// Checks whether paragraphs with this purpose form a list.
     fn is_listed(self) -> bool {
         matches!(self, Self::Item | Self::Note | Self::Run)
     }
@@ -130,17 +133,17 @@ impl Paragraph {
         Self { items: vec![words.into()], ..Self::default() }
     }
 
-    /// Words that stand by two columns further right in a terminal.
+    /// Creates a paragraph that is indented by two columns in a terminal.
     pub(crate) fn aside(words: impl Into<Text>) -> Self {
         Self::new(words).indent(2, 2)
     }
 
-    /// Facts with dots between them.
+    /// Creates a paragraph of facts separated by dots.
     pub(crate) fn flow(items: Vec<Text>) -> Self {
         Self { items, flows: true, ..Self::default() }
     }
 
-    /// Further words right behind these.
+    /// Appends text directly to the paragraph.
     pub(crate) fn then(mut self, words: Text) -> Self {
         self.items.push(words);
         self
@@ -150,22 +153,23 @@ impl Paragraph {
         Self { role, ..self }
     }
 
-    /// The first fact in a role of its own.
+    /// Sets a separate role for the first item.
     pub(crate) fn lead(self, role: Role) -> Self {
         Self { lead: Some(role), ..self }
     }
 
-    /// Columns before the first line and before the others, in a terminal.
+    /// Sets the indentation of the first line and of the others, in terminal columns.
     pub(crate) fn indent(self, first: usize, rest: usize) -> Self {
         Self { indent: (first, rest), ..self }
     }
 
-    /// A note with the sign by which words above speak of it; its lines stand under each other behind the sign.
+    /// Turns the paragraph into a note with the mark by which the text above refers to it. Its
+    /// lines are aligned behind the mark.
     pub(crate) fn marked(self, mark: impl Into<String>) -> Self {
         Self { mark: mark.into(), purpose: Purpose::Note, ..self }
     }
 
-    /// What it is for; further lines of a list's paragraph stand under its own words.
+    /// Sets the purpose. In a list, continuation lines are indented below the item's text.
     pub(crate) fn used_as(self, purpose: Purpose) -> Self {
         let indent = if purpose.is_listed() { (0, 2) } else { self.indent };
         Self { indent, purpose, ..self }
@@ -184,20 +188,21 @@ impl Paragraph {
     }
 }
 
-/// Keys with the items of their values, keys aligned.
+/// Keys with the items of their values, with aligned keys.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields {
     pub(crate) fields: Vec<Field>,
-    /// Keys elsewhere that these are aligned with.
+    /// Further keys, shown elsewhere, that determine the alignment.
     pub(crate) aligned_with: Vec<Text>,
-    /// Where keys begin with a sign, the roles of the signs; a field without a key then belongs to the one above it.
+    /// Roles of the signs, if the keys begin with a sign. A field without a key then belongs to the
+    /// one above it.
     pub(crate) signs: Vec<Role>,
 }
 
 /// A key and the items of its value.
 pub(crate) type Field = (Text, Vec<Text>);
 
-/// Those fields that have a value.
+/// Returns the fields that have a value.
 pub(crate) fn filled(fields: impl IntoIterator<Item = Field>) -> Vec<Field> {
     fields.into_iter().filter(|(_, items)| !items.is_empty()).collect()
 }
@@ -208,7 +213,7 @@ impl From<Vec<Field>> for Fields {
     }
 }
 
-/// Pieces that are a block as they are.
+/// Implements `From` for each type that is the content of one block.
 macro_rules! blocks {
     ($($kind:ident($piece:ty)),+) => {
         $(impl From<$piece> for Block {
@@ -228,7 +233,7 @@ impl<T: Into<Block>> FromIterator<T> for Doc {
 }
 
 impl Doc {
-    /// Its sections; what stands in none is left out.
+    /// Returns the sections. Blocks outside a section are dropped.
     pub(crate) fn into_sections(self) -> Vec<(&'static str, Text, Self)> {
         let section = |block| match block {
             Block::Section { id, title, doc, .. } => Some((id, title, doc)),
@@ -237,27 +242,26 @@ impl Doc {
         self.blocks.into_iter().filter_map(section).collect()
     }
 
-    /// An empty document.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// A document of one piece.
+    /// Creates a document with one block.
     pub(crate) fn of(block: impl Into<Block>) -> Self {
         Self { blocks: vec![block.into()] }
     }
 
-    /// What was made piece by piece, taken out.
+    /// Takes the document out of a chain of builder calls.
     pub(crate) fn done(&mut self) -> Self {
         std::mem::take(self)
     }
 
-    /// Whether it says nothing; empty lines are nothing.
+    /// Checks whether the document is empty. Empty lines don't count.
     pub(crate) fn is_empty(&self) -> bool {
         self.blocks.iter().all(|block| *block == Block::Gap)
     }
 
-    /// The words of its paragraphs.
+    /// Returns the text of the paragraphs.
     pub(crate) fn paragraphs(self) -> Vec<Text> {
         let words = |block| match block {
             Block::Paragraph(paragraph) => Some(Text::join(paragraph.items, [" · "; 2])),
@@ -275,29 +279,29 @@ impl Doc {
         self.push(Block::Heading(level, words.into()))
     }
 
-    /// A paragraph that stands by two columns further right in a terminal.
+    /// Adds a paragraph that is indented by two columns in a terminal.
     pub(crate) fn aside(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::aside(words))
     }
 
-    /// The same for each line of the words.
+    /// Adds an indented paragraph for each line of the text.
     pub(crate) fn asides(&mut self, words: &Text) -> &mut Self {
         let count = words.en.lines().count().max(words.ja.lines().count());
         let line = |index| words.map(|words| words.lines().nth(index).unwrap_or_default().to_owned());
         self.push_all((0..count).map(line).map(Paragraph::aside))
     }
 
-    /// A paragraph of its own.
+    /// Adds a paragraph.
     pub(crate) fn say(&mut self, words: impl Into<Text>) -> &mut Self {
         self.push(Paragraph::new(words))
     }
 
-    /// A paragraph for each of these.
+    /// Adds a paragraph for each text.
     pub(crate) fn say_all(&mut self, words: impl IntoIterator<Item = Text>) -> &mut Self {
         self.push_all(words.into_iter().map(Paragraph::new))
     }
 
-    /// Several pieces, or one that may be missing.
+    /// Adds several blocks, or an optional one.
     pub(crate) fn push_all(&mut self, blocks: impl IntoIterator<Item = impl Into<Block>>) -> &mut Self {
         self.blocks.extend(blocks.into_iter().map(Into::into));
         self
@@ -307,30 +311,30 @@ impl Doc {
         self.push(Block::Gap)
     }
 
-    /// The blocks of another document behind these.
+    /// Appends the blocks of another document.
     pub(crate) fn append(&mut self, other: Doc) -> &mut Self {
         self.blocks.extend(other.blocks);
         self
     }
 
-    /// This document and then another.
+    /// Returns this document followed by another.
     pub(crate) fn and(mut self, other: Doc) -> Self {
         self.append(other);
         self
     }
 
-    /// The same with an empty line behind it.
+    /// Returns the document followed by an empty line.
     pub(crate) fn with_gap(mut self) -> Self {
         self.gap();
         self
     }
 
-    /// A chart of a kind, as it is drawn for a reader of each language.
+    /// Adds a chart of the given kind, drawn in English and in Japanese.
     pub(crate) fn chart(&mut self, kind: &'static str, drawn: [Chart; 2]) -> &mut Self {
         self.push(Block::Chart(kind, Box::new(drawn)))
     }
 
-    /// The same, if there is something to draw.
+    /// Adds a chart of the given kind, if there is something to draw.
     pub(crate) fn chart_of(&mut self, kind: &'static str, draw: impl Fn(Lang) -> Option<Chart>) -> &mut Self {
         match [draw(Lang::En), draw(Lang::Ja)] {
             [Some(english), Some(japanese)] => self.chart(kind, [english, japanese]),
@@ -338,12 +342,12 @@ impl Doc {
         }
     }
 
-    /// A part with a title, unless there is nothing in it.
+    /// Adds a section with a title, unless it is empty.
     pub(crate) fn section(&mut self, id: &'static str, title: Text, doc: Doc) -> &mut Self {
         if doc.is_empty() { self } else { self.push(Block::Section { id, title, doc, folds: false }) }
     }
 
-    /// Paragraphs of one use.
+    /// Adds a paragraph with the given purpose for each text.
     pub(crate) fn list(&mut self, purpose: Purpose, items: impl IntoIterator<Item = Text>) -> &mut Self {
         self.push_all(items.into_iter().map(|words| Paragraph::new(words).used_as(purpose)))
     }

@@ -1,11 +1,13 @@
-//! What people see of a run, as strings: the table, its details, progress, lists. Nothing is measured, stored or
-//! decided here, and nothing but [`Progress`] writes anywhere.
+//! Presentation of runs as strings: tables, details, progress, lists. Nothing is measured, stored
+//! or decided here, and only [`Progress`] writes output.
 //!
-//! The model: a renderer takes a record and a [`Style`] (language, colour, width) and gives lines that fit the
-//! width. Figures come from kurabe-stats; `number` gives them their shape, `doc` their layout.
+//! The model: a renderer takes a record and a [`Style`] (language, colour, width) and returns lines
+//! that fit the width. Figures come from kurabe-stats. `number` formats them, and `doc` lays them
+//! out.
 //!
-//! A folder for each thing that people look at: a `run`, runs beside each other (`compare`), work that goes on (`live`),
-//! what they `publish`, a `study`, a `model`, the `machine`. All of them make documents (`doc`) of the same `words`.
+//! There is a folder for each subject: a `run`, a comparison of runs (`compare`), work in progress
+//! (`live`), output to `publish`, a `study`, a `model`, the `machine`. All of them create documents
+//! (`doc`) and share `words`.
 
 mod compare;
 mod doc;
@@ -29,5 +31,5 @@ pub use run::*;
 pub use scripts::*;
 pub use study::*;
 pub use words::{directed, help_in_japanese, pause, repetition};
-// The figures of a run for other programs.
+// The figures of a run, for other programs.
 pub use kurabe_stats::run_figures;

@@ -1,8 +1,10 @@
-//! Where progress goes: lines that stay, and below them one live line that is redrawn and at the end cleared.
+//! Output of progress: lasting lines, and below them one live line that is redrawn, and cleared at
+//! the end.
 //!
-//! The model: a run, a study and a measurement in turns say what stands, and what is being done as [`Activity`], which is drawn in
-//! one place. Where nothing can be redrawn there is no live line. Progress is a courtesy: a closed pipe must not end a
-//! measurement, so what cannot be written is lost.
+//! The model: a run, a study and an interleaved measurement print lasting lines and describe the
+//! current work as an [`Activity`], which is drawn in one place. If the output can't be redrawn,
+//! there is no live line. Progress is optional: a closed pipe must not end a measurement, so output
+//! that can't be written is discarded.
 
 mod progress;
 mod study_progress;
@@ -20,51 +22,51 @@ use kurabe_core::{Text, record::NoticeKind};
 use std::collections::BTreeSet;
 use std::io::Write;
 
-/// Redraws per second at most.
+/// Maximum redraws per second.
 const REDRAWS_HZ: u8 = 10;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// On a terminal: lines that stay, and a live line.
+    /// On a terminal: lasting lines and a live line.
     Terminal,
-    /// In a file or a pipe: lines only, without control characters.
+    /// In a file or a pipe: only lines, without control characters.
     Plain,
-    /// Not at all, but for the programs of others that are going to run.
+    /// No progress. Only the user's programs that are about to run are shown.
     Quiet,
 }
 
-/// Lines of progress in a style. What is still live is cleared when they are dropped.
+/// Progress output in a style. A live line is cleared on drop.
 pub struct LiveLine {
     style: Style,
-    /// On a terminal: the live line, with its form.
+    /// The live line with its template, if the output is a terminal.
     bar: Option<ProgressBar>,
     form: &'static str,
-    /// Where there is none: where lines go.
+    /// The destination of lines if there is no live line.
     writer: Box<dyn Write + Send>,
     is_quiet: bool,
 }
 
-/// What is being done.
+/// The current work.
 #[derive(Default)]
 struct Activity {
     form: &'static str,
     name: String,
-    /// How much of it is done, and how much there is.
+    /// The completed part and the total.
     part: [u64; 2],
-    /// How fast it goes, or what else there is to tell, the longest first: the first that there is room for is shown.
+    /// The rate or other facts, the longest form first. The first form that fits is shown.
     facts: Vec<String>,
-    /// The time that is left, which must be seen in any width.
+    /// The remaining time, which is shown at any width.
     left: Option<Text>,
 }
 
-/// An activity whose name and facts tell everything.
+/// Template for an activity that is described by its name and facts alone.
 const WORDS: &str = "{msg}";
-/// Bytes that are written.
+/// Template for bytes that are being written.
 const FILL: &str = "{msg} {bar:20} {binary_bytes} / {binary_total_bytes} · {decimal_bytes_per_sec} · {eta}";
-/// Things that are done one by one, behind them the one that was begun last.
+/// Template for items that are processed one by one, with the name of the one started last.
 const COUNT: &str = "{prefix} {pos}/{len} {bar:16} {msg}";
-/// Columns that a count and its bar take at most.
+/// Maximum columns of a count with its bar.
 const COUNT_WIDTH: usize = 35;
 
 impl Activity {
@@ -72,7 +74,7 @@ impl Activity {
         Self { form: WORDS, name: name.into(), ..Self::default() }
     }
 
-    /// The words that move, as far as there is room.
+    /// Returns the text of the live line that fits the width.
     fn words(&self, style: &Style) -> String {
         let width = style.width.saturating_sub(1);
         if self.form == COUNT {
@@ -88,7 +90,7 @@ impl Activity {
 }
 
 impl LiveLine {
-    /// On standard error. A live line needs a terminal there; without one, lines only.
+    /// Writes to standard error. A live line needs a terminal. Otherwise only lines are written.
     pub fn new(style: Style, mode: Mode) -> Self {
         let target = ProgressDrawTarget::stderr_with_hz(REDRAWS_HZ);
         match mode {
@@ -97,14 +99,14 @@ impl LiveLine {
         }
     }
 
-    /// On any terminal that indicatif can draw on.
+    /// Writes to any terminal that indicatif can draw on.
     pub fn on_terminal(style: Style, target: ProgressDrawTarget) -> Self {
         let bar = ProgressBar::with_draw_target(Some(1), target);
         bar.set_style(bar_style(WORDS));
         Self { style, bar: Some(bar), form: WORDS, writer: Box::new(std::io::sink()), is_quiet: false }
     }
 
-    /// Lines into any writer, as a mode has them where there is no live line.
+    /// Writes lines to `writer`, as in `mode` but without a live line.
     pub fn in_lines(style: Style, mode: Mode, writer: Box<dyn Write + Send>) -> Self {
         Self { style, bar: None, form: WORDS, writer, is_quiet: mode == Mode::Quiet }
     }
@@ -113,7 +115,7 @@ impl LiveLine {
         self.style.say(words)
     }
 
-    /// What must be seen also by who wants to see no progress.
+    /// Prints a line even in quiet mode.
     fn always(&mut self, words: &Text) {
         let words = self.say(words);
         match self.is_quiet {
@@ -122,7 +124,7 @@ impl LiveLine {
         }
     }
 
-    /// A line about the work itself, in every mode.
+    /// Prints a line about the work itself, in every mode.
     fn remark(&mut self, words: &Text) {
         self.put(&Shown::lines(&format!("{}\n", self.say(words))));
     }
@@ -134,26 +136,27 @@ impl LiveLine {
         }
     }
 
-    /// Words that stay, on as many lines as they need.
+    /// Prints lasting text, wrapped to the width.
     fn paragraph(&mut self, words: &str) {
         for line in hanging(wrap(words, self.style.width.saturating_sub(2)), 0, 2) {
             self.print(&line);
         }
     }
 
-    /// A line that stays.
+    /// Prints a lasting line.
     fn print(&mut self, line: &str) {
         if !self.is_quiet {
             self.put(&self.style.page(&format!("{line}\n")));
         }
     }
 
-    /// The live line, if there is one.
+    /// Updates the live line, if there is one.
     fn show(&mut self, work: &Activity) {
         let Some(bar) = &self.bar else { return };
         if std::mem::replace(&mut self.form, work.form) != work.form {
             bar.set_style(bar_style(work.form));
-            // A bar of bytes tells the rate and the time left of these alone.
+            // The rate and the remaining time of a byte bar must be computed from this activity
+            // alone.
             bar.reset();
         }
         let [done, length] = work.part;
@@ -163,7 +166,7 @@ impl LiveLine {
         bar.set_position(done.min(length));
     }
 
-    /// The same of work of which nothing but its name can be told.
+    /// Updates the live line for work that has only a name.
     fn show_words(&mut self, words: &str) {
         self.show(&Activity::named(words));
     }
@@ -183,28 +186,29 @@ impl Drop for LiveLine {
     }
 }
 
-/// A bar with this template.
+/// Returns the style of a bar with this template.
 fn bar_style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template)
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("▇▁")
 }
 
-/// What is shown once, however often it comes.
+/// Texts and notices that are shown only once.
 #[derive(Default)]
 struct Mentions {
     texts: BTreeSet<String>,
-    /// One remark of noise stands for all: a busy machine has one for each cell.
+    /// Whether a noise notice was shown. One is enough, because a busy machine causes one for each
+    /// cell.
     has_noise: bool,
 }
 
 impl Mentions {
-    /// Whether a text comes for the first time.
+    /// Records a text and returns whether it is new.
     fn is_new(&mut self, words: &str) -> bool {
         self.texts.insert(words.to_owned())
     }
 
-    /// Whether a notice is the first of its kind, if one of that kind is enough.
+    /// Checks whether a notice is the first of its kind. Always true for kinds other than noise.
     fn is_first(&mut self, kind: NoticeKind) -> bool {
         kind != NoticeKind::Noise || !std::mem::replace(&mut self.has_noise, true)
     }

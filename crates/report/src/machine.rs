@@ -1,4 +1,4 @@
-//! The machine: what runs stand on, what it allows, and what earlier runs left on it.
+//! The machine: the test environment of runs, its capabilities, and the leftovers of earlier runs.
 
 mod doctor;
 pub(crate) mod environment;

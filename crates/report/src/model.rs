@@ -1,4 +1,5 @@
-//! That a run is of a model, in words: so that a computed figure is not taken for a measured one.
+//! Text that marks a run as one on a model, so that a computed figure is not mistaken for a
+//! measured one.
 
 mod crash;
 mod guest;
@@ -46,7 +47,8 @@ pub(crate) fn title_line(header: &RunHeader, model: &ModelRecord) -> Text {
     }
 }
 
-/// Its layers in a line, from the host down (`host → raid → 4×ssd`), and what was changed.
+/// Returns the layers in a line, from the host down (`host → raid → 4×ssd`), and the changed
+/// parameters.
 pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     let name = |layer: &LayerRecord| match layer.instances {
         0 | 1 => shown::line(&layer.name),
@@ -62,7 +64,7 @@ pub(crate) fn facts(model: &ModelRecord) -> Vec<Text> {
     facts
 }
 
-/// What the figures of a table are, and what they lean on.
+/// Says that the figures of a table are computed, and what the model's parameters are based on.
 pub(crate) fn footnote(model: &ModelRecord) -> Text {
     let parameters = || model.layers.iter().flat_map(|layer| &layer.parameters);
     let all = parameters().count();
@@ -89,7 +91,7 @@ pub(crate) fn footnote(model: &ModelRecord) -> Text {
     )
 }
 
-/// Every layer with its parameters, as fields: for the details of a run.
+/// Returns every layer with its parameters as fields, for the details of a run.
 pub(crate) fn fields(model: &ModelRecord) -> Vec<Field> {
     let seed = model.seed;
     let mut fields = vec![(

@@ -1,4 +1,4 @@
-//! What people publish of runs: pages, cards, pictures.
+//! Output for publication: pages, cards, charts.
 
 mod card;
 mod page;

@@ -1,4 +1,4 @@
-//! A run as people see it: two lines of what was measured how, the table, and what else is to be known.
+//! Output of a run: two lines on the target and the procedure, the table, and the remarks.
 
 mod assessment;
 mod copies;
@@ -48,27 +48,28 @@ use rescued::rescued_in;
 use std::path::Path;
 use table::RunTable;
 
-/// The whole run: header, table, remarks, and what to do with it next.
+/// Renders the whole run: header, table, remarks, and the next steps.
 pub fn render_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
     whole_head(record, headline).and(result(record)).terminal(style)
 }
 
-/// The run where its header stands above already.
+/// Renders a run whose header has already been shown.
 pub fn render_result(record: &RunRecord, style: &Style) -> String {
     below_header(record).and(result(record)).terminal(style)
 }
 
-/// A run that the store did not take, and the file that it is in instead.
+/// Renders a run that the store could not take, with the file that contains it.
 pub fn render_rescued(record: &RunRecord, headline: &Text, file: &Path, style: &Style) -> String {
     whole_head(record, headline).and(body(record)).and(end(record, rescued_in(file))).terminal(style)
 }
 
-/// A sweep: header, curves with what they show, remarks; the table of its cells is in [`render_run`].
+/// Renders a sweep: header, curves with their findings, remarks. The table of its cells is in
+/// [`render_run`].
 pub fn render_sweep_run(record: &RunRecord, headline: &Text, style: &Style) -> String {
     whole_head(record, headline).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
 
-/// A sweep where its header stands above already.
+/// Renders a sweep whose header has already been shown.
 pub fn render_sweep_result(record: &RunRecord, style: &Style) -> String {
     below_header(record).and(sweep::doc(record)).and(stored_end(record)).terminal(style)
 }
@@ -77,7 +78,7 @@ fn whole_head(record: &RunRecord, headline: &Text) -> Doc {
     head(&record.header, headline, remarks::engines(&record.cells)).with_gap()
 }
 
-/// What a header that was written before the run does not tell.
+/// Returns the facts that a header written before the run can't contain.
 fn below_header(record: &RunRecord) -> Doc {
     let engines = remarks::engines(&record.cells).map(|engines| Paragraph::new(engines).role(Role::Quiet));
     engines.into_iter().collect::<Doc>().with_gap()
@@ -87,7 +88,8 @@ fn result(record: &RunRecord) -> Doc {
     body(record).and(stored_end(record))
 }
 
-/// The run in one sentence. On a terminal it comes after the table and the remarks, where the eye rests at the end of a run.
+/// Returns the summary sentence. In a terminal, it is below the table and the remarks, where the
+/// user looks at the end of a run.
 fn summary(record: &RunRecord) -> Doc {
     let sentence = Assessment::of(record).map(|summary| Paragraph::new(summary.sentence).role(Role::Strong));
     sentence.map_or_else(Doc::new, |sentence| Doc::of(sentence).with_gap())
@@ -113,7 +115,7 @@ fn body(record: &RunRecord) -> Doc {
     doc
 }
 
-/// The first lines of a run, known before it begins.
+/// Renders the first lines of a run, which are known before it begins.
 pub fn render_header(header: &RunHeader, headline: &Text, style: &Style) -> String {
     head(header, headline, None).terminal(style)
 }
@@ -148,7 +150,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         .done()
 }
 
-/// How a run ended that is in the store, and what to do with it.
+/// Describes how a stored run ended, and the next steps.
 fn stored_end(record: &RunRecord) -> Doc {
     let header = &record.header;
     let id = shown::line(&header.id);
@@ -172,7 +174,7 @@ fn stored_end(record: &RunRecord) -> Doc {
     end(record, items)
 }
 
-/// How the run ended, what else is to be known, and where it is.
+/// Describes how the run ended, with remarks and the given next steps.
 fn end(record: &RunRecord, items: Vec<Text>) -> Doc {
     let mut doc = remarks::status(record).append(remarks::below(record)).done();
     if !doc.is_empty() {
@@ -181,8 +183,8 @@ fn end(record: &RunRecord, items: Vec<Text>) -> Doc {
     doc.append(summary(record)).push(Paragraph::flow(items).indent(0, 2)).done()
 }
 
-/// Direction and name of a cell, so that the names of all cells begin below each other; without a direction, and for
-/// the parts of a copy, which tell it themselves, the name alone.
+/// Returns direction and name of a cell, padded so that the names of all cells are aligned. Cells
+/// without a direction, and the parts of a copy, whose names contain it, have only the name.
 fn cell_name(cell: &Cell, style: &Style) -> String {
     let (name, label) = (style.say(&words::cell(cell)), style.say(&words::label(cell)));
     let Some(direction) = cell.direction.filter(|_| name != label) else {
@@ -194,7 +196,8 @@ fn cell_name(cell: &Cell, style: &Style) -> String {
     format!("{} {}", pad_right(&style.say(&words::direction(direction)), width), pad_right(&label, 17))
 }
 
-/// One cell in one line, for progress where nothing can be redrawn. What does not fit is left out from the end.
+/// Renders a cell in one line, for progress without a live line. Facts that don't fit are left out
+/// from the end.
 pub fn render_cell(cell: &Cell, statistic: Statistic, style: &Style) -> String {
     let figures = Figures::of(cell, statistic);
     let name = cell_name(cell, style);

@@ -1,7 +1,7 @@
-//! What scripts hear: the lines of `--json` that are neither a stored type nor an event of a run.
+//! Output for scripts: the lines of `--json` that are neither a stored type nor an event of a run.
 //!
-//! The model: a line is a type, so that its schema is made of it (`docs/schema`). What people read of the same is made of
-//! the same values elsewhere in this room. Sentences stand in both languages.
+//! The model: a line is a type, from which its schema is generated (`docs/schema`). The text output
+//! is created elsewhere in this crate from the same values. Sentences are in both languages.
 
 use crate::compare::facts::{Spoken, name, value};
 use crate::{Assessment, DemeritRow};
@@ -18,326 +18,327 @@ use kurabe_study::catalogue::Beside;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A line for scripts. Times end in `_ns`, sizes in `_bytes`.
+/// A line of `--json` output. Names of times end in `_ns`, names of sizes in `_bytes`.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum ScriptLine<'a> {
-    /// A run: the last line of `run`, and the one of `show`.
+    /// A run: the last line of `run`, and the only line of `show`.
     Record {
-        /// What is stored.
+        /// The stored record.
         run: &'a RunRecord,
-        /// What its cells come to.
+        /// The figures of its cells.
         figures: Vec<CellFigures<'a>>,
         /// The run in a sentence.
         summary: Option<Assessment>,
     },
-    /// Two runs beside one another.
+    /// Comparison of two runs.
     Comparison {
-        /// The whole in a sentence.
+        /// The comparison in a sentence.
         answer: Text,
-        /// Cell by cell.
+        /// The comparison cell by cell.
         comparison: SpokenPair<'a>,
-        /// What was asked about.
+        /// The facts that the user asked about.
         about: Vec<AskedFact>,
-        /// What the cells of both come to.
+        /// The figures of both runs' cells.
         figures: BothFigures<'a>,
     },
-    /// Several runs, each beside the first.
+    /// Comparisons of several runs with the first.
     Comparisons(SpokenPairs<'a>),
-    /// The same of targets that took turns.
+    /// Comparisons of interleaved targets with the first.
     Versus {
-        /// The runs.
+        /// The comparisons.
         #[serde(flatten)]
         pairs: SpokenPairs<'a>,
-        /// Whole blocks.
+        /// Number of complete blocks.
         blocks: u32,
-        /// Why it ended: `settled`, `time_up`, or `error`.
+        /// Why the measurement ended: `settled`, `time_up`, or `error`.
         #[cfg_attr(feature = "schema", schemars(with = "String"))]
         ended: Value,
     },
-    /// What happened in a run of targets that take turns.
+    /// Event in a run of an interleaved measurement.
     VersusRun {
-        /// The run's id.
+        /// Id of the run.
         run: &'a str,
-        /// What happened.
+        /// The event.
         happened: &'a Event,
-        /// Its number, from 0.
+        /// Number of the event, from 0.
         number: u64,
-        /// When it was told, in ns from the first.
+        /// Time of the event, in ns since the first.
         at_ns: u64,
     },
-    /// A run's latencies held against measured ones.
+    /// Latencies of a run compared with measured ones.
     Demerit {
-        /// The run's id.
+        /// Id of the run.
         run: &'a str,
         /// A row for each direction.
         demerits: Vec<DemeritRow>,
     },
-    /// Which of several runs is best for a use.
+    /// Recommendation of one of several runs for a use.
     Recommendation {
         /// Ids of the runs.
         runs: Vec<&'a str>,
-        /// The answer in a sentence.
+        /// The recommendation in a sentence.
         answer: Text,
-        /// What it stands on.
+        /// The basis of the recommendation.
         recommendation: SpokenRecommendation<'a>,
-        /// What the models of the runs are beside their figures; nothing for a device.
+        /// For each run, properties of its model other than the measured figures. Null for a
+        /// device.
         models: Vec<Option<ModelSide>>,
     },
-    /// How a device changed over its runs.
+    /// History of a device over its runs.
     History {
         /// The device.
         device: &'a str,
-        /// Its runs.
+        /// The runs.
         history: SpokenHistory<'a>,
     },
-    /// What became of runs that were to be brought to another store.
+    /// Result of copying runs to another store.
     Exchanged {
-        /// How many are there now that were not before.
+        /// Number of runs copied.
         brought: usize,
-        /// How many were there.
+        /// Number of runs that already existed there.
         present: usize,
-        /// Ids of those that are still being measured.
+        /// Ids of the runs that are still being measured.
         running: &'a [String],
-        /// Ids of those that could not be brought; the reasons stand on standard error.
+        /// Ids of the runs that could not be copied. The reasons are on standard error.
         refused: &'a [&'a str],
     },
-    /// Many runs by what differs between them.
+    /// Pivot of many runs by their differences.
     Pivot {
-        /// The answers, a sentence each.
+        /// The conclusions, one sentence each.
         answer: Vec<Text>,
         /// The table.
         pivot: &'a Pivot,
     },
-    /// The curves of a sweep.
+    /// Curves of a sweep.
     Sweep {
-        /// The run's id.
+        /// Id of the run.
         run: &'a str,
         /// The curves.
         curves: Vec<SweepCurve>,
     },
-    /// Whether a target is fit for a use.
+    /// Fitness of a target for a use.
     Fit {
-        /// The run's id.
+        /// Id of the run.
         run: &'a str,
-        /// The answer in a sentence.
+        /// The verdict in a sentence.
         answer: Text,
-        /// Each limit.
+        /// The verdict on each limit.
         fit: &'a Fit,
     },
-    /// A run beside published figures.
+    /// Comparison of a run with published figures.
     Beside {
         /// Both, figure by figure.
         beside: &'a Beside,
     },
     /// A picture of a run was written.
     Card {
-        /// The run's id.
+        /// Id of the run.
         id: &'a str,
         /// The file.
         file: String,
-        /// Its size.
+        /// Size of the file.
         bytes: usize,
     },
     /// A report was written.
     Report {
         /// The file.
         file: String,
-        /// Its form.
+        /// Format of the report.
         format: &'a str,
-        /// Its size.
+        /// Size of the file.
         bytes: usize,
-        /// Ids of the runs in it.
+        /// Ids of the runs in the report.
         runs: Vec<&'a str>,
     },
     /// Labels of a run were changed.
     Labelled {
-        /// The run's id.
+        /// Id of the run.
         id: &'a str,
     },
-    /// A file became a run.
+    /// A file was imported as a run.
     Imported {
-        /// The run's id.
+        /// Id of the run.
         id: &'a str,
     },
-    /// A run is gone.
+    /// A run was removed.
     Removed {
-        /// The run's id.
+        /// Id of the run.
         id: &'a str,
     },
-    /// A file became a device file.
+    /// A file was converted to a device file.
     DeviceImported {
-        /// The file.
+        /// The device file.
         file: &'a str,
     },
-    /// The store was looked through.
+    /// The store was checked.
     Check {
-        /// Runs in it.
+        /// Number of runs in the store.
         runs: usize,
-        /// Damaged ones.
+        /// Number of damaged runs.
         damages: usize,
-        /// What else there is to say of it.
+        /// Further remarks on the store.
         remarks: &'a [Text],
     },
     /// A run of the store is damaged.
     Damage {
-        /// Its id.
+        /// Id of the run.
         run: Option<&'a str>,
-        /// What is wrong.
+        /// The damage.
         what: &'a Text,
-        /// Why.
+        /// Cause of the damage.
         cause: Option<&'a str>,
     },
-    /// An image was held against the list of what was written to it.
+    /// An image was compared with the list of writes to it.
     ImageCheck {
-        /// Whether it has what it should have.
+        /// Whether the image has everything that it should have.
         sound: bool,
-        /// What it has.
+        /// Result of the check.
         #[serde(flatten)]
         report: &'a ImageReport,
     },
-    /// The page can be opened.
+    /// The page is available.
     Ui {
-        /// Its address, with the token.
+        /// Address of the page, with the token.
         address: &'a str,
     },
-    /// A model is served.
+    /// A model is being served.
     Serving {
-        /// Where clients find it.
+        /// URI for clients.
         uri: Option<&'a str>,
-        /// The socket by which it is told something.
+        /// The control socket.
         control: Option<String>,
-        /// Its size.
+        /// Size of the model.
         size_bytes: u64,
-        /// Its disks.
+        /// Number of disks.
         exports: usize,
-        /// What a round trip costs.
+        /// Cost of a round trip.
         round_trip_ns: Option<u64>,
-        /// What the machine grants the server.
+        /// Privileges that the operating system grants the server.
         grants: Option<Grants>,
     },
-    /// A model is a block device.
+    /// A model is attached as a block device.
     Attached {
         /// The devices.
         devices: Vec<String>,
-        /// What made them: `ublk`, `nbd`, `loop`.
+        /// The driver of the devices: `ublk`, `nbd`, `loop`.
         by: Option<&'a str>,
-        /// The socket by which it is told something.
+        /// The control socket.
         control: Option<String>,
-        /// The size of each.
+        /// Size of each device.
         size_bytes: u64,
-        /// The process that serves them.
+        /// Id of the process that serves the devices.
         process: u32,
     },
     /// A server ended.
     Served {
-        /// What it did.
+        /// Figures of the server.
         figures: &'a ServedFigures,
     },
-    /// A server that ended before.
+    /// Record of a server that ended earlier.
     #[serde(rename = "served")]
     KeptServed {
-        /// When its record was kept.
+        /// When the record was stored.
         kept_at: &'a str,
-        /// Its record.
+        /// The record.
         #[cfg_attr(feature = "schema", schemars(with = "kurabe_lab::ServerRecord"))]
         record: &'a Value,
     },
-    /// Devices were taken away.
+    /// Devices were detached.
     Detached {
-        /// Their names.
+        /// Names of the devices.
         devices: Vec<String>,
-        /// What their server did, if it could be asked.
+        /// Figures of the server, if it responded.
         figures: Option<&'a ServedFigures>,
     },
-    /// What a server did until now.
+    /// Figures of a running server.
     Stats {
-        /// From its beginning.
+        /// Figures since its start.
         answer: &'a ServedFigures,
-        /// In the last second.
+        /// Figures of the last second.
         last: &'a Lateness,
     },
-    /// A server did what it was told.
+    /// A server executed a command.
     Done {
-        /// What it answers.
+        /// The server's answer.
         answer: &'a Value,
     },
     /// A command in a folder on a model ended.
     #[serde(rename = "done")]
     OnDone {
-        /// Its bill.
+        /// Bill of the command.
         bill: PricedLine<'a>,
-        /// What the device did.
+        /// Figures of the device.
         figures: &'a ServedFigures,
-        /// Processes that the command left behind, in words.
+        /// Description of the processes that the command left running.
         left: &'a str,
     },
-    /// The power was cut below a command.
+    /// The power was cut during a command.
     Cut {
-        /// What was left.
+        /// Result of the power cut.
         trial: &'a CutTrial,
     },
     /// A trace of a command was recorded.
     Recorded {
-        /// The devices.
+        /// The recorded devices.
         devices: &'a [String],
-        /// Those beneath them.
+        /// The devices below them.
         devices_beneath: &'a [String],
-        /// Reads.
+        /// Number of reads.
         reads: u64,
-        /// Their bytes.
+        /// Bytes read.
         read_bytes: u64,
-        /// Writes.
+        /// Number of writes.
         writes: u64,
-        /// Their bytes.
+        /// Bytes written.
         write_bytes: u64,
-        /// Flushes.
+        /// Number of flushes.
         syncs: u64,
-        /// Discards.
+        /// Number of discards.
         discards: u64,
-        /// From the first request to the last.
+        /// Time from the first to the last request.
         duration_ns: u64,
-        /// The median of the device's times.
+        /// Median of the device latency.
         latency_ns_p50: Option<u64>,
-        /// Their 99th percentile.
+        /// 99th percentile of the device latency.
         latency_ns_p99: Option<u64>,
-        /// Events that the kernel lost.
+        /// Number of events that the kernel lost.
         lost_events: u64,
-        /// The file of the trace.
+        /// File of the trace.
         file: Option<String>,
     },
-    /// What a command did to a device by the device's own counters.
+    /// Device activity of a command, from the device's own counters.
     Counted {
         /// The device.
         device: &'a str,
         /// The counters.
         traffic: &'a Traffic,
     },
-    /// What to type for a model as a disk of a guest.
+    /// Commands that run a model as a disk of a guest.
     Recipe {
-        /// In one terminal.
+        /// The command that serves the model, for one terminal.
         serve: &'a str,
-        /// In another.
+        /// The command that starts the guest, for another terminal.
         guest: String,
-        /// To cut the power.
+        /// The command that cuts the power.
         cut: &'a str,
     },
-    /// Something went wrong; the last line.
+    /// An error. Always the last line.
     Error {
-        /// Its kind, in a word.
+        /// Kind of the error.
         kind: &'a str,
         /// The exit code.
         exit_code: u8,
-        /// What.
+        /// What failed.
         what: Text,
-        /// Why.
+        /// Why it failed.
         cause: Option<&'a str>,
-        /// What helps.
+        /// How to fix it.
         remedy: Option<&'a Text>,
-        /// The file that it is about.
+        /// The file that the error refers to.
         file: Option<&'a str>,
-        /// The line there.
+        /// The line in the file.
         line: Option<usize>,
     },
 }
@@ -348,7 +349,7 @@ impl<'a> From<&'a RunRecord> for ScriptLine<'a> {
     }
 }
 
-/// Two runs beside each other, and what is known of the facts that were asked about, for scripts.
+/// Returns the script line for a comparison of two runs, with the facts that the user asked about.
 pub fn pair_line<'a>(
     pair: &'a Pair,
     [baseline, other]: [&'a RunRecord; 2],
@@ -390,13 +391,13 @@ impl<'a> From<&'a Error> for ScriptLine<'a> {
     }
 }
 
-/// A comparison with what else differed in words.
+/// A comparison with the other differences as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenPair<'a> {
     #[serde(flatten)]
     pair: &'a Pair,
-    /// What else differed.
+    /// The other differences.
     differences: Vec<Spoken>,
 }
 
@@ -406,20 +407,20 @@ impl<'a> From<&'a Pair> for SpokenPair<'a> {
     }
 }
 
-/// Several runs, each beside the first.
+/// Comparisons of several runs with the first.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenPairs<'a> {
-    /// Which is the fastest.
+    /// The fastest run, in a sentence.
     pub fastest: Option<Text>,
     /// Each comparison in a sentence.
     pub answers: Vec<Text>,
-    /// Each cell by cell.
+    /// Each comparison cell by cell.
     pub comparisons: Vec<SpokenPair<'a>>,
 }
 
 impl<'a> SpokenPairs<'a> {
-    /// These, of which this one is the fastest.
+    /// Creates the comparisons. `fastest` is the sentence that names the fastest run.
     pub fn new(pairs: &'a [Pair], fastest: Option<Text>) -> Self {
         Self {
             fastest,
@@ -429,13 +430,13 @@ impl<'a> SpokenPairs<'a> {
     }
 }
 
-/// A ranking with its doubts in words.
+/// A ranking with its doubts as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenRecommendation<'a> {
     #[serde(flatten)]
     recommendation: &'a Recommendation,
-    /// What can make the figures of these runs incomparable.
+    /// Differences that may make the figures of these runs incomparable.
     doubts: Vec<Spoken>,
 }
 
@@ -445,13 +446,13 @@ impl<'a> From<&'a Recommendation> for SpokenRecommendation<'a> {
     }
 }
 
-/// A history with what else changed in words.
+/// A history with the other changes as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenHistory<'a> {
     #[serde(flatten)]
     history: &'a History,
-    /// The newest run held against the oldest.
+    /// Comparison of the newest run with the oldest.
     change: SpokenPair<'a>,
 }
 
@@ -465,42 +466,42 @@ fn spoken(differences: &[Difference]) -> Vec<Spoken> {
     differences.iter().map(Spoken::from).collect()
 }
 
-/// What the cells of two runs come to.
+/// The figures of two runs' cells.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BothFigures<'a> {
-    /// Of the first.
+    /// Figures of the baseline.
     pub baseline: Vec<CellFigures<'a>>,
-    /// Of the other.
+    /// Figures of the other run.
     pub other: Vec<CellFigures<'a>>,
 }
 
-/// What two records tell of something that was asked about.
+/// A fact that the user asked about, in two records.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AskedFact {
-    /// Its word.
+    /// Key of the fact.
     pub fact: &'static str,
-    /// Its name.
+    /// Display name of the fact.
     pub name: Text,
-    /// Whether it differs.
+    /// Whether the fact differs.
     pub differs: bool,
-    /// What the first tells.
+    /// Value in the first run, if it is recorded.
     pub baseline: Option<Text>,
-    /// What the other tells.
+    /// Value in the other run, if it is recorded.
     pub other: Option<Text>,
 }
 
-/// A bill, with what changed since another one and what it has of a budget.
+/// A bill, with the changes since another one and the results for a budget.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PricedLine<'a> {
     #[serde(flatten)]
     pub(crate) bill: &'a Bill,
-    /// What changed.
+    /// The changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) changes: Option<&'a Changes>,
-    /// Each limit.
+    /// The result for each limit.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub(crate) budget: &'a [BudgetLine],
     /// The bill in a sentence.

@@ -1,7 +1,9 @@
-//! A study as people see it: its tables beside what was published, the curves of its axes, and what it consists of.
+//! Output of a study: its tables next to published figures, the curves of its axes, and a
+//! description of the study.
 //!
-//! The model: where figures are published, each column is a table of its own: published, kurabe, error, and what the
-//! figure is. Where none are, the columns stand side by side. A page, which has room, shows all columns in one table.
+//! The model: if there are published figures, each column is a separate table: published, kurabe,
+//! error, and status. Otherwise the columns are side by side. A page has more room and shows all
+//! columns in one table.
 
 mod answers;
 mod catalogue;
@@ -28,12 +30,12 @@ use tables::{Notes, beside, figure_name, order_lines, remark_lines, status_word}
 
 pub(crate) use tables::{error_words, published};
 
-/// A study with its figures, for a terminal.
+/// Renders a study with its figures for a terminal.
 pub fn render_study(result: &StudyResult, style: &Style) -> String {
     document(result).terminal(style)
 }
 
-/// A study with its figures, as Markdown.
+/// Renders a study with its figures as Markdown.
 pub fn render_study_markdown(result: &StudyResult, lang: Lang) -> String {
     document(result).markdown(lang)
 }
@@ -48,7 +50,7 @@ fn document(result: &StudyResult) -> Doc {
     doc.gap().append(ending(result)).append(verdicts::doc(result)).done()
 }
 
-/// Where a study is from, what to know of it, and what was changed.
+/// Returns the source of a study, its note, and the changed parameters.
 fn about(result: &StudyResult) -> Doc {
     let source = result.source.as_ref().map(|source| text!("source: {source}", "出典: {source}"));
     let changed = words::pairs(result.sets.iter().map(|(key, value)| (key, value))).join(", ");
@@ -56,23 +58,23 @@ fn about(result: &StudyResult) -> Doc {
     [source, result.note.clone(), changed].into_iter().flatten().map(Paragraph::aside).collect()
 }
 
-/// What the words mean that tell what figures are, and how to look further.
+/// Explains the status words, and how to look further.
 fn ending(result: &StudyResult) -> Doc {
     Doc::of(Paragraph::new(legend(result)).role(Role::Quiet)).and(why_part(result))
 }
 
-/// What a page shows before and behind the tables of a study.
+/// Returns what a page shows before and after the tables of a study.
 pub fn study_frame(result: &StudyResult) -> [Doc; 2] {
     let legend = result.parts.iter().any(PartResult::has_published).then(matrix_legend);
     [about(result).and(legend.into_iter().collect()), ending(result)]
 }
 
-/// The tables of a study as a page shows them: name, title, and what stands below it.
+/// Returns the tables of a study for a page: id, title, and content.
 pub fn study_tables(result: &StudyResult) -> impl Iterator<Item = (&str, &Text, Doc)> {
     result.parts.iter().map(|part| (&*part.id, &part.title, part_body(part, true)))
 }
 
-/// What the words in the last column mean, as far as they occur.
+/// Explains the status words in the last column that occur.
 fn legend(result: &StudyResult) -> Text {
     let rows = || result.parts.iter().flat_map(|part| &part.rows);
     let occurs = |status: Status| rows().flat_map(|row| &row.cells).any(|cell| cell.status == status);
@@ -97,7 +99,8 @@ fn legend(result: &StudyResult) -> Text {
     text!("{words}; a figure without a word is predicted", "{words}。印のない値は予測"; words)
 }
 
-/// How to ask a model where its time goes: the run that the study names, else the first row that a plain run repeats.
+/// Shows how to ask a model for its time account. Uses the run that the study names, otherwise the
+/// first row that a plain run can repeat.
 fn why_part(result: &StudyResult) -> Doc {
     let is_named = |profile: &str| own_or_named_profile(profile).is_ok();
     let models = result.parts.iter().flat_map(|part| &part.rows).any(|row| row.model.is_some());
@@ -119,7 +122,8 @@ fn why_part(result: &StudyResult) -> Doc {
     std::iter::once(title).chain(commands).map(|paragraph| paragraph.role(Role::Quiet)).collect()
 }
 
-/// A part below its title; a page has all figures in one table, and folds what was said while they were measured.
+/// Returns the content of a part. A page has all figures in one table, and collapses the remarks
+/// from the measurement.
 fn part_body(part: &PartResult, is_page: bool) -> Doc {
     let mut doc = Doc::new();
     let profile = &part.profile;
@@ -152,7 +156,8 @@ fn part_body(part: &PartResult, is_page: bool) -> Doc {
     doc.and(remarks)
 }
 
-/// The curves of a part with one axis: one for each row and each column that is marked, or for the first column.
+/// Returns the curves of a part with one axis: one for each row and each marked column, or for the
+/// first column.
 fn curves(part: &PartResult) -> Doc {
     let mut doc = Doc::new();
     let [axis] = part.axes.as_slice() else { return doc };
@@ -198,7 +203,8 @@ fn curve(parameter: &str, column: &ColumnResult, index: usize, rows: &[RowResult
     doc
 }
 
-/// Whether a curve would be a block: all its points are within 0.5 % of the highest.
+/// Checks whether a curve would be a solid block, because all its points are within 0.5 % of the
+/// highest.
 fn is_flat(points: &[(f64, f64)]) -> bool {
     let values = || points.iter().map(|(_, value)| *value);
     let (least, most) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));

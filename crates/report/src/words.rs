@@ -1,4 +1,4 @@
-//! The words of the record in both languages.
+//! Texts for the values of a record, in both languages.
 
 mod help;
 pub(crate) mod stutter;
@@ -53,26 +53,27 @@ pub(crate) fn notice(kind: NoticeKind) -> Text {
     }
 }
 
-/// A name amid Japanese words: with a space where it begins or ends in Latin letters or digits.
+/// Surrounds a name in Japanese text with spaces where it begins or ends in Latin letters or
+/// digits.
 pub(crate) fn spaced(name: &str) -> String {
     let latin = |c: char| c.is_ascii_alphanumeric();
     let (before, after) = (name.starts_with(latin), name.ends_with(latin));
     format!("{}{name}{}", if before { " " } else { "" }, if after { " " } else { "" })
 }
 
-/// A name amid the words of both languages.
+/// Prepares a name for use within text in both languages.
 pub(crate) fn amid(name: &Text) -> Text {
     Text::of(name.en.clone(), spaced(&name.ja))
 }
 
-/// Words as a sentence of their own: with a capital letter and a full stop.
+/// Turns text into a sentence with a capital letter and a full stop.
 pub(crate) fn sentence(words: &Text) -> Text {
     let mut letters = words.en.chars();
     let capital = letters.next().into_iter().flat_map(char::to_uppercase);
     Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja.trim_start()))
 }
 
-/// The engine as the kernel interface it uses.
+/// Returns the name of the kernel interface that the engine uses.
 pub(crate) fn engine(name: &str) -> Text {
     match name {
         "uring" => Text::same("io_uring"),
@@ -93,7 +94,7 @@ pub(crate) fn data(data: Data) -> Text {
     }
 }
 
-/// What the span lies on.
+/// Describes what the span covers: a test file, a file or a device.
 fn span(target: &TargetRecord) -> Text {
     let size = format_bytes(target.span_bytes);
     match target.kind {
@@ -113,7 +114,7 @@ pub(crate) fn access(direct: bool) -> Text {
     }
 }
 
-/// What the span of a run lies on, and how it is read and written, where its profile needs one.
+/// Describes the span of a run and how it is accessed, if its profile needs one.
 pub(crate) fn size_and_data(header: &RunHeader) -> Vec<Text> {
     let (Some(profile), Some(target)) = (&header.profile, &header.target) else { return Vec::new() };
     match header.model {
@@ -123,17 +124,17 @@ pub(crate) fn size_and_data(header: &RunHeader) -> Vec<Text> {
     }
 }
 
-/// Lines of a procedure that are shown; more are counted.
+/// Maximum number of procedure lines shown. The others are counted.
 const PROCEDURES_SHOWN: usize = 3;
 
-/// How another tool measured, one item for each of its jobs.
+/// Describes another tool's procedure, one item for each of its jobs.
 pub(crate) fn procedures(origin: &Origin) -> Vec<Text> {
     let more = origin.procedures().count().saturating_sub(PROCEDURES_SHOWN);
     let shown = origin.procedures().take(PROCEDURES_SHOWN).map(|words| Text::same(shown::line(words)));
     shown.chain((more > 0).then(|| text!("and {more} more jobs", "ほか {more} ジョブ"))).collect()
 }
 
-/// `best of 3`; nothing for the mean.
+/// Returns the statistic with the number of values, as in `best of 3`. `None` for the mean.
 pub(crate) fn statistic_of(statistic: Statistic, count: usize) -> Option<Text> {
     match statistic {
         Statistic::Mean => None,
@@ -142,7 +143,7 @@ pub(crate) fn statistic_of(statistic: Statistic, count: usize) -> Option<Text> {
     }
 }
 
-/// What a sweep's curves are made of.
+/// Returns the statistic of a sweep's curves.
 pub(crate) fn geometric_mean() -> Text {
     text!("geometric mean of the repetitions", "繰り返しの幾何平均")
 }
@@ -164,18 +165,18 @@ pub(crate) fn order(order: Order) -> Text {
     }
 }
 
-/// The direction of a cell, if it has one.
+/// Returns the name of a cell's direction, if it has one.
 pub(crate) fn of_direction(given: Option<Direction>) -> Text {
     given.map_or_else(Text::default, direction)
 }
 
-/// A direction, if there is one, and the name of what goes in it.
+/// Puts a direction, if there is one, before a name.
 pub fn directed(given: Option<Direction>, name: &Text) -> Text {
     let direction = of_direction(given);
     text!("{direction} {name}", "{direction} {name}"; direction, name).map(|words| words.trim().to_owned())
 }
 
-/// `write RND 4 KiB Q1 T1 · 2/3`: a repetition that is under way, of so many; its index counts from 0.
+/// Describes a running repetition, as in `write RND 4 KiB Q1 T1 · 2/3`. `index` counts from 0.
 pub fn repetition(given: Option<Direction>, label: &str, index: u32, count: u32, discarded: bool) -> Text {
     let name = directed(given, &shown::line(label).into());
     let number = u64::from(index) + 1;
@@ -183,24 +184,26 @@ pub fn repetition(given: Option<Direction>, label: &str, index: u32, count: u32,
     text!("{name} · {number}/{count}{apart}", "{name} · {number}/{count}{apart}"; name, apart)
 }
 
-/// A pause before something is measured.
+/// Describes a pause before a measurement.
 pub fn pause(length_ns: u64) -> Text {
     let time = number::clock(length_ns);
     text!("pause of {time}", "{time} 休止中")
 }
 
-/// `write RND 4 KiB Q1 T1`: a cell's direction and name; once if they are the same.
+/// Returns a cell's direction and label, as in `write RND 4 KiB Q1 T1`, or only the direction if
+/// both are the same.
 pub(crate) fn cell(cell: &Cell) -> Text {
     let label = label(cell);
     match cell.direction {
         Some(given) if cell.label == given.word() => direction(given),
-        // The parts of a copy tell their direction themselves.
+        // The labels of copy parts contain the direction.
         Some(_) if copy_part(cell).is_none() => directed(cell.direction, &label),
         _ => label,
     }
 }
 
-/// The name of a cell; of a part of a copy with what the part does, instead of the word that formulas use.
+/// Returns the label of a cell. For a part of a copy, it describes the part instead of using the
+/// word from formulas.
 pub(crate) fn label(cell: &Cell) -> Text {
     let name = cell.label.strip_suffix(cell.part.as_str()).filter(|_| !cell.part.is_empty());
     match name.zip(copy_part(cell)) {
@@ -220,7 +223,7 @@ fn copy_part(cell: &Cell) -> Option<Text> {
     })
 }
 
-/// `3 × 5 s per cell`, with the discarded repetitions if there are any.
+/// Describes the repetitions, as in `3 × 5 s per cell`, including discarded ones.
 pub(crate) fn repetitions(profile: &Profile) -> Text {
     let runs = profile.rules.runs;
     if let Some(rounds) = &profile.rounds {
@@ -246,7 +249,7 @@ pub(crate) fn repetitions(profile: &Profile) -> Text {
     words
 }
 
-/// `12 operations`, with its plural.
+/// Formats a number of operations, as in `12 operations`.
 pub(crate) fn operations(count: u64) -> Text {
     let number = number::count(count);
     let plural = if count == 1 { "" } else { "s" };
@@ -281,7 +284,7 @@ pub(crate) fn pattern(pattern: Pattern) -> Text {
     }
 }
 
-/// What keeps a file system whole.
+/// Describes the journal of a file system.
 pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
     let (place, data) = match journal {
         FileSystemJournal::Absent => return text!("none", "なし"),
@@ -294,7 +297,7 @@ pub(crate) fn journal(journal: &FileSystemJournal) -> Text {
     }
 }
 
-/// That a machine is a virtual one or a container.
+/// Returns the kinds of virtual machine and container that kurabe runs in.
 pub(crate) fn virtualisation(machine: &Machine) -> Vec<Text> {
     let Virtualisation { machine, container } = &machine.virtualisation;
     present([
@@ -303,12 +306,12 @@ pub(crate) fn virtualisation(machine: &Machine) -> Vec<Text> {
     ])
 }
 
-/// Labels or settings: `key=value` each.
+/// Formats labels or settings as `key=value`.
 pub(crate) fn pairs<'a>(pairs: impl IntoIterator<Item = (&'a String, &'a String)>) -> Vec<String> {
     pairs.into_iter().map(|(key, value)| format!("{key}={value}")).collect()
 }
 
-/// Those of these facts that there are.
+/// Returns the facts that are present.
 pub(crate) fn present(facts: impl IntoIterator<Item = Option<Text>>) -> Vec<Text> {
     facts.into_iter().flatten().collect()
 }

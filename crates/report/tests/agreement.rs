@@ -1,4 +1,4 @@
-//! One figure, many outputs: whatever shows it says the same.
+//! All outputs show the same figure.
 
 use crate::common::style;
 
@@ -14,7 +14,7 @@ use kurabe_stats::{cell_figure, compared_values};
 use kurabe_testkit::{any_record, ssd};
 use proptest::prelude::*;
 
-/// A run of reads and writes whose repetitions move any number of bytes in any time.
+/// Generates runs of reads and writes whose repetitions transfer any number of bytes in any time.
 fn run_with_any_figures() -> impl Strategy<Value = RunRecord> {
     prop::collection::vec((1_000_000u64..100_000_000_000, 1u64..1 << 43), 24).prop_map(|figures| {
         let mut run = ssd::run();
@@ -28,7 +28,7 @@ fn run_with_any_figures() -> impl Strategy<Value = RunRecord> {
     })
 }
 
-/// The rates of a table with a header line, of the lines that `is_figure` takes.
+/// Returns the rates in a CSV table, from the lines that `is_figure` accepts.
 fn rates(csv: &str, column: &str, is_figure: impl Fn(&dyn Fn(&str) -> String) -> bool) -> Vec<f64> {
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let heads = lines.next().unwrap();
@@ -79,7 +79,7 @@ proptest! {
         }
     }
 
-    /// What is read by programs, of any record at all.
+    /// The law for formats that programs read, with any record.
     #[test]
     fn what_programs_read_gives_the_same_figure(run in any_record()) {
         let text = serde_json::to_string(&run).unwrap();
@@ -98,7 +98,7 @@ proptest! {
     }
 }
 
-/// Words without the breaks and marks of an output.
+/// Returns the text of an output without line breaks and markup.
 fn flat(page: &str) -> String {
     let mut text = String::new();
     let mut in_element = false;
@@ -136,7 +136,7 @@ fn every_output_has_the_same_sentence_in_its_place() {
             assert!(words.rfind(&figure).is_some_and(|table| (place > table) == is_last), "{name}: {words}");
         }
     }
-    // Of several runs the answer is how they compare.
+    // With several runs, the summary is their comparison.
     let several = Report::new(vec![&run, &run], 0.05, &[], None, Lang::En);
     assert!(!flat(&several.markdown()).contains(&flat(&summary.sentence.en)));
 }

@@ -1,4 +1,5 @@
-//! What holds for every record: rendering does not panic, and keeps to the width where words allow it.
+//! Laws for every record: rendering does not panic, and the output fits the width where the text
+//! allows it.
 
 use crate::common;
 
@@ -19,7 +20,8 @@ fn share() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..1.0f64, Just(1e18)]
 }
 
-/// A count or a sum of a histogram: huge, but such that a few of them still add up, as kurabe-stats expects.
+/// Generates a count or a sum of a histogram: large, but such that several still add up without
+/// overflow, as kurabe-stats expects.
 fn part() -> impl Strategy<Value = u64> {
     prop_oneof![Just(0u64), Just(1), 0..1_000_000u64, 0..1u64 << 56]
 }
@@ -82,12 +84,12 @@ fn any_repetition() -> impl Strategy<Value = Repetition> {
     })
 }
 
-/// Anybody's words, without the one that a number prints that is none: pictures are searched for it.
+/// Generates arbitrary text without `NaN`, because a test searches pictures for it.
 fn words(pattern: &'static str) -> impl Strategy<Value = String> {
     pattern.prop_map(|words| words.replace("NaN", "nan"))
 }
 
-/// Finite and not negative, as the store lets them through.
+/// Generates finite values that are not negative, as the store accepts them.
 fn printed_value() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), 0.0..1e6f64, 0.0..1e15f64, any::<f64>().prop_map(f64::abs)]
         .prop_filter("a figure is finite", |value| value.is_finite())
@@ -171,7 +173,8 @@ fn imported_cell() -> impl Strategy<Value = ImportedCell> {
     })
 }
 
-/// A run of one of the other kinds, its cells with any repetitions, or with anything that a tool may have printed.
+/// Generates a run of one of the other kinds, whose cells have any repetitions or any figures that
+/// a tool may have printed.
 fn other_record() -> impl Strategy<Value = RunRecord> {
     let measure = prop_oneof![Just(Measure::Rate), Just(Measure::AccessTime), Just(Measure::Duration)];
     let cell = (
@@ -298,7 +301,7 @@ fn record() -> impl Strategy<Value = RunRecord> {
     )
 }
 
-/// Every picture of runs, as the terminal shows it.
+/// Draws every picture of runs in the terminal.
 fn draw(runs: &[&RunRecord], style: &Style) {
     for picture in pictures(runs, None, style.lang) {
         for line in picture.chart.terminal(style.width, false) {

@@ -1,4 +1,4 @@
-//! What people see, in both languages and at several widths.
+//! Snapshots of the output in both languages and at several widths.
 
 use crate::common;
 
@@ -10,11 +10,12 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{Lang, Text};
 use kurabe_report::*;
 
-/// Narrow, where words wrap and columns go; a usual terminal; a wide one, where charts stand beside tables. What changes
-/// its layout with the width is looked at in all three, all else at 80, and the laws hold for any width.
+/// A narrow terminal, where text wraps and columns are dropped; a usual one; and a wide one, where
+/// charts are next to tables. Output whose layout depends on the width is checked at all three,
+/// everything else at 80. The laws cover any width.
 const WIDTHS: [usize; 3] = [60, 80, 120];
 
-/// Checks what holds for every page, and gives it back with its right margin drawn.
+/// Checks the properties of every page, and returns the page with its right margin drawn.
 fn checked(page: &str, width: usize) -> String {
     assert!(page.ends_with('\n') && !page.ends_with("\n\n"), "{page}");
     for line in page.lines() {
@@ -91,7 +92,7 @@ fn details() {
     both("details", &[80], |style| render_details(&record, style));
 }
 
-/// The words for the target: none of an imported run, and fewer of the hard disk.
+/// Returns the text on the target: empty for an imported run, and shorter for the hard disk.
 fn headline_of(record: &RunRecord) -> Text {
     match &record.header.target {
         None => Text::same(""),
@@ -145,7 +146,7 @@ fn the_library() {
     }
 }
 
-/// The same run at another time, on other names, so much slower.
+/// Returns the same run at another time, with other names and slower by this factor.
 fn slower(times: u64) -> RunRecord {
     let mut run = common::run();
     run.header.id = "9dx".to_owned();

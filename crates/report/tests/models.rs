@@ -1,4 +1,4 @@
-//! Models as they are listed and shown.
+//! The list of models, and the description of one.
 
 use crate::common;
 
@@ -99,6 +99,7 @@ fn a_description_tells_what_a_parameter_may_become() {
     assert_eq!((lead.number, lead.derived_from), (Some(0.0), &["write_piece"][..]));
     let restart = find(layer("fat-image"), "restart");
     assert_eq!((restart.choices, restart.live), (vec!["first".to_owned(), "forward".to_owned()], false));
-    // A card's class is checked against its access time, so that one stays as it was built.
+    // A card's class is checked against its access time, so the access time is not a live
+    // parameter.
     assert!(find(layer("card"), "program").live && !find(layer("card"), "access").live);
 }

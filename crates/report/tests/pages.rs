@@ -1,4 +1,4 @@
-//! Reports as pages, Markdown and CSV: what holds for every kind of run, in both languages.
+//! Reports as pages, Markdown and CSV: laws for every kind of run, in both languages.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ use kurabe_report::{Embedded, MOST_PAGE_BYTES, Report, explain};
 
 const HOSTILE: &str = "</script><!--<img src=x onerror=\"alert(1)\">'`|*_\u{202e}";
 
-/// Every kind of run, with an id of its own.
+/// Returns a run of every kind, each with its own id.
 fn runs() -> Vec<RunRecord> {
     let mut all = vec![common::run(), common::run_best(), common::run_failed()];
     all.extend(common::kinds::all().into_iter().map(|(_, run)| run));
@@ -33,7 +33,8 @@ fn page(report: &Report<'_>) -> String {
     report.html(Theme::Auto, embedded).html
 }
 
-/// Opened elements are closed in turn, and nothing stands in the page that loads something.
+/// Checks that elements are closed in the right order, and that nothing in the page loads a
+/// resource.
 fn check_markup(page: &str) {
     let body = page.split("<script").next().expect("a page");
     let mut open: Vec<&str> = Vec::new();
@@ -50,7 +51,7 @@ fn check_markup(page: &str) {
             open.push(name);
         }
     }
-    // The script stands behind what was looked at.
+    // The script is after the checked part.
     assert_eq!(open, ["html", "body"]);
     for loads in ["@import", "url(http", "href=\"http"] {
         assert!(!body.contains(loads), "{loads}");
@@ -112,7 +113,7 @@ fn any_two_runs_and_all_together_make_a_page() {
     }
 }
 
-/// A record whose every free word is hostile.
+/// Returns a record in which every free text is hostile.
 fn hostile() -> RunRecord {
     let mut run = common::run();
     let hostile = || HOSTILE.to_owned();
@@ -147,7 +148,7 @@ fn no_word_of_a_record_becomes_markup() {
         let page = page(&report);
         check_markup(&page);
         assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains('\u{202e}'));
-        // One script of records, one of the page.
+        // One script contains the records, the other is the page's own.
         assert_eq!(page.matches("</script").count(), 2);
         let markdown = report.markdown();
         let outside = markdown.split("```").step_by(2).collect::<String>().replace("\\<", "");
@@ -202,7 +203,7 @@ fn what_a_profile_is_there_for_is_told_first_and_in_the_words_of_the_terminal() 
             let report = report(&runs, lang);
             let (answer, markdown, page) = (report.answer(), report.markdown(), page(&report));
             assert!(answer.get(lang).starts_with(first_words), "{answer:?}");
-            // Nothing of it is in the other language, as it would be in a JSON.
+            // The text is in one language only, unlike in JSON.
             assert!(!answer.en.contains("メモリー") && !answer.ja.contains("from memory"), "{answer:?}");
             for raw in ["from_memory", "from\\_memory", "to_memory"] {
                 assert!(!markdown.contains(raw) && !page.contains(raw), "{raw}: {markdown}");
@@ -268,7 +269,7 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
         })
         .collect();
     let runs: Vec<&RunRecord> = many.iter().collect();
-    // The second has fewer runs, and loses less.
+    // The second report has fewer runs and loses less.
     for (lang, runs) in [(Lang::En, &runs[..]), (Lang::Ja, &runs[..20])] {
         let page = report(runs, lang).html(Theme::Auto, |_| Embedded::default());
         assert!(page.html.len() <= MOST_PAGE_BYTES, "{}", page.html.len());
@@ -277,10 +278,10 @@ fn a_page_of_many_long_runs_is_kept_small_and_says_what_is_missing() {
         for omission in &page.left_out {
             assert!(page.html.contains(omission.get(lang)), "{omission:?}");
         }
-        // Every run keeps its line, and what it was measured with.
+        // Every run keeps its line and its procedure.
         assert_eq!(page.html.matches("<details").count(), runs.len());
     }
-    // Nothing is missing where there is room.
+    // Nothing is left out if there is room.
     let few = report(&runs[..2], Lang::En).html(Theme::Auto, |_| Embedded::default());
     assert!(few.left_out.is_empty() && few.html.len() < MOST_PAGE_BYTES, "{:?}", few.left_out);
 }

@@ -1,4 +1,4 @@
-//! Pictures of runs: which there are, and how they look in a terminal, in both languages.
+//! Pictures of runs: which ones there are, and their rendering in a terminal, in both languages.
 
 use crate::common;
 
@@ -24,20 +24,22 @@ fn find(runs: &[&RunRecord], name: &str) -> Chart {
     picture.unwrap_or_else(|| panic!("no {name}")).chart
 }
 
-/// Every picture of the runs as the terminal shows it, each with an empty line behind it.
+/// Renders every picture of the runs in the terminal, each followed by an empty line.
 fn page(runs: &[&RunRecord], lang: Lang) -> String {
     let lines = |chart: &Chart| chart.terminal(80, false).join("\n") + "\n\n";
     pictures(runs, None, lang).iter().map(|picture| lines(&picture.chart)).collect()
 }
 
-/// The numbers of a page, in their order. Those of one digit are left out: Japanese writes "1 コマンド" for "one command".
+/// Returns the numbers of a page in order. Single digits are omitted, because Japanese writes "1
+/// コマンド" for "one command".
 fn figures(page: &str) -> Vec<&str> {
     let is_of_a_number = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ',';
     let words = page.split(|letter| !is_of_a_number(letter)).map(|word| word.trim_matches(['.', ',']));
     words.filter(|word| word.len() > 1).collect()
 }
 
-/// Checks the pictures of any runs: both languages have the same pictures with the same figures, and no line is too wide.
+/// Checks the pictures of any runs: both languages have the same pictures with the same figures,
+/// and no line is too wide.
 fn agree(name: &str, runs: &[&RunRecord]) {
     let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| pictures(runs, None, lang));
     assert!(!english.is_empty(), "{name}");
@@ -78,7 +80,7 @@ fn a_run_has_the_pictures_that_its_record_has_data_for() {
     }
 }
 
-/// A run of a whole sweep, each of whose cells comes to something else and scatters widely.
+/// Returns a complete sweep whose cells all have different, widely scattered figures.
 fn swept() -> RunRecord {
     let plan = SweepPlan {
         axes: SweepAxis::ALL.to_vec(),
@@ -180,7 +182,7 @@ fn a_bar_is_the_figure_of_the_table() {
     let first = bars.groups[0].bars[0].as_ref().unwrap();
     let (low, high) = first.interval.unwrap();
     assert!(low < first.value && first.value < high);
-    // The best of the repetitions with their range: nothing is above it.
+    // The best of the repetitions with their range, whose upper end is the best.
     let best = common::run_best();
     let Plot::Bars(bars) = find(&[&best], "rates").plot else { panic!("bars") };
     for bar in bars.groups.iter().filter_map(|group| group.bars[0].as_ref()) {
@@ -228,7 +230,7 @@ fn access_times_stand_at_the_right_of_the_position_curve() {
     let Plot::Lines(lines) = find(&[&kinds::run_gnome_file()], "positions").plot else { panic!("lines") };
     assert!(lines.right.is_some());
     assert_eq!(lines.lines.iter().filter(|line| line.at_right).count(), 1);
-    // By the distance they are a picture of their own.
+    // Over the distance, they are a separate picture.
     let Plot::Lines(apart) = find(&[&kinds::run_samples()], "distance").plot else { panic!("lines") };
     assert!(apart.right.is_none() && apart.lines[0].points.len() == 998);
     assert!(lines.lines.iter().all(|line| line.points.is_sorted_by(|a, b| a.0 <= b.0)));
@@ -237,7 +239,7 @@ fn access_times_stand_at_the_right_of_the_position_curve() {
 #[test]
 fn a_stall_is_a_stretch_of_the_series() {
     let mut run = common::run_with(Statistic::Mean, &[Direction::Read, Direction::Write]);
-    // So long that a person feels it.
+    // Long enough to be perceptible.
     for stall in run.cells.iter_mut().flat_map(|cell| &mut cell.repetitions).flat_map(|one| &mut one.stalls) {
         stall.length_ns = 300_000_000;
     }
@@ -343,7 +345,7 @@ fn every_card_can_be_drawn() {
     }
 }
 
-/// The words of a card, in the order in which they stand.
+/// Returns the texts of a card, in order.
 fn card_words(run: &RunRecord) -> Vec<String> {
     let svg = card(run, Theme::Light, Lang::En);
     svg.split("</text>").filter_map(|part| Some(part.rsplit_once('>')?.1.to_owned())).collect()
@@ -399,7 +401,7 @@ fn a_sampled_target_has_its_access_times_as_dots_over_the_place() {
         .map(|(_, run)| run)
         .find(|run| run.header.profile.as_ref().is_some_and(|profile| profile.name == "gnome-disks"));
     let run = run.unwrap();
-    // They are over the distance as well, which is what the profile asks for.
+    // They are also drawn over the distance, because the profile requests it.
     assert!(names(&[&run]).contains(&"distance"));
     let Plot::Lines(lines) = find(&[&run], "positions").plot else { panic!("no lines") };
     let dots = lines.lines.iter().filter(|line| line.style == LineStyle::Dots && line.at_right).count();

@@ -1,4 +1,4 @@
-//! Progress on a terminal in memory and in a pipe.
+//! Progress on an in-memory terminal and in a pipe.
 
 use crate::common;
 use crate::terminal::Terminal;
@@ -11,7 +11,7 @@ use kurabe_report::{LiveLine, Mode, Progress, StudyProgress, Style, render_detai
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// The events of the first cell of a run, up to its last interval; and those after.
+/// Returns the events of a run's first cell up to its last interval, and the events after that.
 fn events(record: &RunRecord) -> (Vec<Event>, Vec<Event>) {
     let cell = record.cells[0].clone();
     let mut before = vec![
@@ -103,7 +103,7 @@ fn a_terminal_shows_a_live_line_and_is_left_clean() {
         before[..2].iter().for_each(|event| progress.on_event(event));
         assert!(terminal.contents().contains("512.00 MiB / 1.00 GiB"), "{}", terminal.contents());
         for event in &before[2..] {
-            // The live line is redrawn at a bounded rate.
+            // The live line is redrawn at a limited rate.
             std::thread::sleep(std::time::Duration::from_millis(10));
             progress.on_event(event);
         }
@@ -171,7 +171,7 @@ fn rounds_and_preparations_are_told_line_by_line() {
             planned_ns: None,
         },
         Event::Preparing { what: what.clone() },
-        // What comes again is not told again.
+        // A repeated event is not shown again.
         Event::Preparing { what },
         Event::CellBegun { cell: Box::new(record.cells[5].clone()) },
         round(0, None),
@@ -249,7 +249,8 @@ fn a_study_tells_how_many_of_its_models_are_computed_and_leaves_nothing() {
     quiet.done();
 }
 
-/// A run that others disturbed in every cell, most in the second repetition of the second.
+/// Returns a run that other processes disturbed in every cell, most in the second repetition of the
+/// second cell.
 fn disturbed() -> RunRecord {
     let mut record = common::run();
     record.notices.retain(|notice| notice.kind != NoticeKind::Noise);

@@ -1,4 +1,5 @@
-//! Studies and the catalogue as pages: they keep to the width in both languages, and tell what each figure is.
+//! Rendering of studies and of the catalogue: the output fits the width in both languages, and
+//! gives the status of each figure.
 
 use kurabe_core::record::{Notice, NoticeKind};
 use kurabe_core::{Lang, Text, text};
@@ -97,7 +98,7 @@ fn untold_verdict() -> QuestionResult {
     }
 }
 
-/// The second is best, by one of two figures.
+/// Returns a verdict in which the second choice is best, by one of two figures.
 fn best_verdict() -> QuestionResult {
     let choice = |key: &str, name: Text| Choice { key: key.to_owned(), name, real: false };
     let figure = |name: Text, unit: &str, less_is_better, values: [f64; 2]| Deciding {
@@ -334,7 +335,8 @@ fn the_legend_tells_what_occurs_how_to_ask_why_and_where_a_run_is() {
     assert!(page.contains("kurabe show 7y3") && !page.contains("kurabe why"), "{page}");
 }
 
-/// Every figure of the terminal's tables stands in the page's cells with the published one and the error, and nothing else does.
+/// Checks that the page's cells contain exactly the figures of the terminal's tables, with the
+/// published figure and the error.
 #[test]
 fn the_cells_of_the_page_say_what_the_tables_of_the_terminal_say() {
     let mut result = result();

@@ -1,10 +1,10 @@
-//! A terminal in memory: what a live line leaves on it.
+//! An in-memory terminal, which shows what a live line leaves behind.
 
 use indicatif::TermLike;
 use std::io::{Result, Write};
 use std::sync::{Arc, Mutex};
 
-/// A terminal; its clones are the same one.
+/// A terminal. Clones refer to the same terminal.
 #[derive(Clone)]
 pub struct Terminal(Arc<Mutex<vt100::Parser>>);
 
@@ -13,7 +13,7 @@ impl Terminal {
         Self(Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 0))))
     }
 
-    /// Its lines without the empty ones at the end.
+    /// Returns the lines, without empty ones at the end.
     pub fn contents(&self) -> String {
         let parser = self.0.lock().unwrap();
         let rows: Vec<String> = parser.screen().rows(0, parser.screen().size().1).collect();

@@ -1,4 +1,4 @@
-//! Where the time of a model went, and that a model is told apart from a device wherever it is shown.
+//! Time account of a model, and the distinction between models and devices in every output.
 
 use crate::common;
 
@@ -208,7 +208,7 @@ fn a_traced_repetition_is_taken_apart() {
     both("why_traced", &[60, 80, 120], |style| render(&record, style));
     let why = &explain(&record, None).unwrap()[0];
     assert_eq!(why.kernel.as_ref(), traced.kernel.as_ref());
-    // Without the rest, and with nothing followed, it says so.
+    // Without the rest, and with no operations followed, the page says so.
     let style = common::style(Lang::En, 80);
     let kernel =
         |record: &mut RunRecord, kernel: KernelSplit| record.cells[0].repetitions[3].kernel = Some(kernel);

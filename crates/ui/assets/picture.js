@@ -1,14 +1,15 @@
-// Every table as a picture: a button below it draws it on a canvas as it is shown, with its title and its notes, and saves that.
+// Saves a table as a picture: a button below each table draws it on a canvas as displayed, with its
+// title and notes, and downloads the picture.
 (() => {
-  // What the button says, and what must be said below every picture of this page.
+  // The text of the button, and the note below every picture of this page.
   const { picture: words, note: ofPage } = document.body.dataset;
   const main = document.getElementById('main');
   if (!words || !main) return;
   const margin = 16;
-  // In pixels; browsers make no canvas that is longer.
+  // Maximum size of the canvas in pixels. Browsers don't support larger ones.
   const longest = 16000;
 
-  // The page's title, and the one of the part that a table stands in.
+  // The title of the page, and that of the section with the table.
   const titleOf = (table) => {
     const titles = new Set([main.querySelector('h1')]);
     for (let part = table; part !== main; part = part.parentElement) {
@@ -33,7 +34,7 @@
     for (const { 0: word, index } of node.data.matchAll(/\S+/g)) {
       const [box, more] = boxes(index, index + word.length);
       if (box && !more) { write(pen, style, word, box); continue; }
-      // A word over two lines, as Japanese has them.
+      // A word that spans two lines, as is common in Japanese.
       for (let place = 0; place < word.length; place += 1) {
         const [own] = boxes(index + place, index + place + 1);
         if (own) write(pen, style, word[place], own);
@@ -48,7 +49,7 @@
     const line = parseFloat(style.borderBottomWidth);
     pen.fillStyle = style.borderBottomColor;
     pen.fillRect(box.left, box.bottom - line, box.width, line);
-    // On a telephone the names of columns stand in the cells.
+    // On a phone, the names of the columns are shown in the cells.
     const name = getComputedStyle(cell, '::before');
     if (cell.dataset.l && name.content !== 'none' && name.display !== 'none') {
       const [left, top] = [parseFloat(style.paddingLeft), parseFloat(style.paddingTop)];
@@ -73,7 +74,7 @@
     pen.restore();
   };
 
-  // What stands below a table before anything else begins, and what is true of the whole page.
+  // The notes directly below a table, and the note for the whole page.
   const notesOf = (frame) => {
     const notes = ofPage ? [ofPage] : [];
     for (let part = frame.nextElementSibling; part; part = part.nextElementSibling) {
@@ -83,7 +84,8 @@
     return notes;
   };
 
-  // Lines that are no wider than the picture; Japanese breaks anywhere, other words at spaces.
+  // Breaks a note into lines of the picture's width. Japanese breaks between any characters, other
+  // text at spaces.
   const folded = (pen, note, width) => {
     const lines = [''];
     for (const part of note.match(/[\x21-\x7e]+\s*|[^\x21-\x7e]/g) || []) {
@@ -127,7 +129,7 @@
 
   const save = (table) => {
     const title = titleOf(table);
-    // What is scrolled sideways is drawn from its beginning.
+    // A table that is scrolled sideways is drawn from its left edge.
     const frame = table.closest('.scroll');
     const left = frame?.scrollLeft;
     if (frame) frame.scrollLeft = 0;

@@ -4,7 +4,7 @@
   const post = (address, body, signal) => fetch(address, {
     method: 'POST', signal, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
   });
-  // What went wrong, in the server's words.
+  // The server's error message.
   const reason = async (answer) => {
     const { error } = await answer.json().catch(() => ({}));
     return error ? [error.what, error.cause, error.remedy].filter(Boolean).join(' — ') : `HTTP ${answer.status}`;
@@ -18,7 +18,7 @@
   const put = (place, markup) => { place.innerHTML = markup; };
   const { classList } = document.body;
 
-  // The door: the word behind # is exchanged for a cookie, once, and goes out of the address.
+  // Sign-in page: the token behind # is removed from the address and exchanged for a cookie, once.
   if (document.body.dataset.door) {
     const knock = () => {
       const word = location.hash.slice(1);
@@ -29,25 +29,26 @@
           else $('door').textContent = await reason(answer);
         });
       } else if (!sessionStorage.getItem('knocked')) {
-        // Who came from elsewhere has not shown the cookie yet.
+        // After a link from another site, the browser has not sent the cookie yet, so the page is
+        // loaded again.
         sessionStorage.setItem('knocked', '1');
         location.replace(location.pathname + location.search);
       }
     };
     knock();
-    // Where the door is shown already, only what stands behind # changes.
+    // If the sign-in page is already open, only the fragment changes.
     addEventListener('hashchange', knock);
     return;
   }
   sessionStorage.removeItem('knocked');
 
-  // Sliders that say their value beside them.
+  // Sliders show their value next to them.
   document.addEventListener('input', (event) => {
     const output = event.target.matches?.('.sliders input') && event.target.parentElement.querySelector('output');
     if (output) output.textContent = event.target.value + ' %';
   });
 
-  // A form that asks for something says beside its button what came of it.
+  // A form with `data-post` shows the result next to its button.
   document.addEventListener('submit', async (event) => {
     const form = event.target;
     if (!form.dataset.post) return;
@@ -56,7 +57,7 @@
     form.querySelector('output').textContent = answer.ok ? '✓' : await reason(answer);
   });
 
-  // Keys do what elements do that name them, unless something is typed.
+  // A key activates the element that declares it, unless the user is typing.
   const letters = $('letters');
   letters.checked = !localStorage['kurabe-no-keys'];
   letters.onchange = () => { localStorage['kurabe-no-keys'] = letters.checked ? '' : 1; };
@@ -69,12 +70,12 @@
     if (place.name) place.focus(); else place.click();
   });
 
-  // A part of a page as it is now.
+  // Fetches the current version of a part of a page.
   const now = async (address, selector) => {
     const answer = await fetch(address).catch(() => ({}));
     return answer.ok && new DOMParser().parseFromString(await answer.text(), 'text/html').querySelector(selector);
   };
-  // Puts in place what is new; the rest keeps its focus and what was typed.
+  // Replaces the parts that changed. The others keep the focus and the typed values.
   const renewed = (own, its) => {
     const [old, fresh] = [own, its].map(({ childNodes }) => [...childNodes].filter(({ localName }) => localName !== 'output'));
     if (own.id !== its.id || own.nodeName !== its.nodeName) own.replaceWith(its);
@@ -90,7 +91,7 @@
     if (fresh) renewed(served, fresh);
   }, 1000);
 
-  // One run is nothing to compare: the button says so.
+  // At least two runs are needed for a comparison. Until then, the button says so.
   const compared = $('compare');
   if (compared) {
     const button = compared.querySelector('button.main');
@@ -100,11 +101,11 @@
       button.textContent = button.disabled ? button.dataset.tooFew : words;
     };
     compared.addEventListener('change', count);
-    // Back from another page, ticks are there again.
+    // After a return from another page, the checkboxes are restored.
     addEventListener('pageshow', count);
   }
 
-  // Cards of models that wait for their figures.
+  // Cards of models whose figures are still being computed.
   const cards = document.querySelector('ul.models[data-waits]');
   if (cards) now(`/models${location.search || '?'}&figures=true`, 'ul.models').then((fresh) => fresh && cards.replaceWith(fresh));
 
@@ -126,7 +127,7 @@
 
     const asked = (only) => {
       const { elements } = form;
-      // A drive's own page has no other targets.
+      // The page of a drive has no other targets.
       const words = (name) => elements[name]?.value.trim() || '';
       return {
         target: words('other') || words('target'),
@@ -136,7 +137,7 @@
       };
     };
 
-    // A job of fio: fields write the text, a pasted text comes back as fields.
+    // A fio job: the fields generate the job file, and a pasted job file fills the fields.
     const parts = [...form.querySelectorAll('[data-job]')];
     const write = () => {
       const lines = parts.map((part) => `${part.dataset.job}=${part.value.trim()}`);
@@ -161,7 +162,8 @@
     for (const part of parts) part.addEventListener('input', () => { write(); read(false); });
     form.elements.job.addEventListener('input', () => read(true));
 
-    // What it would cost, asked again whenever the form changes; the last question wins.
+    // The cost of the measurement, requested again after each change. Only the last response
+    // counts.
     let asking;
     const plan = async () => {
       asking?.abort();
@@ -197,7 +199,7 @@
       const hasFocus = [$('all'), $('stop')].includes(document.activeElement);
       $('stop').hidden = !goesOn;
       $('all').hidden = $('all').disabled = goesOn;
-      // One stands in the place of the other, with the focus.
+      // One button replaces the other and takes over its focus.
       if (hasFocus) (goesOn ? $('stop') : $('all')).focus();
       for (const step of board.querySelectorAll('.step')) step.disabled = goesOn;
     };
@@ -212,7 +214,7 @@
     });
     show();
 
-    // The repetition that goes on, which a board that was fetched meanwhile does not show.
+    // The running repetition, which a newly fetched board does not show.
     let begun = null;
     const phase = ({ words }) => { const place = $('phase'); if (place) place.textContent = words; };
     const mark = () => {
@@ -223,11 +225,12 @@
       }
       phase(begun);
     };
-    // A press goes to what it began on, so a new board waits for its end.
+    // A key or button press must end on the element on which it began, so a new board waits for its
+    // end.
     const released = () => board.querySelector(':active') && new Promise((done) => {
       for (const end of ['keyup', 'pointerup', 'pointercancel', 'blur']) addEventListener(end, () => setTimeout(done), { once: true });
     });
-    // What has the focus has it again on the new board, and what was unfolded stays so.
+    // Restores the focus and the expanded parts on the new board.
     const replace = async (markup) => {
       await released();
       const focus = board.contains(document.activeElement) ? document.activeElement : null;
@@ -240,7 +243,8 @@
       if (name) board.querySelector(`[${name}="${CSS.escape(value)}"]`)?.focus({ preventScroll: true });
       show();
     };
-    // While a piece is fetched, and a rest after it, further wishes for it wait together.
+    // During a fetch and the pause after it, further requests for the same part are combined into
+    // one.
     const piece = (address, take, rest) => {
       let fetching = false;
       let again = false;
@@ -259,7 +263,7 @@
       };
     };
     const renew = piece('/board', replace, 0);
-    // Only the drawing changes: who has scrolled it sideways still sees the same part.
+    // Replaces only the drawing, so that its horizontal scroll position is kept.
     const plot = piece('/board/plot', (markup) => {
       const place = $('plot');
       if (!place) return;
@@ -269,11 +273,11 @@
       if (drawings.every(Boolean)) drawings[0].replaceWith(drawings[1]);
       else put(place, markup);
     }, 200);
-    // What was measured before on the same drive, once there is more of it.
+    // Updates the earlier runs on the same drive after a run.
     const past = () => now(location.href, '#past').then((fresh) => fresh && $('past').replaceWith(fresh));
 
     const draw = (now) => {
-      // Nothing of this repetition has come back yet.
+      // No operation of this repetition has completed yet.
       if (!now.rate && !moves) return;
       moves = true;
       const tile = board.querySelector('.tile.now');
@@ -306,7 +310,7 @@
       plot: () => { if (!document.hidden) plot(); },
       phase,
       begin: ({ cell, words }) => {
-        // The repetitions of a cell are one curve.
+        // The repetitions of a cell form one curve.
         since = begun?.cell === cell && course.length ? course[course.length - 1][0] : 0;
         if (!since) course = [];
         begun = { cell, words };
@@ -351,7 +355,7 @@
       place.removeAttribute('aria-busy');
     };
 
-    // A slider's place in thousandths, and the number there, by the scale of the parameter.
+    // Conversions between a slider's position and the number, by the scale of the parameter.
     const scales = {
       linear: [(least, most, at) => least + (most - least) * at, (least, most, value) => (value - least) / (most - least)],
       log: [
@@ -363,7 +367,8 @@
       const { scale, unit, step, number: own, most } = slider.dataset;
       let number = value;
       if (scale === 'powers-of-two') number = 2 ** Math.round(Math.log2(value));
-      // Sizes are multiples of some sector: nothing is finer than an eighth of the power of two below.
+      // Sizes are multiples of a sector, so they are rounded to an eighth of the next lower power
+      // of two.
       else if (unit === 'B' && !step && value >= 8) { const grain = 2 ** (Math.floor(Math.log2(value)) - 3); number = Math.round(value / grain) * grain; }
       else if (step) number = Math.max(1, Math.round(value / step)) * step;
       else if (unit || own % 1 === 0 && most > 1) number = Math.round(value);
@@ -375,7 +380,7 @@
       const field = $(slider.dataset.for);
       const [least, most] = [+slider.dataset.least, +slider.dataset.most];
       const [value, place] = scales[slider.dataset.scale] || scales.log;
-      // A key goes to the next power of two, or a hundredth of the way.
+      // An arrow key moves to the next power of two, or by a hundredth of the range.
       slider.step = slider.dataset.scale === 'powers-of-two' ? String(1000 / Math.max(1, Math.round(Math.log2(most / least)))) : '10';
       const home = () => { slider.value = String(1000 * place(least, most, +slider.dataset.number)); };
       home();
@@ -406,7 +411,7 @@
       if (!answer.ok) return;
       for (const { name, words } of await answer.json()) {
         const parameter = $('set-' + name).closest('.parameter');
-        // The source stays, on one line.
+        // The source stays visible, on one line.
         const source = parameter.querySelector('small');
         source.title = source.textContent;
         source.before(Object.assign(document.createElement('small'), { textContent: `${name.split('.')[0]} · ${words}` }));

@@ -1,4 +1,4 @@
-//! Style, script and icon, and the names under which browsers keep them.
+//! Style sheet, scripts, icon and font, with the addresses under which browsers cache them.
 
 use axum::extract::Path;
 use axum::http::{StatusCode, header};
@@ -12,24 +12,25 @@ const STYLE: &str = include_str!("../assets/ui.css");
 const SCRIPT: &str = include_str!("../assets/ui.js");
 const PICTURE: &str = include_str!("../assets/picture.js");
 
-/// Two bars side by side.
+/// The icon: two bars side by side.
 const ICON: &str = r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><rect width="16" height="16" rx="3" fill="#0b5cad"/><path d="M5 13V6M11 13V3" stroke="#fff" stroke-width="3"/></svg>"##;
 
 /// A file that the page loads.
 struct Asset {
-    /// Its address, with a word that changes with its content.
+    /// Address with a hash that changes with the content.
     address: String,
     kind: &'static str,
     content: Cow<'static, [u8]>,
 }
 
-/// Style, script, icon and font.
+/// Style sheet, script, icon and font.
 static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
-    // Of a system without Japanese letters this one has them. Browsers load it only where no other font has a letter.
+    // The font has Japanese characters for systems without them. Browsers load it only if no other
+    // font has a character.
     let font = Asset::new("ttf", "font/ttf", kurabe_chart::REGULAR.as_slice());
     let face = format!("@font-face {{ font-family: \"kurabe\"; src: url({}); }}\n", font.address);
     let style = format!("{face}{}{STYLE}", page_style()).into_bytes();
-    // Comments and indents are for who reads the source.
+    // Comments and indentation are only for readers of the source.
     let lines = [SCRIPT, PICTURE, PAGE_SCRIPT].into_iter().flat_map(str::lines).map(str::trim_start);
     let lines: Vec<&str> = lines.filter(|line| !line.starts_with("//")).collect();
     let script = Asset::new("js", "text/javascript; charset=utf-8", lines.join("\n").into_bytes());
@@ -40,7 +41,7 @@ static ASSETS: LazyLock<[Asset; 4]> = LazyLock::new(|| {
 impl Asset {
     fn new(ending: &str, kind: &'static str, content: impl Into<Cow<'static, [u8]>>) -> Self {
         let content = content.into();
-        // FNV-1a: it has to change with the content, and nothing else.
+        // FNV-1a. The hash only has to change with the content.
         let hash = content.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
         });
@@ -48,7 +49,7 @@ impl Asset {
     }
 }
 
-/// What the head of a page loads.
+/// Returns the elements for a page's head that load these files.
 pub(crate) fn links() -> Markup {
     let [style, script, icon, _] = &*ASSETS;
     html! {
@@ -58,7 +59,7 @@ pub(crate) fn links() -> Markup {
     }
 }
 
-/// `GET /assets/NAME`
+/// Handles `GET /assets/NAME`.
 pub(crate) async fn asset(Path(name): Path<String>) -> Response {
     let asset = ASSETS.iter().find(|asset| asset.address.strip_prefix("/assets/") == Some(&name));
     let Some(asset) = asset else { return StatusCode::NOT_FOUND.into_response() };

@@ -1,11 +1,13 @@
-//! What is known of the run that goes on, and what windows are told of it.
+//! State of the current run, and the messages about it to browser windows.
 //!
-//! The model: the board is what a window that is opened late sees; a window that is open changes its own by [`message`]s.
-//! Whatever changes the shape of the board (a cell is over, a notice came) is told as "fetch it again", because its markup is
-//! made in one place; what moves many times a second is a few words and numbers.
+//! The model: the board is what a newly opened window sees. A window that is already open updates
+//! its board by [`message`]s. Changes to the structure of the board (a cell completed, a notice)
+//! are sent as "fetch it again", because its markup is created in one place. Values that change
+//! many times a second are sent as text and numbers.
 //!
-//! Samples, of which curves over the target grow, are told ten times a second while a repetition runs, and all of them again when it
-//! is over; a cell that is over is in the record, and is forgotten beside it.
+//! Samples, from which curves over the target are drawn, are sent ten times a second during a
+//! repetition, and again in full when it ends. A completed cell is in the record and is removed
+//! from the samples.
 
 use kurabe_core::event::Event;
 use kurabe_core::profile::{Statistic, Task, Work};
@@ -18,36 +20,37 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What is known of a run.
+/// State of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Board {
-    /// As it is so far.
+    /// The record so far.
     pub(crate) record: RunRecord,
-    /// The cells that are going to be measured, without figures.
+    /// The planned cells, without figures.
     pub(crate) planned: Vec<Cell>,
-    /// Whether places of the target are sampled: there is a curve over it then.
+    /// Whether the run samples positions of the target, so that a curve is shown.
     pub(crate) samples: bool,
-    /// The cell that is measured now.
+    /// The cell being measured.
     pub(crate) now: Option<u32>,
-    /// What else goes on.
+    /// Other work that is in progress.
     pub(crate) phase: Option<Text>,
-    /// Time that is left, the running repetition not subtracted.
+    /// The remaining time, without subtracting the progress of the running repetition.
     pub(crate) left_ns: Option<u64>,
-    /// The programs that it runs, each told before it first runs.
+    /// The programs of the run. Each is reported before its first execution.
     pub(crate) programs: Vec<Text>,
-    /// The cells that are measured now, with what they have sampled; the last repetition of each is the one that runs.
+    /// The cells being measured, with their samples. The last repetition of each is the running
+    /// one.
     sampling: BTreeMap<u32, Cell>,
-    /// The runs that take turns with it.
+    /// Ids of the runs that are interleaved with this one.
     pub(crate) others: Vec<String>,
-    /// Why it ended before its end.
+    /// The error that ended the run.
     pub(crate) error: Option<Arc<Error>>,
 }
 
 impl Board {
-    /// Keeps what an event brings.
+    /// Updates the board with an event.
     pub(crate) fn follow(board: &mut Option<Self>, run: &str, event: &Event) {
         if let Event::RunStarted { header, planned_ns, .. } = event {
-            // Of targets in turns the first is shown, and the others are named.
+            // Of interleaved runs, the first is shown, and the others are listed.
             if let Some(first) = board.as_mut().filter(|board| board.goes_on()) {
                 first.others.push(header.id.clone());
                 return;
@@ -70,7 +73,7 @@ impl Board {
     }
 
     fn take(&mut self, event: &Event) {
-        // Until a cell is over, its place and what it samples are shown, and no figure.
+        // Until a cell is complete, its place and its samples are shown, but no figure.
         if !matches!(event, Event::CellBegun { .. }) {
             self.record.apply(event);
         }
@@ -107,14 +110,14 @@ impl Board {
         }
     }
 
-    /// The repetitions of a cell that samples, of which there is one from the beginning.
+    /// Returns the repetitions of a sampling cell. There is at least one.
     fn sampled_in(&mut self, index: u32) -> &mut Vec<Repetition> {
         let planned = || self.planned.get(index as usize).cloned().unwrap_or_default();
         let new = || Cell { repetitions: vec![Repetition::default()], ..planned() };
         &mut self.sampling.entry(index).or_insert_with(new).repetitions
     }
 
-    /// It ended by an error.
+    /// Records that the run failed.
     pub(crate) fn failed(&mut self, error: Error) {
         if self.record.status == RunStatus::Running {
             self.record.status = RunStatus::Failed;
@@ -122,23 +125,23 @@ impl Board {
         self.error = Some(Arc::new(error));
     }
 
-    /// The run with what was sampled until now.
+    /// Returns the run with the samples so far.
     pub(crate) fn sampled(&self) -> RunRecord {
         let mut record = self.record.clone();
         record.cells.extend(self.sampling.values().cloned());
         record
     }
 
-    /// Whether it goes on.
+    /// Checks whether the run is in progress.
     pub(crate) fn goes_on(&self) -> bool {
         self.record.status == RunStatus::Running
     }
 }
 
-/// The cells of tasks, without figures.
+/// Returns the cells of tasks, without figures.
 fn planned(tasks: &[Task]) -> Vec<Cell> {
     let cells = tasks.iter().flat_map(|task| {
-        // Steps that run at once are told apart; else all cells of a step bear its name.
+        // Concurrent steps have different labels. Otherwise all cells of a step have its label.
         let are_steps = task.workloads().len() > 1;
         task.cells.iter().enumerate().map(move |(place, cell)| Cell {
             step_index: (task.step_index + if are_steps { place } else { 0 }) as u32,
@@ -152,7 +155,7 @@ fn planned(tasks: &[Task]) -> Vec<Cell> {
     (0..).zip(cells).map(|(index, cell)| Cell { index, ..cell }).collect()
 }
 
-/// What goes on beside the measuring of cells, if the event tells of such a thing.
+/// Returns the text for work other than measuring cells, if the event reports any.
 fn phase(event: &Event) -> Option<Text> {
     match event {
         Event::FillProgress { done_bytes, total_bytes } => {
@@ -165,7 +168,8 @@ fn phase(event: &Event) -> Option<Text> {
     }
 }
 
-/// Returns the message for a window about an event of a run whose tiles show `statistic`; `None` if nothing changes there.
+/// Returns the message for a window about an event of a run whose tiles show `statistic`. `None` if
+/// nothing changes there.
 pub(crate) fn message(event: &Happening, statistic: Statistic, lang: Lang) -> Option<Value> {
     match event {
         Happening::Run(event) => of_run(event, statistic, lang),
@@ -233,7 +237,7 @@ fn phase_message(words: &Text, lang: Lang) -> Value {
     json!({ "t": "phase", "words": shown::line(words.get(lang)).to_string() })
 }
 
-/// The sentence for a screen reader about a cell, with the figure of its tile.
+/// Returns the sentence about a cell for a screen reader, with the figure of its tile.
 fn spoken(cell: &Cell, statistic: Statistic, lang: Lang) -> String {
     let name = directed(cell.direction, &Text::same(shown::line(&cell.label).to_string()));
     let figure = Tile::of(cell, statistic).main;
@@ -241,7 +245,7 @@ fn spoken(cell: &Cell, statistic: Statistic, lang: Lang) -> String {
     text!("{name}: {figure}", "{name}: {figure}"; name).take(lang)
 }
 
-/// The columns in which tiles of these directions stand.
+/// Returns the column for tiles of this direction.
 pub(crate) fn column(direction: Option<Direction>) -> usize {
     match direction {
         Some(Direction::Read) => 0,

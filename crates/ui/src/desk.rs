@@ -1,8 +1,9 @@
-//! What is measured: one run at a time, on a thread of its own, seen by any number of windows.
+//! The measurement: one run at a time, on a separate thread, visible in any number of windows.
 //!
-//! The model: a second run would be measured together with the first, so there is none; who asks for one is told what goes on.
-//! The lab's stream lives as long as the server, so its numbers go on from run to run, and a window that lost its connection
-//! asks for what came after the last number that it saw. What goes on is also kept as a [`Board`], for who opens a window late.
+//! The model: a second run would disturb the first, so it is refused with a message about the
+//! current one. The lab's stream lives as long as the server, so its numbers continue from run to
+//! run. A window that lost its connection asks for the events after the last number that it
+//! received. The state is also stored as a [`Board`] for windows that are opened later.
 
 use crate::board::Board;
 use crate::shared::{Site, locked};
@@ -15,11 +16,11 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 use tokio::sync::watch;
 
-/// What somebody wants measured.
+/// A requested measurement.
 pub(crate) enum Wish {
     /// One target.
     Run(Box<RunRequest>),
-    /// Several in turns.
+    /// Several interleaved targets.
     Turns(Box<VersusRequest>),
 }
 
@@ -33,7 +34,7 @@ impl Wish {
     }
 }
 
-/// What is measured, and what is known of it.
+/// The current measurement and its state.
 pub(crate) struct Desk {
     pub(crate) stream: Arc<Stream>,
     state: Arc<Mutex<OnDesk>>,
@@ -41,12 +42,12 @@ pub(crate) struct Desk {
     command: Vec<String>,
 }
 
-/// What windows are woken by.
+/// Notification that wakes the windows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct News {
     /// The number of the next envelope.
     pub(crate) next: u64,
-    /// Changes that had no envelope.
+    /// Number of changes without an envelope.
     pub(crate) silent_changes: u64,
 }
 
@@ -56,7 +57,7 @@ struct OnDesk {
     board: Option<Board>,
 }
 
-/// Who asked for a run is told its id, or why there is none.
+/// Channel that returns the id of the new run, or the error, to the caller.
 type RunAnswer = mpsc::Sender<Result<String>>;
 
 struct Running {
@@ -80,12 +81,13 @@ impl Desk {
         Self { stream, state, news, command }
     }
 
-    /// Begins a run and returns its id.
+    /// Starts a run and returns its id.
     ///
     /// # Errors
-    /// When one goes on, or what is asked for cannot be measured.
+    ///
+    /// Returns an error if a run is in progress, or if the request can't be measured.
     pub(crate) fn start(&self, shared: &Arc<Site>, wish: Wish) -> Result<String> {
-        // A run that the board shows as ended only closes its store.
+        // A run that has ended on the board only has to close its store.
         if locked(&self.state).board.as_ref().is_some_and(|board| !board.goes_on()) {
             self.wait();
         }
@@ -114,7 +116,7 @@ impl Desk {
         let mut state = locked(&self.state);
         state.running = None;
         match (outcome, &mut state.board) {
-            // Who asked is told.
+            // The caller receives the error.
             (Err(error), _) => drop(opened.send(Err(error))),
             (Ok(Err(error)), Some(board)) => board.failed(error),
             _ => {}
@@ -123,7 +125,8 @@ impl Desk {
         self.news.send_modify(|news| news.silent_changes += 1);
     }
 
-    /// Measures to the end, which stands on the board; an error of its own is one from before anything was measured.
+    /// Measures to the end. The outer error means that the measurement did not start. The inner one
+    /// is shown on the board.
     fn measured(
         &self,
         shared: &Site,
@@ -134,7 +137,7 @@ impl Desk {
         let store = shared.store.open()?;
         kurabe_lab::recover(&*store)?;
         let lab = Lab { store: &*store, stream: &self.stream, handle, command: &self.command };
-        // Nobody listens any more if the window was closed meanwhile; the run goes on.
+        // If the window was closed, the receiver no longer exists. The run continues.
         let answer = |id: &str| drop(opened.send(Ok(id.to_owned())));
         match wish {
             Wish::Run(request) => {
@@ -150,26 +153,27 @@ impl Desk {
         }
     }
 
-    /// Asks what runs to stop; what was measured is kept.
+    /// Asks the current run to stop. The completed measurements are stored.
     pub(crate) fn stop(&self) {
         if let Some(running) = &locked(&self.state).running {
             running.handle.stop();
         }
     }
 
-    /// Waits for the end of what runs.
+    /// Waits for the end of the current run.
     pub(crate) fn wait(&self) {
         let thread = locked(&self.state).running.as_mut().and_then(|running| running.thread.take());
         if let Some(thread) = thread {
-            // A panic of it was printed when it happened.
+            // A panic of the thread was already printed.
             let _ = thread.join();
         }
     }
 
-    /// Refuses what would take the processors from real storage that is being measured.
+    /// Refuses work that would compete for the processors with a measurement of real storage.
     ///
     /// # Errors
-    /// When such a run goes on.
+    ///
+    /// Returns an error if such a measurement is in progress.
     pub(crate) fn refuse_beside_real(&self) -> Result<()> {
         match &locked(&self.state).running {
             Some(running) if !running.is_modelled => Err(busy()),
@@ -177,7 +181,7 @@ impl Desk {
         }
     }
 
-    /// What is known of the run that goes on, or went on last; and the number from which on it is followed.
+    /// Returns the state of the current or last run, and the number of the next event.
     pub(crate) fn board(&self) -> (Option<Board>, u64) {
         let state = locked(&self.state);
         (state.board.clone(), self.news.borrow().next)
@@ -189,7 +193,7 @@ impl Desk {
         state.board.as_ref().map_or(Statistic::Mean, |board| board.record.header.statistic())
     }
 
-    /// Tells when something has happened.
+    /// Returns a receiver that is notified of changes.
     pub(crate) fn news(&self) -> watch::Receiver<News> {
         self.news.subscribe()
     }

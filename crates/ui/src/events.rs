@@ -1,7 +1,8 @@
-//! What happens, as server-sent events (HTML Living Standard, 9.2) that are resumed by their number.
+//! Events as server-sent events (HTML Living Standard, 9.2), which can be resumed by their number.
 //!
-//! The model: a window gets no envelopes but what it has to change: words to show, figures to draw, or that a piece of its page
-//! must be fetched again. A number that is not kept any more is answered by that, too.
+//! The model: a window receives only the changes to make: text to show, figures to draw, or a
+//! request to fetch a part of its page again. The latter also answers a request for a number that
+//! is no longer stored.
 
 use crate::board::message;
 use crate::pages::Visit;
@@ -13,10 +14,10 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Comments in between, so that a connection that is gone is noticed.
+/// Interval of comments that detect a broken connection.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
-/// `GET /events?from=NUMBER`
+/// Handles `GET /events?from=NUMBER`.
 pub(crate) async fn events(
     Visit { shared, reader, .. }: Visit,
     Query(asked): Query<HashMap<String, u64>>,
@@ -39,8 +40,9 @@ pub(crate) async fn events(
             let silent_changes = news.borrow_and_update().silent_changes;
             let (envelopes, statistic) = (shared.desk.stream.since(next), shared.desk.statistic());
             let mut batch = Vec::new();
-            // Something was missed, or changed without an envelope. That there is none alone means nothing: it may have come with the
-            // ones before, between their news and the look at them.
+            // Something was missed, or changed without an envelope. An empty list means nothing:
+            // the envelope may have been in the previous batch, which was read after the
+            // notification.
             let has_gap = envelopes.first().is_some_and(|envelope| envelope.number != next);
             if has_gap || silent_changes != seen_changes {
                 batch.push(Event::default().data(r#"{"t":"board"}"#));

@@ -1,29 +1,32 @@
-//! What every request has to pass before anything of kurabe hears of it.
+//! Checks that every request must pass before any other part of kurabe sees it.
 //!
-//! The model: a request is admitted by what browsers cannot be made to say wrongly by a foreign page. `Host` keeps out names that
-//! were rebound to this machine, `Origin` and `Sec-Fetch-Site` keep out other pages, the kind of a body keeps out plain forms,
-//! and the cookie keeps out everybody else. The rules are those that Jupyter, CUPS and others arrived at:
-//! W3C Fetch Metadata, RFC 6454 (origin), RFC 9110 7.2 (host).
+//! The model: a request is accepted only if it carries headers that a cross-origin page cannot
+//! forge. `Host` excludes names that were rebound to this machine. `Origin` and `Sec-Fetch-Site`
+//! exclude other pages. The content type excludes plain forms. The cookie excludes everyone else.
+//! Jupyter, CUPS and others use the same rules: W3C Fetch Metadata, RFC 6454 (origin), RFC 9110 7.2
+//! (host).
 
 use crate::shared::Site;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 
-/// Where a browser gets its session: the one place whose body may be a form, for browsers without JavaScript.
+/// Where a browser gets its session. This is the only path whose body may be a form, for browsers
+/// without JavaScript.
 pub(crate) const SESSION_PATH: &str = "/session";
-/// Style and script, which everybody may have.
+/// Style sheet and script, which require no session.
 pub(crate) const ASSETS: &str = "/assets/";
 
-/// Why a request goes no further: it is for another host.
+/// Rejection: the request is for another host.
 pub(crate) const OTHER_HOST: StatusCode = StatusCode::MISDIRECTED_REQUEST;
-/// Another page sent it.
+/// Rejection: another page sent the request.
 pub(crate) const OTHER_PAGE: StatusCode = StatusCode::FORBIDDEN;
-/// Its body is of another kind.
+/// Rejection: the body has another content type.
 pub(crate) const OTHER_KIND: StatusCode = StatusCode::UNSUPPORTED_MEDIA_TYPE;
-/// Its browser was not let in.
+/// Rejection: the browser has no session.
 pub(crate) const NOT_IN: StatusCode = StatusCode::UNAUTHORIZED;
 
-/// Admits a request or tells why not. Whether its browser was let in: some things everybody may have.
+/// Accepts a request or returns the reason for its rejection. The result says whether the browser
+/// has a session, because some paths don't require one.
 pub(crate) fn admit(Parts { method, uri, headers, .. }: &Parts, shared: &Site) -> Result<bool, StatusCode> {
     let is_own = |host: &str| shared.names.iter().any(|name| name.eq_ignore_ascii_case(host));
     let host = only(headers, &header::HOST)?.filter(|host| is_own(host)).ok_or(OTHER_HOST)?;
@@ -36,8 +39,9 @@ pub(crate) fn admit(Parts { method, uri, headers, .. }: &Parts, shared: &Site) -
     if origin.is_some_and(|origin| !own_origin(origin)) {
         return Err(OTHER_PAGE);
     }
-    // A request that the reader made by hand is `none`. Who comes to the first page by a link of another one gets the door,
-    // whose script goes on from there; whatever else another page asks for is refused.
+    // For a request that the user typed, the header is `none`. A link from another page to the
+    // first page leads to the sign-in page, whose script continues from there. All other cross-site
+    // requests are rejected.
     let fetch = |name| only(headers, &HeaderName::from_static(name));
     if fetch("sec-fetch-site")?.is_some_and(|site| !matches!(site, "same-origin" | "none")) {
         let is_link =
@@ -64,7 +68,8 @@ pub(crate) fn admit(Parts { method, uri, headers, .. }: &Parts, shared: &Site) -
     if is_open || is_in { Ok(is_in) } else { Err(NOT_IN) }
 }
 
-/// The value of a header that must not be there twice: who reads the other one reads another request.
+/// Returns the value of a header that must not appear twice, because two readers could then see
+/// different requests.
 fn only<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, StatusCode> {
     let mut values = headers.get_all(name).iter();
     let Some(value) = values.next() else { return Ok(None) };
@@ -80,7 +85,7 @@ fn is_kind(headers: &HeaderMap, kind: &str) -> bool {
     value.split(';').next().is_some_and(|first| first.trim().eq_ignore_ascii_case(kind))
 }
 
-/// The cookies of a request: names and values.
+/// Returns the cookies of a request as names and values.
 pub(crate) fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     headers
         .get_all(header::COOKIE)

@@ -1,4 +1,4 @@
-//! The page: everything that kurabe does, in a browser on the same machine.
+//! The page: kurabe's functions in a browser on the same machine.
 //!
 //! ```text
 //! browser ─► gate ─► routes ─► pages ─► Markup                  reading: rendered here, works without JavaScript
@@ -7,12 +7,12 @@
 //!              └─ Host, Origin, site, session                               server-sent, resumed by number
 //! ```
 //!
-//! The model: pages are made on the server, as markup that escapes every word (`maud`); what the browser adds is a few
-//! hundred lines of script that fetch pieces of pages and put them in their place. One thread serves all windows; a run has
-//! a thread of its own, and goes on when windows close. What may be written is decided by the lab as on the command line,
-//! and the page never asks for more: it writes to no device and to no existing file.
+//! The model: pages are rendered on the server as markup that escapes all text (`maud`). The browser adds a few hundred
+//! lines of script, which fetch parts of pages and insert them. One thread serves all windows. A run has its own
+//! thread and continues when windows close. As on the command line, the lab decides what may be written. The page
+//! never asks for permission to write to a device or to an existing file.
 //!
-//! Non-goals: users, a network, a page that outlives its terminal.
+//! Non-goals: multiple users, access over a network, a page that outlives its terminal.
 
 mod assets;
 mod board;

@@ -1,29 +1,29 @@
-//! An error as the page shows it: what happened, what to do about it, and where that is.
+//! An error as the page shows it: what happened, the remedy, and a link to it.
 //!
-//! The model: what an error mentions of the command line is named as the page names it, with a link to it, where the page
-//! has the same thing. A remedy that mentions more is said to be of the command line.
+//! The model: if an error mentions a part of the command line that the page also has, the page's
+//! name for it is used, with a link. Other remedies are marked as remedies on the command line.
 
 use kurabe_core::mention::{BASELINE, BY, CATALOGUE, LIST, MODELS, Mention, PROFILES, RUN, VARY};
 use kurabe_core::{Error, ErrorKind, Lang, Text, text};
 use kurabe_store::without_passwords;
 
-/// What somebody asked for makes no sense, and what would.
+/// Creates an error for an invalid request, with its remedy.
 pub(crate) fn usage(what: Text, remedy: Text) -> Error {
     ErrorKind::Usage.error(what).remedy(remedy)
 }
 
-/// The words of an error.
+/// The texts of an error.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Message {
     pub(crate) what: Text,
     pub(crate) cause: Option<Text>,
     pub(crate) remedy: Option<Text>,
-    /// Where the remedy is.
+    /// Address of the remedy.
     pub(crate) link: Option<&'static str>,
 }
 
-/// What the page has of the command line: the quotation mark around it, the page's names for it, and where it is; nowhere
-/// if it is on the same page.
+/// Parts of the command line that the page also has: the quotation mark around the mention, the
+/// page's names for it, and its address. `None` if it is on the same page.
 const NAMES: [(&str, Mention, &str, &str, Option<&str>); 9] = [
     ("`", LIST, "the list of runs", "結果の一覧", Some("/runs")),
     ("`", MODELS, "the list of models", "モデルの一覧", Some("/models")),
@@ -45,13 +45,13 @@ impl Message {
             true => text!("on the command line: {remedy}", "コマンドラインでは: {remedy}"; remedy),
             false => remedy,
         });
-        // What was typed into a form for something else may be an address.
+        // The user may have typed a database URL into another field.
         let [what, remedy, cause] = [Some(what), remedy, error.cause().map(Text::same)]
             .map(|text| text.map(|text| text.map(|words| without_passwords(words).into_owned())));
         Self { what: what.unwrap_or_default(), cause, remedy, link: link.flatten().or(runs) }
     }
 
-    /// All of it in a line.
+    /// Returns all texts in a line.
     pub(crate) fn line(&self, lang: Lang) -> String {
         let parts = [Some(&self.what), self.cause.as_ref(), self.remedy.as_ref()];
         parts.into_iter().flatten().map(|part| part.line(lang)).collect::<Vec<_>>().join(" — ")

@@ -1,4 +1,4 @@
-//! The pages, a file each, and what they share.
+//! The pages, one file each, and their common parts.
 
 pub(crate) mod board;
 pub(crate) mod catalogue;
@@ -30,12 +30,12 @@ use serde_json::Value;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-/// A request of a reader, before it is known what is asked.
+/// A request by a reader.
 pub(crate) struct Visit {
     pub(crate) shared: App,
     pub(crate) reader: Reader,
     method: Method,
-    /// The page's own address, to which the choices of language and theme come back.
+    /// Address of the page, to which the choices of language and theme return.
     uri: Uri,
 }
 
@@ -47,27 +47,29 @@ impl FromRequestParts<App> for Visit {
     }
 }
 
-/// What is made for a reader.
+/// Result of a handler.
 pub(crate) enum Made {
-    /// A page under its title.
+    /// A page with its title.
     Page(Text, Markup),
-    /// A page that has a heading of its own, and its title.
+    /// A page that has its own heading, and its title.
     Headed(Text, Markup),
-    /// A piece of a page.
+    /// A fragment of a page.
     Piece(Markup),
-    /// What an action came to.
+    /// The result of an action.
     Data(Value),
-    /// A file of a kind, to be kept under a name if it has one.
+    /// A file: content type, file name if it is to be downloaded, and content.
     File(&'static str, Option<String>, Vec<u8>),
-    /// Anything else.
+    /// Any other response.
     Other(Response),
 }
 
-/// Marks an answer that says in the reader's language what went wrong; any other that failed has yet to be put into words.
+/// Marks a response that already explains its error in the reader's language. Any other failed
+/// response still needs a text.
 #[derive(Clone, Copy)]
 pub(crate) struct InWords;
 
-/// What answers at an address: `work`, done aside, in the reader's language, with what was asked for.
+/// Creates a handler that runs `work` on a blocking thread with the reader's language and the
+/// request's parameters.
 pub(crate) fn made<E, M>(work: fn(&App, Lang, E) -> Result<Made>) -> impl Handler<(M, Visit, E), App>
 where
     E: FromRequest<App, M> + Send + 'static,
@@ -106,7 +108,7 @@ impl Visit {
         }
     }
 
-    /// What went wrong: as a page for who looks at an address, as JSON for the script.
+    /// Returns an error as a page for browsers, or as JSON for the script.
     pub(crate) fn failed(&self, status: StatusCode, error: &Error) -> Response {
         let (message, lang) = (Message::of(error), self.reader.lang);
         let body = if self.method == Method::POST {
@@ -123,7 +125,7 @@ impl Visit {
     }
 }
 
-/// What HTTP calls this kind of error.
+/// Returns the HTTP status for this kind of error.
 fn status_of(error: &Error) -> StatusCode {
     match error.kind() {
         ErrorKind::NoSuchRun => StatusCode::NOT_FOUND,
@@ -152,7 +154,8 @@ fn error_content(message: &Message, lang: Lang) -> Markup {
     }
 }
 
-/// The words for an answer that has none: that of the gate, and of a part that takes requests apart and knows no languages.
+/// Returns the error for a response without a text, either from the gate or from the HTTP library,
+/// which has no translations.
 pub(crate) fn unworded(status: StatusCode) -> Error {
     let what = match status {
         OTHER_HOST => text!(

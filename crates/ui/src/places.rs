@@ -1,4 +1,4 @@
-//! Where something can be measured: file systems, drives and models, as the page lists them.
+//! Places to measure: file systems, drives and models, as listed on the page.
 
 use kurabe_core::environment::Environment;
 use kurabe_core::quantity::format_bytes_decimal;
@@ -10,19 +10,19 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long a page waits for storage that is looked at: far longer than any takes that answers at all.
+/// How long a page waits for a response from storage. Working storage responds much faster.
 const PROBE_TIME: Duration = Duration::from_secs(10);
 
 /// A place to measure.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TargetOffer {
-    /// What a request names.
+    /// The target for a request.
     pub(crate) target: String,
-    /// What it stands on.
+    /// The underlying storage.
     pub(crate) storage: Text,
-    /// What is free there, or how large it is.
+    /// Free space or capacity.
     pub(crate) room: Option<Text>,
-    /// Why it cannot be measured, or not be written.
+    /// Why it can't be measured, or can't be written.
     pub(crate) limit: Option<Text>,
     /// Whether it can be measured at all.
     pub(crate) is_usable: bool,
@@ -31,14 +31,14 @@ pub(crate) struct TargetOffer {
 }
 
 impl TargetOffer {
-    /// What it stands on, and what is free there, in a line.
+    /// Returns the underlying storage and the free space in a line.
     pub(crate) fn line(&self, lang: Lang) -> String {
         let facts = std::iter::once(&self.storage).chain(&self.room);
         Text::join(facts.cloned(), [" · "; 2]).take(lang)
     }
 }
 
-/// The file systems of this machine.
+/// Returns the file systems of this machine.
 pub(crate) fn directories() -> Vec<TargetOffer> {
     let mut own: Vec<PathBuf> = std::env::current_dir().into_iter().collect();
     own.extend(std::env::var_os("HOME").map(PathBuf::from));
@@ -63,7 +63,7 @@ fn directory(path: &Path, is_writable: bool) -> TargetOffer {
     }
 }
 
-/// The drives of this machine, which the page only reads.
+/// Returns the drives of this machine. The page only reads them.
 pub(crate) fn drives() -> Vec<TargetOffer> {
     side_by_side(PROBE_TIME, &block_devices(), PathBuf::as_path, |path| Some(drive(path)))
 }
@@ -85,8 +85,8 @@ fn drive(path: &Path) -> TargetOffer {
     }
 }
 
-/// Looks at all storage at the same time. What gives no answer within `limit` is offered as such, so that storage that
-/// hangs takes nothing but itself from the page.
+/// Examines all storage concurrently. Storage that doesn't respond within `limit` is listed as not
+/// responding, so that a hanging device does not block the page.
 fn side_by_side<S: Clone + Send + 'static>(
     limit: Duration,
     storage: &[S],
@@ -111,7 +111,8 @@ fn silent(path: &Path, limit: Duration) -> TargetOffer {
     }
 }
 
-/// Who uses a drive, so that it could not be written now; or why that cannot be found out.
+/// Returns the user of a drive that prevents writing to it, or the reason why that can't be
+/// determined.
 pub(crate) fn holder(path: &Path) -> Option<Text> {
     let file = File::open(path).ok()?;
     match kurabe_host::claims(&file, path) {
@@ -132,7 +133,7 @@ mod tests {
     #[test]
     fn storage_that_hangs_is_offered_as_such_and_holds_nobody_up() {
         let storage = [PathBuf::from("/hangs"), PathBuf::from("/hangs/too"), std::env::temp_dir()];
-        // One after the other, the last would not be reached.
+        // If the places were examined sequentially, the last one would not be reached.
         static ALL_BEGUN: Barrier = Barrier::new(3);
         let offers = side_by_side(Duration::from_secs(2), &storage, PathBuf::as_path, |path| {
             ALL_BEGUN.wait();

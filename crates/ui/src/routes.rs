@@ -1,12 +1,12 @@
-//! Which address leads where, and what every answer carries.
+//! Routes, and the headers of every response.
 //!
 //! # To add a page
 //!
 //! - Write a file in `pages` (`use super::kit::*`) whose function returns a title and markup around documents of `report`.
-//!   Add its address here, and a link in `ways` (`frame.rs`) if every page leads to it.
-//! - A `GET` changes nothing. An action is a `POST`, which `gate.rs` guards.
-//! - The page works without script and at 360 px: add it to `tests/accessible.rs` and `tests/pictures.rs`, and to
-//!   docs/page.md.
+//!   Add its address here, and a link in `ways` (`frame.rs`) if every page should link to it.
+//! - A `GET` must not change anything. An action is a `POST`, which `gate.rs` guards.
+//! - The page must work without JavaScript and at a width of 360 px. Add it to `tests/accessible.rs`,
+//!   `tests/pictures.rs` and docs/page.md.
 
 use crate::assets::asset;
 use crate::events::events;
@@ -27,12 +27,13 @@ use std::sync::Arc;
 use std::time::Instant;
 use tokio::time::timeout;
 
-/// A form, or a job file that was pasted, is far smaller.
+/// Maximum size of a body. A form or a pasted job file is much smaller.
 const MOST_BODY_BYTES: usize = 256 << 10;
-/// Of who is not in yet: a word of 64 digits, and what stands around it.
+/// Maximum size of a body without a session: a token of 64 digits and what surrounds it.
 const MOST_WORD_BYTES: usize = 1 << 10;
 
-/// What every answer says: nothing is loaded but from here, nothing runs that stands in the markup, nobody frames it.
+/// Headers of every response: resources are loaded only from this server, inline scripts don't run,
+/// and no page can embed it in a frame.
 const HEADERS: [(HeaderName, &str); 6] = [
     (
         header::CONTENT_SECURITY_POLICY,
@@ -40,14 +41,15 @@ const HEADERS: [(HeaderName, &str); 6] = [
          base-uri 'none'; frame-ancestors 'none'",
     ),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-    // Not `no-referrer`: a form without script would come from the origin `null` then (Fetch, "append a request Origin header").
+    // Not `no-referrer`: with it, a form without JavaScript would have the origin `null` (Fetch,
+    // "append a request Origin header").
     (header::REFERRER_POLICY, "same-origin"),
     (header::X_FRAME_OPTIONS, "DENY"),
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
     (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
-/// All addresses, each answered within a time.
+/// Returns the router of all addresses. Each response has a time limit.
 pub(crate) fn router(shared: App, patience: Patience) -> Router {
     Router::new()
         .route("/", get(made(pages::measure::page)))
@@ -85,13 +87,13 @@ pub(crate) fn router(shared: App, patience: Patience) -> Router {
         .with_state(shared)
 }
 
-/// The gate before everything, and words and headers on everything.
+/// Applies the gate to every request, and adds error texts and headers to every response.
 async fn guard(State((shared, patience)): State<(App, Patience)>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let visit = Visit::of(&parts, &shared);
     let mut answer = match admit(&parts, &shared) {
         Ok(is_in) => in_words(answered((parts, body), next, patience, is_in).await, &visit),
-        // Who comes without a session is shown where to get one.
+        // A browser without a session gets the sign-in page.
         Err(NOT_IN) if parts.method == Method::GET => {
             (NOT_IN, frame::answer(pages::session::door(visit.reader))).into_response()
         }
@@ -105,7 +107,8 @@ async fn guard(State((shared, patience)): State<(App, Patience)>, request: Reque
     answer
 }
 
-/// What an admitted request is answered by, once all of it is there: nothing waits for a slow client but his own connection.
+/// Answers an accepted request after receiving its whole body, so that a slow client blocks only
+/// its own connection.
 async fn answered((head, body): (Parts, Body), next: Next, patience: Patience, is_in: bool) -> Response {
     let guest = head.extensions.get::<Arc<Guest>>().cloned();
     let tell = |state| guest.iter().for_each(|guest| guest.change(state));
@@ -126,7 +129,7 @@ async fn answered((head, body): (Parts, Body), next: Next, patience: Patience, i
     answer.unwrap_or_else(|_| StatusCode::SERVICE_UNAVAILABLE.into_response())
 }
 
-/// Puts an answer that failed without words into the reader's.
+/// Gives a failed response without a text one in the reader's language.
 fn in_words(answer: Response, visit: &Visit) -> Response {
     let status = answer.status();
     let has_failed = status.is_client_error() || status.is_server_error();
@@ -134,7 +137,7 @@ fn in_words(answer: Response, visit: &Visit) -> Response {
         return answer;
     }
     let mut worded = visit.failed(status, &pages::unworded(status));
-    // What may be asked instead.
+    // The allowed methods.
     if let Some(methods) = answer.headers().get(header::ALLOW) {
         worded.headers_mut().insert(header::ALLOW, methods.clone());
     }

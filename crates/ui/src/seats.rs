@@ -1,22 +1,23 @@
-//! Seats for connections: so many at a time, and who keeps others waiting goes first.
+//! Limit on concurrent connections: idle clients give way to waiting ones.
 //!
-//! The model: a connection has a seat, and where there is none, the next one waits for it. Then those get up that are waited for
-//! too long themselves: for a request, for its body, or until they have read an answer. Who is being answered stays, and so does a
-//! browser that was let in.
+//! The model: each connection has a seat. If no seat is free, the next connection waits. The server
+//! then closes connections whose client has been idle for too long: before a request, during its
+//! body, or while reading the response. A connection whose request is being processed stays, and so
+//! does a browser with a session.
 
 use crate::shared::locked;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Connections at a time: several windows, each with six as browsers open them.
+/// Maximum number of connections: several windows with six connections each, as browsers open them.
 const MOST_CONNECTIONS: usize = 64;
-/// How long a guest is waited for while others wait for a seat.
+/// How long a client may be idle while others wait for a seat.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How long somebody waits before it is looked whose seat he may have.
+/// Interval at which a waiting connection looks for a seat to take over.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// What there is of them, and who has them.
+/// The seats and their holders.
 pub(crate) struct Seats {
     free: Arc<Semaphore>,
     guests: Mutex<Vec<Weak<Guest>>>,
@@ -29,14 +30,14 @@ pub(crate) struct Guest {
     leave: Notify,
 }
 
-/// What becomes of a guest where others wait.
+/// State of a guest, which matters while other guests are waiting.
 #[derive(Clone, Copy)]
 pub(crate) enum GuestState {
-    /// Since then the client is waited for.
+    /// The server has been waiting for the client since then.
     WaitedFor(Instant),
-    /// A whole request is there, and an answer is made.
+    /// The whole request has arrived and is being processed.
     Answered,
-    /// Its browser was let in.
+    /// The browser has a session.
     Resident,
 }
 
@@ -45,7 +46,7 @@ impl Seats {
         Self { free: Arc::new(Semaphore::new(MOST_CONNECTIONS)), guests: Mutex::default() }
     }
 
-    /// A seat, once there is one; none when there will be none any more.
+    /// Waits for a seat. `None` if the server is closing.
     pub(crate) async fn seat(&self) -> Option<Arc<Guest>> {
         let seat = loop {
             match tokio::time::timeout(LOOK, Arc::clone(&self.free).acquire_owned()).await {
@@ -72,7 +73,7 @@ impl Seats {
 }
 
 impl Guest {
-    /// Another state, which a resident does not get into.
+    /// Changes the state. A resident stays one.
     pub(crate) fn change(&self, state: GuestState) {
         let mut own = locked(&self.state);
         if !matches!(*own, GuestState::Resident) {
@@ -80,7 +81,7 @@ impl Guest {
         }
     }
 
-    /// Waits until others need its seat.
+    /// Waits until another connection needs the seat.
     pub(crate) async fn leaves(&self) {
         self.leave.notified().await;
     }

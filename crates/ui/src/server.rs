@@ -1,10 +1,10 @@
-//! The server: listeners on this machine, connections with limits, and its end.
+//! The server: listeners on this machine, connections with limits, and shutdown.
 //!
-//! The model: one thread serves everything; what takes long is done aside by at most [`ASIDE_THREADS`] others, so that a page
-//! never takes the processors from what is measured. A connection that says nothing, says it too slowly or says too much is
-//! closed.
+//! The model: one thread serves all requests. Long work is done by at most [`ASIDE_THREADS`] other
+//! threads, so that the page does not take processors from a measurement. A connection that sends
+//! nothing, too slowly, or too much is closed.
 //!
-//! The way of a browser into the page.
+//! This file also opens the user's browser.
 
 use crate::desk::Desk;
 use crate::routes;
@@ -29,38 +29,39 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// Bytes of a request's head, cookies of other programs on the same host included.
+/// Maximum size of a request's head in bytes. It includes cookies of other programs on the same
+/// host.
 const MOST_HEAD_BYTES: usize = 64 << 10;
-/// Threads for what takes long.
+/// Number of threads for long work.
 const ASIDE_THREADS: usize = 2;
-/// Windows are told that the server ends, and are not waited for longer.
+/// Time for windows to receive the notification that the server is closing.
 const FAREWELL: Duration = Duration::from_millis(300);
 
-/// What the page is served with.
+/// Settings of the page.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The store; one that machines share is read.
+    /// The store. A shared database is only read.
     pub store: StorePlace,
-    /// The port; 0 is any that is free.
+    /// The port. 0 selects a free one.
     pub port: u16,
-    /// An address beyond this machine.
+    /// An address that other machines can reach.
     pub listen: Option<IpAddr>,
-    /// The language of who has not chosen one.
+    /// The language for readers who have not chosen one.
     pub lang: Lang,
-    /// The command line that records keep.
+    /// The command line for the records.
     pub command: Vec<String>,
-    /// The folder in which servers of models are noted, if there is one.
+    /// The folder in which servers of models are registered, if there is one.
     pub served: Option<PathBuf>,
 }
 
-/// How long a client is waited for.
+/// Time limits for clients and responses.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Who has not sent the head of a request by then will not.
+    /// Maximum time to receive the head of a request.
     pub head: Duration,
-    /// Who has not sent a body by then will not.
+    /// Maximum time to receive the body of a request.
     pub body: Duration,
-    /// What is asked for is made in less.
+    /// Maximum time to create a response.
     pub answer: Duration,
 }
 
@@ -78,12 +79,12 @@ pub struct Ui {
     patience: Patience,
 }
 
-/// Ends a page from another thread.
+/// Handle that closes a page from another thread.
 #[derive(Clone)]
 pub struct Closer(App);
 
 impl Closer {
-    /// Stops what runs, keeps it, and ends the server.
+    /// Stops the current run, stores its results, and closes the server.
     pub fn close(&self) {
         self.0.desk.stop();
         self.0.closing.send_replace(true);
@@ -91,10 +92,11 @@ impl Closer {
 }
 
 impl Ui {
-    /// Takes the port.
+    /// Binds the port.
     ///
     /// # Errors
-    /// When it is taken, or may not be.
+    ///
+    /// Returns an error if the port is in use or not permitted.
     pub fn bind(options: Options) -> Result<Self> {
         let first = options.listen.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
         let (listener, address) = listen(SocketAddr::new(first, options.port))?;
@@ -104,7 +106,8 @@ impl Ui {
         if options.listen.is_some() {
             names.push(address.to_string());
         } else if let Ok((listener, _)) = listen(SocketAddr::new(Ipv6Addr::LOCALHOST.into(), port)) {
-            // Browsers may take `localhost` for either; a machine without IPv6 has the first alone.
+            // Browsers may resolve `localhost` to either address. A machine without IPv6 has only
+            // the first.
             listeners.push(listener);
         }
         let shared = Site {
@@ -121,40 +124,43 @@ impl Ui {
         Ok(Self { shared: Arc::new(shared), listeners, patience: Patience::default() })
     }
 
-    /// Waits for clients as long as this.
+    /// Sets the time limits.
     #[must_use]
     pub fn with_patience(self, patience: Patience) -> Self {
         Self { patience, ..self }
     }
 
-    /// An address that lets one browser in, once.
+    /// Returns an address that lets one browser in, once.
     ///
     /// # Errors
-    /// When the system has no random numbers.
+    ///
+    /// Returns an error if the system has no random numbers.
     pub fn launch_address(&self) -> Result<String> {
         let Site { address, sessions, .. } = &*self.shared;
         Ok(format!("{address}/#{}", sessions.launch()?))
     }
 
-    /// Leads a browser to an address of its own, where there is one to start; the way is there as long as the door.
+    /// Opens a browser with a separate launch address, if one can be started. The address is
+    /// available while the returned [`Door`] exists.
     pub fn open_browser(&self) -> Option<Door> {
         Door::open(&self.launch_address().ok()?)
     }
 
-    /// Has somebody hear all that is told from now on, where it is told.
+    /// Adds a listener that receives all further events of runs.
     pub fn listen(&self, listener: Listener) {
         self.shared.desk.stream.listen(listener);
     }
 
-    /// What ends it.
+    /// Returns the handle that closes the page.
     pub fn closer(&self) -> Closer {
         Closer(Arc::clone(&self.shared))
     }
 
-    /// Serves until it is closed; what ran then is stored.
+    /// Serves until the page is closed. A run in progress is stored.
     ///
     /// # Errors
-    /// When the system gives no executor.
+    ///
+    /// Returns an error if the system can't provide an executor.
     pub fn serve(self) -> Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
@@ -176,7 +182,7 @@ impl Ui {
                 .collect::<std::io::Result<_>>()
                 .map_err(|error| cannot_serve(&error))?;
             let mut closing = shared.closing.subscribe();
-            // The sender lives as long as this.
+            // The sender lives as long as `shared`, so this can't fail.
             let _ = closing.wait_for(|closes| *closes).await;
             accepting.iter().for_each(tokio::task::JoinHandle::abort);
             tokio::time::sleep(FAREWELL).await;
@@ -208,7 +214,7 @@ fn cannot_serve(error: &std::io::Error) -> Error {
 async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats>, head_time: Duration) {
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of descriptors: the connections that are open have to end first.
+            // No file descriptors are left. Open connections must end first.
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -226,7 +232,7 @@ async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats
                 .max_buf_size(MOST_HEAD_BYTES)
                 .serve_connection(TokioIo::new(stream), service);
             tokio::select! {
-                // A client that went away is no news.
+                // A client that disconnected is not an error.
                 _ = served => {}
                 () = guest.leaves() => {}
             }
@@ -234,12 +240,12 @@ async fn accept(listener: tokio::net::TcpListener, app: Router, seats: Arc<Seats
     }
 }
 
-/// A file that leads a browser to the address. Words of a command line are seen by every user of the machine, and an address
-/// lets in whoever comes first; the file is for this user alone.
+/// A file that redirects a browser to the launch address. Other users can see command lines, and
+/// the launch address admits whoever opens it first. Only this user can read the file.
 pub struct Door(PathBuf);
 
 impl Door {
-    /// Starts a browser. Where there is none, the address that was printed has to do.
+    /// Starts a browser. `None` if there is none, in which case the user opens the printed address.
     pub(crate) fn open(address: &str) -> Option<Self> {
         let path = std::env::temp_dir().join(format!("kurabe-ui-{}.html", std::process::id()));
         let mut file =
@@ -267,7 +273,7 @@ impl Door {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // It is in the folder of temporary files; what stays there goes with them.
+        // The file is in the directory for temporary files and is removed with them at the latest.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,22 +1,22 @@
-//! Who may use the page: who has the address that the terminal printed, and the browser that it was opened in.
+//! Sessions: a browser that opens the address printed in the terminal gets access.
 //!
-//! The model: the address carries a word in its fragment, which browsers send to nobody. The page's script posts it once and
-//! gets a cookie for it; the word is worth nothing afterwards. Words are 256 random bits, as Jupyter and others have them, and are
-//! compared in constant time.
+//! The model: the address has a token in its fragment, which browsers don't send. The page's script
+//! posts the token once and receives a cookie. After that, the token is invalid. Tokens are 256
+//! random bits, as in Jupyter and other servers, and are compared in constant time.
 
 use crate::shared::locked;
 use kurabe_core::Result;
 use kurabe_host::random_bytes;
 use std::sync::Mutex;
 
-/// Random bytes of a word.
+/// Random bytes of a token.
 const WORD_BYTES: usize = 32;
-/// Words that were given out and not used; of more the oldest is forgotten.
+/// Maximum number of unused launch tokens. Beyond that, the oldest is dropped.
 const MOST_LAUNCHES: usize = 8;
-/// Browsers with a cookie; of more the one that came first has to come again.
+/// Maximum number of browsers with a cookie. Beyond that, the oldest has to sign in again.
 const MOST_BROWSERS: usize = 32;
 
-/// 64 digits that nobody can guess.
+/// Returns 64 unpredictable hexadecimal digits.
 fn word() -> Result<String> {
     Ok(random_bytes::<WORD_BYTES>()?.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -32,14 +32,15 @@ struct AccessWords {
 }
 
 impl Sessions {
-    /// A word that lets one browser in.
+    /// Creates a token that lets one browser in.
     pub(crate) fn launch(&self) -> Result<String> {
         let word = word()?;
         add(&mut locked(&self.0).launches, word.clone(), MOST_LAUNCHES);
         Ok(word)
     }
 
-    /// The cookie for such a word, which is used up; `None` if it is none.
+    /// Exchanges a launch token for a cookie and invalidates the token. `None` if the token is
+    /// unknown.
     pub(crate) fn enter(&self, launch: &str) -> Result<Option<String>> {
         let cookie = word()?;
         let mut words = locked(&self.0);
@@ -51,7 +52,7 @@ impl Sessions {
         Ok(Some(cookie))
     }
 
-    /// Whether a browser was let in with this cookie.
+    /// Checks whether a browser has a session with this cookie.
     pub(crate) fn is_in(&self, cookie: &str) -> bool {
         locked(&self.0).browsers.iter().any(|word| is_same(word, cookie))
     }
@@ -64,7 +65,7 @@ fn add(words: &mut Vec<String>, word: String, most: usize) {
     words.push(word);
 }
 
-/// Compares without telling by its time how much is right.
+/// Compares in constant time, so that the duration does not reveal how much matches.
 fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && one.bytes().zip(other.bytes()).fold(0, |all, (a, b)| all | (a ^ b)) == 0
 }

@@ -1,4 +1,4 @@
-//! What all requests have in common, and what each says of its reader.
+//! State shared by all requests, and the reader's preferences in each request.
 
 use crate::desk::Desk;
 use crate::gate::cookies;
@@ -12,34 +12,34 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
-/// What all requests have in common.
+/// State shared by all requests.
 pub(crate) struct Site {
-    /// Where the runs are; what measures has it made if it is not there.
+    /// The store. A measurement creates it if it does not exist.
     pub(crate) store: StorePlace,
-    /// Names under which this server is asked for, each with its port: `127.0.0.1:4321`.
+    /// Accepted host names of this server with the port: `127.0.0.1:4321`.
     pub(crate) names: Vec<String>,
     pub(crate) cookie_name: String,
     /// `http://127.0.0.1:4321`
     pub(crate) address: String,
     pub(crate) sessions: Sessions,
     pub(crate) desk: Desk,
-    /// Where servers of models are noted, if anywhere.
+    /// The folder in which servers of models are registered, if there is one.
     pub(crate) served: Option<PathBuf>,
-    /// The language of who has not chosen one.
+    /// The language for readers who have not chosen one.
     pub(crate) lang: Lang,
-    /// Whether the server is on its way out.
+    /// Whether the server is closing.
     pub(crate) closing: watch::Sender<bool>,
 }
 
-/// What a handler is given.
+/// State passed to the handlers.
 pub(crate) type App = Arc<Site>;
 
-/// What is behind a lock, also after a panic of who had it.
+/// Locks a mutex, even if a thread panicked while holding it.
 pub(crate) fn locked<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Does what may take its time beside the thread that serves.
+/// Runs long work on a blocking thread.
 pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| {
         Err(ErrorKind::Internal.error(text!(
@@ -49,14 +49,14 @@ pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + 
     })
 }
 
-/// Who reads: language and theme, as the browser's cookies have them.
+/// The reader's language and theme, from the browser's cookies.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reader {
     pub(crate) lang: Lang,
     pub(crate) theme: Theme,
 }
 
-/// Cookies of the reader's choices; they give no rights.
+/// Cookies with the reader's preferences. They grant no rights.
 pub(crate) const LANG_COOKIE: &str = "kurabe-lang";
 pub(crate) const THEME_COOKIE: &str = "kurabe-theme";
 

@@ -1,5 +1,6 @@
-//! Every page for everybody: axe-core finds nothing against WCAG 2 A and AA in either language, in either theme, on a desk and on a
-//! small phone, and no page is wider than that phone or a sheet of paper.
+//! Accessibility of every page. axe-core finds no violation of WCAG 2 A and AA in either language
+//! and either theme, on a desktop and on a small phone. No page is wider than that phone or a sheet
+//! of paper.
 
 use crate::browsing::Reader;
 use crate::only_read::LoopDevice;
@@ -9,21 +10,22 @@ use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// A window on a desk.
+/// A desktop window.
 const DESK: (u32, u32) = (1280, 900);
-/// The width of a small phone.
+/// A small phone.
 const PHONE: (u32, u32) = (360, 740);
-/// A4 at 96 dots per inch without margins of 1 cm.
+/// A4 at 96 dpi, minus margins of 1 cm.
 const PAPER: (u32, u32) = (718, 1047);
 
-/// Returns the script of axe-core, from the folder that `KURABE_AXE` names, or from target/axe, which `.ci/packages` fills.
+/// Returns the script of axe-core, from the folder that `KURABE_AXE` names, or from target/axe,
+/// which `.ci/packages` fills.
 fn axe() -> Option<String> {
     let usual = || Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("axe");
     let folder = std::env::var_os("KURABE_AXE").map_or_else(usual, PathBuf::from);
     std::fs::read_to_string(folder.join("axe.min.js")).ok()
 }
 
-/// Runs the rules on what is shown: what is wrong, one line for each element.
+/// Runs the rules on the current page and returns the violations, one line for each element.
 fn violations(reader: &Reader, axe: &str) -> Vec<String> {
     let is_in = reader.browser.run("return Boolean(window.axe)");
     if is_in != true {
@@ -43,7 +45,7 @@ fn violations(reader: &Reader, axe: &str) -> Vec<String> {
 const RULES: &str =
     "{ type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }";
 
-/// What is looked at, and what is wrong with it.
+/// Violations found in one language so far.
 struct Looked {
     reader: Reader,
     axe: String,
@@ -59,23 +61,24 @@ impl Looked {
         assert_eq!(self.reader.words("document.documentElement.lang"), self.lang, "{path}");
     }
 
-    /// Keeps a picture of what is shown in target/tmp/pages, for who wants to see it.
+    /// Saves a screenshot of the current page in target/tmp/pages for inspection.
     fn keep(&self, name: &str, width: u32) {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pages");
         write(&self.reader, &folder, &format!("{}-{}-{width}", file_name(name), self.lang));
     }
 
-    /// Checks what is shown in both themes and at both widths, and whether it fits the narrow one and a sheet of paper.
+    /// Checks the current page in both themes and at both widths, and whether it fits the phone and
+    /// a sheet of paper.
     fn check(&mut self, name: &str) {
         let browser = &self.reader.browser;
-        // What is closed is looked at, too.
+        // Collapsed parts are checked as well.
         browser.run(
             "for (const part of document.querySelectorAll('details')) { part.removeAttribute('name'); part.open = true; }",
         );
         for (media, (width, height)) in [("screen", DESK), ("screen", PHONE), ("print", PAPER)] {
             browser.devtools("Emulation.setEmulatedMedia", &json!({ "media": media }));
             browser.resize(width, height);
-            // The pictures that are kept are in the last of them.
+            // The screenshots use the last theme.
             let themes = if self.lang == "en" { ["dark", "light"] } else { ["light", "dark"] };
             for theme in themes.into_iter().filter(|_| media == "screen") {
                 browser.run(&format!("document.documentElement.dataset.theme = '{theme}'"));
@@ -92,19 +95,19 @@ impl Looked {
     }
 }
 
-/// A file's name that tells where a page is.
+/// Returns a file name derived from a page's address.
 pub fn file_name(path: &str) -> String {
     path.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).take(40).collect()
 }
 
-/// What reaches beyond the window, if that makes the page itself scroll sideways.
+/// Returns the elements that extend beyond the window, if they make the page scroll sideways.
 const TOO_WIDE: &str = "const most = document.documentElement.clientWidth;
     if (document.documentElement.scrollWidth <= most) return [];
     return [...document.querySelectorAll('body *')].filter((element) => element.getBoundingClientRect().right > most + 1
         && !element.closest('.scroll')).slice(0, 5).map((element) => element.outerHTML.slice(0, 160))
         .concat('the page is ' + document.documentElement.scrollWidth + ' wide')";
 
-/// Pages that are looked at: a path, and what is there when it is complete.
+/// Returns the pages to check: a path, and a selector that exists when the page is complete.
 pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
     let [one, other] = runs else { panic!("two runs") };
     let compared = format!("/compare?run={one}&run={other}");
@@ -137,14 +140,14 @@ pub fn pages(runs: &[String]) -> Vec<(String, &'static str)> {
     ]
 }
 
-/// Looks at every page in a language.
+/// Checks every page in a language.
 fn is_for_everybody(lang: &'static str) {
     let Some(reader) = Reader::new() else { return };
     let Some(axe) = axe() else {
         return skip("needs axe-core, which .ci/packages fetches");
     };
     let mut looked = Looked { reader, axe, lang, wrong: Vec::new() };
-    // The door in this language, which is chosen by a cookie without rights.
+    // The sign-in page in this language, which a cookie without rights selects.
     looked.reader.go("/assets/");
     let prepared =
         format!("document.cookie = 'kurabe-lang={lang}; path=/'; sessionStorage.setItem('knocked', '1')");

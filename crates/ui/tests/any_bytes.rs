@@ -1,4 +1,4 @@
-//! Laws that hold for whatever is sent: an answer is given that is no failure of the server, nothing panics, and the next one
+//! Laws for any request: the response is not a server error, nothing panics, and the next request
 //! is served.
 
 use crate::client::{Request, Served};
@@ -8,10 +8,11 @@ use std::io::Write;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Panics in threads of the page.
+/// Number of panics in threads of the page.
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts what panics beside this test's own thread. The executor's threads have no name of ours; a page's has one.
+/// Counts panics in the threads of a page, which are identified by their names, but not in the
+/// test's own thread.
 fn count_panics() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -26,7 +27,7 @@ fn count_panics() {
     });
 }
 
-/// A page with a browser that was let in.
+/// A page, and a browser with a session.
 struct Page {
     served: Served,
     cookie: String,
@@ -48,7 +49,7 @@ impl Page {
         Request { body, ..self.served.post(target, "").with("Cookie", &self.cookie) }
     }
 
-    /// An answer that is none of the server's failures, and no panic behind it.
+    /// Checks that the response is not a server error, and that nothing panicked.
     fn holds(&self, request: &Request) -> Result<(), TestCaseError> {
         let answer = self.served.send(request);
         prop_assert!((200..=499).contains(&answer.status), "{:?}: {:?}", request, answer);
@@ -57,7 +58,7 @@ impl Page {
     }
 }
 
-/// Bytes as an address carries them.
+/// Percent-encodes bytes for an address.
 fn encoded(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("%{byte:02X}")).collect()
 }
@@ -78,7 +79,8 @@ fn any_piece() -> impl Strategy<Value = String> {
     prop_oneof![bytes, "[!$-.0-9:;=@-Z_a-z~]{0,24}", words.prop_map(str::to_owned)]
 }
 
-/// An address: one that there is, or near it. A study takes its time, so none is named.
+/// Generates addresses that exist or nearly exist. No study is included, because computing it takes
+/// long.
 fn any_target() -> impl Strategy<Value = String> {
     let roots = prop::sample::select(vec![
         "",
@@ -109,7 +111,7 @@ fn any_target() -> impl Strategy<Value = String> {
     })
 }
 
-/// Bytes that a header may have: others end it, or the whole request.
+/// Generates bytes that are allowed in a header. Others would end the header or the request.
 fn any_value() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop_oneof![0x20..=0x7e_u8, 0x80..=0xff_u8, Just(b'\t')], 0..64)
 }
@@ -215,7 +217,7 @@ fn any_bytes_leave_the_page_as_it_was() {
     let page = Page::new();
     proptest!(cases(), |(bytes in prop::collection::vec(any::<u8>(), 0..400))| {
         let mut stream = page.served.connect();
-        // It may be closed before all is said.
+        // The connection may be closed before everything is sent.
         let _ = stream.write_all(&[b"GET /".as_slice(), &bytes, b"\r\n\r\n"].concat());
         page.holds(&page.get("/choose/lang/ja"))?;
     });

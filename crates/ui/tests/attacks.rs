@@ -1,12 +1,12 @@
-//! What other pages, other programs and other users may try, each as one request that is right but for one thing; none is
-//! served, none does anything, and the page goes on for who was let in.
+//! Attacks by other pages, programs and users. Each is a valid request with one flaw. None may
+//! succeed or have an effect, and the page remains available to the browser with a session.
 
 use crate::client::{Request, Served};
 
 /// A form that would start a run.
 const RUN: &str = r#"{"target":"model:samsung-870-evo","profile":"quick"}"#;
 
-/// A page with a browser that was let in.
+/// A page, and a browser with a session.
 pub struct Attacked {
     pub page: Served,
     cookie: String,
@@ -27,7 +27,7 @@ impl Attacked {
         self.page.post(target, body).with("Cookie", &self.cookie)
     }
 
-    /// A request of who reads Japanese.
+    /// Adds the cookie of a reader who chose Japanese.
     pub fn japanese(&self, mut request: Request) -> Request {
         for (name, value) in &mut request.headers {
             if name == "Cookie" {
@@ -37,7 +37,7 @@ impl Attacked {
         request
     }
 
-    /// Holds the answer to each request against the statuses that it may have.
+    /// Checks that each request is rejected with one of the given statuses.
     fn are_refused(&self, statuses: &[u16], requests: &[Request]) {
         let mut wrong = Vec::new();
         for request in requests {
@@ -50,7 +50,8 @@ impl Attacked {
         assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), requests.len(), wrong.join("\n\n"));
     }
 
-    /// The page is there for who was let in, and nothing was measured.
+    /// Checks that the page is still available to the browser with a session, and that nothing was
+    /// measured.
     fn goes_on(&self) {
         let answer = self.page.send(&self.get("/runs"));
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -113,7 +114,7 @@ fn another_host_is_refused() {
     ];
     let mut requests: Vec<Request> =
         hosts.iter().map(|host| attacked.get("/runs").but("Host", host)).collect();
-    // A page of a name that was rebound to this machine has its own origin.
+    // A page whose name was rebound to this machine has its own origin.
     requests.extend(hosts.iter().map(|host| {
         attacked.post("/measure", RUN).but("Host", host).but("Origin", &format!("http://{host}"))
     }));
@@ -139,7 +140,7 @@ fn another_page_is_refused() {
         format!("https://127.0.0.1:{port}"),
         format!("http://127.0.0.1:{}", port ^ 1),
         "http://127.0.0.1".to_owned(),
-        // Another name of this machine is another page.
+        // Another name of this machine is another origin.
         format!("http://localhost:{port}"),
         format!("http://127.0.0.1:{port}.evil.example"),
         format!("http://127.0.0.1:{port}/"),
@@ -159,7 +160,7 @@ fn another_page_is_refused() {
         requests.push(attacked.get("/runs").with("Sec-Fetch-Site", site));
         requests.push(attacked.post("/measure", RUN).with("Sec-Fetch-Site", site));
     }
-    // Only the first page is come to by a link of another one.
+    // A link from another page may lead only to the first page.
     let link = |request: Request, destination: &str| {
         let request = request.with("Sec-Fetch-Site", "cross-site").with("Sec-Fetch-Mode", "navigate");
         request.with("Sec-Fetch-Dest", destination)
@@ -173,7 +174,7 @@ fn another_page_is_refused() {
         attacked.get("/runs").with("Sec-Fetch-Site", "same-origin").with("Sec-Fetch-Site", "none"),
     ]);
     attacked.are_refused(&[403], &requests);
-    // It gets the door, and not the page, although the cookie is right.
+    // The response is the sign-in page, although the cookie is valid.
     attacked.are_refused(&[401], &[link(attacked.get("/"), "document")]);
     attacked.goes_on();
 }
@@ -215,7 +216,7 @@ fn who_was_not_let_in_is_refused() {
         format!("{}={word}", name.to_uppercase()),
         word.to_owned(),
     ];
-    // Digits alone are the same in upper case.
+    // If the cookie has no letters, it is the same in upper case.
     let cookies = cookies.iter().filter(|cookie| **cookie != attacked.cookie);
     let without = |request: Request| request.without("Cookie");
     let mut requests: Vec<Request> =
@@ -312,7 +313,7 @@ fn no_address_leads_to_a_file() {
     attacked.goes_on();
 }
 
-/// A profile and a model that are right, as files outside.
+/// Writes a valid profile and a valid model outside of kurabe's own files.
 fn data_files(page: &Served) -> [String; 2] {
     let folders =
         [("profiles/quick.toml", "mine-profile.toml"), ("devices/ideal-ram-disk.toml", "mine-model.toml")];
@@ -336,7 +337,7 @@ fn no_file_is_read_because_a_body_names_it() {
             .iter()
             .map(|profile| form(own, profile))
             .collect();
-    // A job of fio names files, and a target may have another beside it.
+    // A fio job can name files, and a target can have another one next to it.
     for line in [
         "read_iolog=/etc/passwd",
         "include /etc/passwd",
@@ -356,7 +357,7 @@ fn no_file_is_read_because_a_body_names_it() {
         "model:".to_owned(),
     ];
     forms.extend(targets.iter().map(|target| form(target, "quick")));
-    // As devices' and profiles' files these are not measured either.
+    // Files of devices and profiles are not accepted either.
     forms.extend([
         form(&profile, "quick"),
         form(&model, "quick"),

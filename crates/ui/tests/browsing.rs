@@ -1,4 +1,5 @@
-//! A reader with Chromium: what is pressed, and what is seen then. Every flow is one that the keyboard can do.
+//! A reader with Chromium: the pressed keys and the resulting pages. Every flow works with the
+//! keyboard alone.
 
 use crate::client::Served;
 use crate::line::Line;
@@ -6,14 +7,14 @@ use kurabe_testkit::browser::{Browser, keys};
 use kurabe_testkit::needs::skip;
 use serde_json::{Value, json};
 
-/// A reader in front of a page of its own.
+/// A reader with a separate page and browser.
 pub struct Reader {
     pub page: Served,
     pub browser: Browser,
 }
 
 impl Reader {
-    /// `None`, with a printed reason, where there is no browser.
+    /// Returns `None`, with a printed reason, if there is no browser.
     pub fn new() -> Option<Self> {
         match Browser::start() {
             Ok(browser) => Some(Self { page: Served::new(), browser }),
@@ -24,7 +25,7 @@ impl Reader {
         }
     }
 
-    /// One that has come in by the address.
+    /// Returns a reader who has signed in with the launch address.
     pub fn inside() -> Option<Self> {
         let reader = Self::new()?;
         reader.browser.open(&reader.page.launch_address);
@@ -52,12 +53,12 @@ impl Reader {
         self.browser.wait_until(&format!("document.querySelector({selector:?})"));
     }
 
-    /// Measures a model to its end, beside what is shown; gives the run's id.
+    /// Measures a model to its end in the background and returns the run's id.
     pub fn measured(&self, model: &str) -> String {
         self.measured_by(&format!("model:{model}"), "quick", "2")
     }
 
-    /// The same of any target, by a profile.
+    /// Measures any target to its end with a profile and returns the run's id.
     pub fn measured_by(&self, target: &str, profile: &str, runs: &str) -> String {
         let script = format!(
             "const done = arguments[0];
@@ -72,7 +73,7 @@ impl Reader {
         self.browser.run_later(&script).as_str().expect("an id").to_owned()
     }
 
-    /// Starts a run on a real file system by the form, which has to be shown.
+    /// Starts a run on a real file system with the form, which must be visible.
     pub fn start(&self, profile: &str, runs: u32) {
         let folder = self.page.folder().join("work");
         std::fs::create_dir_all(&folder).expect("a folder");
@@ -86,7 +87,8 @@ impl Reader {
         self.wait_for("#board [data-goes-on]");
     }
 
-    /// The console holds nothing but what a test expects: no exception, nothing that the policy stopped.
+    /// Checks that the console has only the expected messages: no exceptions, no violations of the
+    /// content security policy.
     pub fn console_is_clean(&self, expected: &[&str]) {
         let lines = self.browser.console();
         let strange: Vec<&String> =
@@ -95,22 +97,22 @@ impl Reader {
     }
 }
 
-/// What the browser logs of the door: it has the status of a refusal.
+/// Console message about the sign-in page, which has an error status.
 pub const DOOR: &str = "401 (Unauthorized)";
 
-/// A folder on a real file system.
+/// Creates a folder on a real file system.
 fn folder(reader: &Reader) -> String {
     let folder = reader.page.folder().join("measured");
     std::fs::create_dir(&folder).expect("a folder");
     folder.to_str().expect("a path").to_owned()
 }
 
-/// Fills the form by keys alone, up to the button that starts.
+/// Fills the form with the keyboard alone, up to the start button.
 fn fill_form(reader: &Reader, target: &str, profile: &str, runs: &str) {
     let browser = &reader.browser;
     browser.tab_to("#measure input[name=other]");
     browser.type_keys(target);
-    // A list chooses what begins with the typed letters.
+    // A list selects the entry that begins with the typed letters.
     for (name, words) in [("profile", profile), ("size", "16M"), ("runs", runs)] {
         browser.tab_to(&format!("#measure select[name={name}]"));
         browser.type_keys(words);
@@ -131,7 +133,7 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     browser.run("window.lines = []; new MutationObserver(() => lines.push(document.querySelector('#say').textContent))
          .observe(document.querySelector('#say'), { childList: true, characterData: true, subtree: true })");
     browser.type_keys(keys::ENTER);
-    // Another unit, by key; the button keeps the focus while tiles fill.
+    // Selects another unit by key. The button keeps the focus while the tiles fill.
     reader.wait_for("#board .units");
     browser.tab_to("#board [data-unit=iops]");
     browser.type_keys(" ");
@@ -163,7 +165,7 @@ fn a_run_is_started_by_keys_and_its_tiles_fill() {
     reader.console_is_clean(&[DOOR]);
 }
 
-/// What is pressed while tiles fill is not lost with the button that a new board brings.
+/// A key press while the tiles fill is not lost when the board replaces the button.
 #[test]
 #[ignore = "slow"]
 fn what_is_held_down_while_tiles_fill_is_pressed() {
@@ -186,7 +188,7 @@ fn what_is_held_down_while_tiles_fill_is_pressed() {
     assert_eq!(reader.words("document.activeElement.dataset.unit"), "iops");
 }
 
-/// From the tiles to the run, and its card is a picture.
+/// Follows the link from the tiles to the run, and checks that its card is a picture.
 fn card_loads(reader: &Reader) {
     reader.browser.tab_to("#board .ways a[href^='/runs/']");
     reader.browser.type_keys(keys::ENTER);
@@ -204,7 +206,7 @@ fn a_run_is_stopped_and_kept() {
     let browser = &reader.browser;
     fill_form(&reader, &folder(&reader), "default", "3");
     browser.type_keys(keys::ENTER);
-    // One cell is over, seven are to come, of seconds each.
+    // One cell is complete. Seven more take several seconds each.
     reader.wait_for("#board .tile.done");
     browser.tab_to("#stop");
     browser.type_keys(keys::ENTER);
@@ -221,7 +223,7 @@ fn a_run_is_stopped_and_kept() {
     let left: Vec<_> =
         std::fs::read_dir(reader.page.folder().join("measured")).expect("the folder").collect();
     assert!(left.is_empty(), "the test file is taken away: {left:?}");
-    // It is in the store as it is on the tiles.
+    // The stored run equals the one on the tiles.
     browser.tab_to("#board .ways a[href^='/runs/']");
     browser.type_keys(keys::ENTER);
     reader.wait_for(".tabs");
@@ -237,7 +239,7 @@ fn a_run_is_stopped_and_kept() {
 fn what_was_unfolded_stays_so_while_tiles_fill() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
-    // That nothing is written to a file that was there, is a remark at the beginning.
+    // A remark at the beginning says that nothing is written to an existing file.
     let file = reader.page.folder().join("precious");
     std::fs::write(&file, vec![7; 16 << 20]).expect("a file");
     fill_form(&reader, file.to_str().expect("a path"), "quick", "3");
@@ -257,14 +259,14 @@ fn what_was_unfolded_stays_so_while_tiles_fill() {
 fn configurations_of_a_target_take_turns() {
     let Some(reader) = Reader::inside() else { return };
     let browser = &reader.browser;
-    // A memory would be asked a million times a second.
+    // A RAM model would process a million requests per second.
     browser.press("#measure input[name=other]", "model:samsung-fit-plus-exfat");
     browser.run("document.querySelector('#measure select[name=profile]').value = 'quick'");
     browser.tab_to("#vary summary");
     browser.type_keys(keys::ENTER);
     browser.tab_to("#vary [data-vary=bs]");
     browser.type_keys("4k");
-    // A value alone is nothing to compare.
+    // A single value is nothing to compare.
     browser.wait_until("document.querySelector('#plan').textContent.includes('alone')");
     browser.type_keys(",16k");
     let command = "document.querySelector('#plan code')?.textContent";
@@ -273,7 +275,7 @@ fn configurations_of_a_target_take_turns() {
     ));
     browser.click("#all");
     reader.wait_for("#board .after .next");
-    // By script: the board is made anew as the other run ends.
+    // By script, because the board is rendered again when the other run ends.
     browser.run("document.querySelector('#board .after .next').click()");
     reader.wait_for(".answer");
     let words = reader.words("document.querySelector('main').textContent");
@@ -306,7 +308,7 @@ fn the_answer_is_on_the_first_screen() {
     }
 }
 
-/// From a verdict to what it rests on, and to the table.
+/// Follows the link from a verdict to its evidence and its table.
 #[test]
 fn a_verdict_unfolds_and_leads_to_its_table() {
     let Some(reader) = Reader::inside() else { return };
@@ -325,7 +327,7 @@ fn a_verdict_unfolds_and_leads_to_its_table() {
     browser.tab_to(&format!("{verdict} .ways a"));
     browser.type_keys(keys::ENTER);
     browser.wait_until("document.querySelector('#table-git-pull:target')");
-    // How near a figure is stands there as a sign, not as a colour alone.
+    // A sign shows the closeness of a figure, not only a colour.
     for (class, sign) in [("good", "✓"), ("open", "≈"), ("bad", "✗")] {
         let cells = format!("[...document.querySelectorAll('.evidence td.{class} small')]");
         let signs = format!("return {cells}.filter((line) => line.textContent.startsWith('{sign} ')).length");
@@ -355,7 +357,7 @@ fn published_figures_are_narrowed_and_lead_to_an_entry() {
     browser.tab_to("form .ways a[href='/catalogue?q=nvme']");
     browser.type_keys(keys::ENTER);
     browser.wait_until("document.querySelector('form .ways a[aria-current]')?.textContent === 'NVMe'");
-    // Rates of either unit are sorted as what they are.
+    // Rates in different units are sorted by value.
     browser.tab_to(".published thead th:nth-child(5) button");
     browser.type_keys(keys::ENTER);
     assert!(first().starts_with("Samsung 9100 Pro 4 TB"), "{}", first());
@@ -398,7 +400,7 @@ fn two_runs_are_ticked_and_compared() {
     }
     let answer = reader.words("document.querySelector('.answer').textContent");
     assert!(answer.contains("faster"), "{answer}");
-    // For a use, whose shares are sliders.
+    // Comparison for a use with weight sliders.
     browser.tab_to(".tabs #use");
     browser.type_keys(keys::ENTER);
     reader.wait_for("#part-use select");
@@ -422,7 +424,7 @@ fn two_runs_are_ticked_and_compared() {
     let small =
         reader.words("document.querySelector('.sliders input[name=share1]').nextElementSibling.textContent");
     assert_eq!(small, "0.6 %");
-    // Parts of nothing are no use.
+    // A use whose shares are all zero is invalid.
     let none: String = (0..4).map(|part| format!("&share{part}=0")).collect();
     let nothing = format!("/compare?run={}&run={}&use=swap&of=swap{none}", ids[0], ids[1]);
     reader.go(&nothing);
@@ -457,7 +459,7 @@ fn language_and_theme_are_chosen_and_stay() {
     browser.click(".choices a[href^='/choose/theme/light']");
     browser.wait_until("document.documentElement.dataset.theme === 'light'");
     assert_eq!(ground(), light);
-    // Light although the system is dark.
+    // Light although the system setting is dark.
     browser.prefer("dark");
     assert_eq!(ground(), light);
     browser.click(".choices a[href^='/choose/theme/auto']");
@@ -476,7 +478,7 @@ fn events_go_on_where_they_were_cut() {
     let line = Line::to(reader.page.port);
     browser.open(&reader.page.launch_address.replace(&reader.page.host(), &line.host()));
     reader.wait_for("#measure");
-    // A listener of the test's own beside the page's, which keeps what it hears.
+    // A second event listener, which records what it receives.
     let listen = "const events = new EventSource('/events?from=0');
          events.onmessage = (event) => ids.push(event.lastEventId + ' ' + event.data);";
     browser.run(&format!("window.ids = []; {listen}"));
@@ -491,7 +493,7 @@ fn events_go_on_where_they_were_cut() {
     reader.wait_for("#board .after");
     assert_eq!(reader.count("#board .tile.done"), 6);
     browser.wait_until("ids.some((line) => line.includes('\"over\":true'))");
-    // Who hears it from the beginning hears the same, in the same order.
+    // A listener that starts from the beginning receives the same events in the same order.
     let cut = browser.run("return ids");
     let whole = browser.run_later(&format!(
         "const done = arguments[0]; const ids = []; {listen}
@@ -503,7 +505,8 @@ fn events_go_on_where_they_were_cut() {
             .take_while(|line| !line.as_str().is_some_and(|line| line.contains("\"over\":true")))
             .cloned()
             .collect();
-        // What changed without an envelope has no number, and is heard with that of the one before.
+        // A change without an envelope has no number, and is delivered with the number of the
+        // previous event.
         let number = |line: &Value| line.as_str().and_then(|line| line.split(' ').next().map(str::to_owned));
         numbered.dedup_by_key(|line| number(line));
         numbered
@@ -537,7 +540,7 @@ fn two_windows_show_the_same_run() {
     let seen = tiles();
     browser.look_at(&second);
     assert_eq!(tiles(), seen);
-    // And a third one that comes late.
+    // A third window is opened late.
     let third = browser.new_window();
     browser.look_at(&third);
     reader.go("/");
@@ -565,10 +568,10 @@ fn an_address_opens_the_door_that_is_shown_already_once() {
     let browser = &reader.browser;
     reader.go("/");
     reader.wait_for("#door");
-    // What stands behind # changes, and nothing is loaded for that.
+    // Only the fragment changes, so nothing is loaded.
     browser.open(&reader.page.launch_address);
     reader.wait_for("#measure");
-    // Another browser comes too late.
+    // Another browser uses the address again.
     browser.devtools("Network.clearBrowserCookies", &serde_json::json!({}));
     browser.open("about:blank");
     browser.open(&reader.page.launch_address);

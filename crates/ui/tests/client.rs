@@ -1,4 +1,4 @@
-//! A page served in this process, and a client that says exactly what it is told to say.
+//! A page served in this process, and a client that sends exactly the given bytes.
 
 use kurabe_core::Lang;
 use kurabe_lab::StorePlace;
@@ -10,12 +10,12 @@ use std::path::Path;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything; it is over at once unless something is wrong.
+/// Maximum time to wait for anything. It is reached only on a failure.
 pub const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// Between two looks at what is waited for.
+/// Interval between checks of a condition.
 pub const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// What every answer with a body has to carry.
+/// Headers that every response with a body must have.
 const HEADERS: [(&str, &str); 5] = [
     ("content-security-policy", "default-src 'none'"),
     ("x-content-type-options", "nosniff"),
@@ -24,10 +24,10 @@ const HEADERS: [(&str, &str); 5] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// A page, served until this goes.
+/// A page that is served until this value is dropped.
 pub struct Served {
     pub port: u16,
-    /// Lets one browser in, once.
+    /// The address that lets one browser in.
     pub launch_address: String,
     closer: Closer,
     thread: Option<JoinHandle<()>>,
@@ -35,12 +35,12 @@ pub struct Served {
 }
 
 impl Served {
-    /// With a new store.
+    /// Serves a page with a new store.
     pub fn new() -> Self {
         Self::waiting(Patience::default())
     }
 
-    /// With other limits of time.
+    /// Serves a page with other time limits.
     pub fn waiting(patience: Patience) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let options = Options {
@@ -61,17 +61,17 @@ impl Served {
         Self { port, launch_address, closer, thread: Some(thread), folder }
     }
 
-    /// Where the store is, and tests may write.
+    /// Returns the folder of the store, in which tests may write.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// `127.0.0.1:4321`
+    /// Returns the host, such as `127.0.0.1:4321`.
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// The word that lets one browser in.
+    /// Returns the token that lets one browser in.
     pub fn word(&self) -> &str {
         self.launch_address.split_once('#').expect("a word").1
     }
@@ -83,15 +83,15 @@ impl Served {
         stream
     }
 
-    /// What bytes are answered by; `None` if the connection was closed without an answer.
+    /// Sends bytes and returns the response. `None` if the connection was closed without one.
     pub fn say(&self, bytes: &[u8]) -> Option<Answer> {
         let mut stream = self.connect();
-        // Who is refused may find the line closed before everything was said.
+        // A rejected client may find the connection closed before everything was sent.
         let _ = stream.write_all(bytes);
         Answer::read(&mut stream)
     }
 
-    /// Enters with a word; gives the cookie.
+    /// Signs in with a token and returns the cookie.
     pub fn enter(&self, word: &str) -> String {
         let body = format!("{{\"word\":\"{word}\"}}");
         let answer = self.send(&self.post("/session", &body));
@@ -107,7 +107,7 @@ impl Served {
         Request::new("GET", target).with("Host", &self.host())
     }
 
-    /// A request as this page's script makes it, but for the cookie.
+    /// Creates a request as the page's script sends it, without the cookie.
     pub fn post(&self, target: &str, body: &str) -> Request {
         let origin = format!("http://{}", self.host());
         Request { body: body.as_bytes().to_vec(), ..Request::new("POST", target) }
@@ -116,7 +116,7 @@ impl Served {
             .with("Content-Type", "application/json")
     }
 
-    /// The answer to a request, which must get one, with the headers that all have.
+    /// Returns the response to a request, and checks that there is one with the common headers.
     pub fn send(&self, request: &Request) -> Answer {
         let answer = self.say(&request.bytes()).unwrap_or_else(|| panic!("no answer to {request:?}"));
         answer.has_headers();
@@ -134,7 +134,7 @@ impl Drop for Served {
     }
 }
 
-/// A request that can be spoilt in one place.
+/// A request in which one part can be made invalid.
 #[derive(Clone)]
 pub struct Request {
     pub method: String,
@@ -148,19 +148,19 @@ impl Request {
         Self { method: method.to_owned(), target: target.to_owned(), headers: Vec::new(), body: Vec::new() }
     }
 
-    /// With one more header.
+    /// Adds a header.
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.as_bytes().to_vec()));
         self
     }
 
-    /// Without a header.
+    /// Removes a header.
     pub fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(own, _)| own != name);
         self
     }
 
-    /// With another value of a header.
+    /// Replaces the value of a header.
     pub fn but(self, name: &str, value: &str) -> Self {
         self.without(name).with(name, value)
     }
@@ -189,7 +189,7 @@ impl fmt::Debug for Request {
     }
 }
 
-/// What was answered.
+/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -198,10 +198,10 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Reads to the end of the connection.
+    /// Reads until the connection is closed.
     pub fn read(stream: &mut TcpStream) -> Option<Self> {
         let mut bytes = Vec::new();
-        // What came before a reset counts.
+        // Data received before a reset counts.
         let _ = stream.read_to_end(&mut bytes);
         let words = String::from_utf8_lossy(&bytes);
         let (head, body) = words.split_once("\r\n\r\n")?;
@@ -217,8 +217,8 @@ impl Answer {
         self.headers.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 
-    /// What forbids a browser to do anything with this but show it. What the reader of requests answers by itself to bytes
-    /// that are none has no body, and nothing to be forbidden.
+    /// Checks the headers that forbid a browser to do anything but display the response. The HTTP
+    /// library's own responses to malformed requests have no body, and need no headers.
     fn has_headers(&self) {
         let is_bare = self.body.is_empty() && matches!(self.status, 400 | 414 | 431);
         for (name, value) in HEADERS {
@@ -228,7 +228,7 @@ impl Answer {
     }
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {

@@ -1,4 +1,4 @@
-//! A drive's own page: its curve grows while it is read, and what it did on two dates is laid over each other.
+//! The page of a drive: its curve grows during the read, and runs of two dates can be overlaid.
 
 use crate::attacks::Attacked;
 use crate::browsing::{DOOR, Reader};
@@ -8,7 +8,7 @@ use kurabe_testkit::browser::keys;
 use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use std::fs::File;
 
-/// As GNOME Disks reads it, a device of this size takes seconds.
+/// Reading a device of this size as GNOME Disks does takes several seconds.
 const DEVICE_BYTES: u64 = 1 << 30;
 
 #[test]
@@ -20,7 +20,7 @@ fn a_model_has_its_curve_on_the_board() {
     wait_until("the run is over", || body("/board").contains("class=\"after\""));
     assert!(body("/board").contains("id=\"plot\""));
     let plot = body("/board/plot");
-    // Rates at the left, access times at the right, over all of the drive.
+    // Rates on the left, access times on the right, over the whole drive.
     for words in ["<svg", "Throughput", "Access time", "GiB"] {
         assert!(plot.contains(words), "{words}: {plot}");
     }
@@ -47,7 +47,7 @@ fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
         skip(LOOP_DEVICE);
         return;
     };
-    // From the list the way leads to the drive, and what writes it stands there to be typed.
+    // The list links to the drive's page, which shows the command for a write test.
     reader.go("/");
     let address = format!("/drive?target={}", device.0.replace('/', "%2F"));
     reader.wait_for(&format!(".place a[href='{address}']"));
@@ -59,7 +59,7 @@ fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
     reader.wait_for("#past .empty");
     browser.wait_until("document.querySelector('#plan code')?.textContent.includes('--destroy-data-on')");
     assert_eq!(reader.words("document.querySelector('#measure select[name=profile]').value"), "gnome-disks");
-    // With many repetitions the first cell takes long: there is a curve before it is over.
+    // With many repetitions, the first cell takes long enough that a curve is shown before it ends.
     browser.run(
         "document.querySelector('#measure select[name=runs]').value = '9';
          new MutationObserver(() => {
@@ -71,7 +71,7 @@ fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
     browser.wait_until("window.early");
     browser.click("#stop");
     reader.wait_for("#board .after");
-    // One that is whole stands below as soon as it is over.
+    // A completed run is listed below as soon as it ends.
     browser.run("document.querySelector('#measure select[name=runs]').value = '1'");
     let dates = || reader.count("#past input[name=run]");
     let before = dates();
@@ -83,13 +83,14 @@ fn the_curve_of_a_drive_grows_and_two_dates_are_laid_over_each_other() {
     assert_eq!((dates(), reader.count("#past input:checked")), (before + 2, 1));
     let named = || reader.words("document.querySelector('#past svg').textContent").matches("20").count();
     let alone = named();
-    // The second one is the run before.
+    // The second one is the previous run.
     browser.run("document.querySelectorAll('#past input[name=run]')[1].id = 'second'");
     browser.tab_to("#second");
     browser.type_keys(" ");
     browser.tab_to("#past button");
     browser.type_keys(keys::ENTER);
-    // Two are ticked before the answer is there, too.
+    // Two boxes are checked even before the response arrives, so the address must have changed as
+    // well.
     browser.wait_until(&format!(
         "location.search.includes('{other}') && document.querySelectorAll('#past input:checked').length === 2"
     ));

@@ -1,11 +1,12 @@
-//! Pages of others in the same browser, which holds the reader's cookie: a page on another port of this machine, which browsers
-//! take for the same site, one under a name that leads here, and one of no origin.
+//! Foreign pages in the same browser, which has the reader's cookie. One is on another port of this
+//! machine, which browsers treat as the same site. One is under a name that resolves to this
+//! machine, and one has an opaque origin.
 
 use crate::browsing::Reader;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
-/// Another server, which answers whatever it is asked with one page.
+/// Another server, which answers every request with the same page.
 struct Other {
     port: u16,
 }
@@ -17,7 +18,7 @@ impl Other {
         let port = listener.local_addr().expect("an address").port();
         std::thread::spawn(move || {
             for mut stream in listener.incoming().map_while(Result::ok) {
-                // A browser may connect and then not ask.
+                // A browser may connect without sending a request.
                 let page = page.clone();
                 std::thread::spawn(move || {
                     if !matches!(stream.read(&mut [0; 1 << 14]), Ok(1..)) {
@@ -35,7 +36,8 @@ impl Other {
     }
 }
 
-/// Tries everything that a page can do to an address, and tells by its title when all of it has come to an end.
+/// Tries everything that a page can do to an address. The title changes when all attempts have
+/// ended.
 const ATTACKS: &str = r#"<!doctype html><title>trying</title>
 <form id="plain" method="post" action="URL/measure" target="frame" enctype="text/plain">
 <input name='{"target":"model:samsung-870-evo","profile":"quick","x":"' value='"}'></form>
@@ -79,7 +81,7 @@ addEventListener('load', async () => {
 });
 </script>"#;
 
-/// What the page of another may come to: an answer that it cannot look into, or none.
+/// Harmless results for a foreign page: a response that it can't read, or none.
 const HARMLESS: [&str; 2] = ["refused", "read opaque 0"];
 
 #[test]
@@ -98,13 +100,13 @@ fn pages_of_others_neither_read_nor_act() {
         assert_eq!(tried.len(), 9, "{tried:?}");
         let harm = tried.iter().find(|(_, came_to)| !HARMLESS.iter().any(|harmless| *came_to == harmless));
         assert_eq!(harm, None, "{address}: {tried:?}");
-        // A frame of it is empty, and its parent sees nothing of it.
+        // A frame with the page is empty, and its parent can't access it.
         assert_eq!(browser.run("try { return framed.contentDocument === null } catch { return true }"), true);
     }
-    // It would read its own page, so it does what it says.
+    // Control: the foreign page can read its own address, so the script works.
     let itself = "const done = arguments[0]; fetch(location.href).then((answer) => done(answer.status))";
     assert_eq!(browser.run_later(itself), 200);
-    // A link leads in, by the door; the reader's own cookie is shown then.
+    // A link leads to the page through the sign-in page, where the reader's cookie is accepted.
     browser.run(&format!("document.body.innerHTML = '<a href=\"{own}/\">kurabe</a>'"));
     browser.click("a");
     browser.wait_until("document.querySelector('#measure')");
@@ -121,7 +123,8 @@ fn a_name_that_was_rebound_leads_nowhere() {
         browser.open(&format!("http://evil.example:{}{path}", reader.page.port));
         browser.wait_until("document.body.innerText.includes('answers to its own address only')");
     }
-    // The page of that name has its own origin, from which it may ask itself; it gets the same.
+    // The page of that name has its own origin, so it may send requests to itself. They get the
+    // same status.
     let ask = "const done = arguments[0];
         Promise.all(['/board', '/measure'].map((path) => fetch(path, path === '/measure'
             ? { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{\"target\":\"model:samsung-870-evo\"}' } : {})))

@@ -1,4 +1,4 @@
-//! Keys that lead somewhere, where nobody types.
+//! Keyboard shortcuts, which do not apply while the user types into a field.
 
 use crate::browsing::{DOOR, Reader};
 
@@ -10,7 +10,7 @@ fn letters_lead_to_pages_but_not_out_of_a_field() {
     reader.go("/runs");
     browser.type_keys("o");
     browser.wait_until("location.pathname === '/models'");
-    // The field has what is typed; Escape lets go of nothing but the list of keys.
+    // The field receives the typed letters. Escape only closes the list of keys.
     browser.type_keys("/");
     browser.type_keys("rv?");
     assert_eq!(
@@ -21,12 +21,12 @@ fn letters_lead_to_pages_but_not_out_of_a_field() {
     browser.type_keys("?");
     reader.wait_for("#keys:popover-open");
     assert!(reader.words("document.querySelector('#keys').textContent").contains("Measure"));
-    // Who switches them off has switched them off.
+    // Switching the shortcuts off is remembered.
     browser.click("#letters");
     browser.run("document.activeElement.blur()");
     reader.go("/models");
     browser.type_keys("r");
-    // A page would have been left by then.
+    // By then, the page would have changed.
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(path(), "/models");
     reader.console_is_clean(&[DOOR]);

@@ -1,11 +1,11 @@
-//! A line between browser and server that can be cut.
+//! A proxy between browser and server whose connections can be cut.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A port that leads to another one. Requests that name it are changed to name the other, as the server answers to its own
-/// name only.
+/// A port that forwards to another one. Requests that name this port are changed to name the other,
+/// because the server accepts only its own name.
 pub struct Line {
     port: u16,
     state: Arc<Mutex<State>>,
@@ -20,7 +20,7 @@ struct State {
 
 impl Line {
     pub fn to(server_port: u16) -> Self {
-        // A name of another length would change the length of what holds it.
+        // A port number with another length would change the length of the requests.
         let listener = std::iter::repeat_with(|| TcpListener::bind(("127.0.0.1", 0)).expect("a port"))
             .take(100)
             .find(|listener| digits(port_of(listener)) == digits(server_port))
@@ -47,17 +47,17 @@ impl Line {
         Self { port, state }
     }
 
-    /// Where the browser comes in.
+    /// Returns the host for the browser.
     pub fn host(&self) -> String {
         format!("127.0.0.1:{}", self.port)
     }
 
-    /// Ends all connections, and takes none.
+    /// Closes all connections and accepts no new ones.
     pub fn cut(&self) {
         self.change(|state| state.is_cut = true);
     }
 
-    /// Takes connections again.
+    /// Accepts connections again.
     pub fn mend(&self) {
         self.change(|state| state.is_cut = false);
     }
@@ -66,7 +66,7 @@ impl Line {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut state);
         for stream in state.open.drain(..) {
-            // It may be closed already.
+            // The connection may be closed already.
             let _ = stream.shutdown(Shutdown::Both);
         }
     }
@@ -75,7 +75,7 @@ impl Line {
 impl Drop for Line {
     fn drop(&mut self) {
         self.change(|state| state.is_over = true);
-        // So that the thread sees it.
+        // Wakes the accepting thread.
         let _ = TcpStream::connect(("127.0.0.1", self.port));
     }
 }
@@ -88,7 +88,7 @@ fn digits(port: u16) -> usize {
     port.to_string().len()
 }
 
-/// Carries bytes until an end closes.
+/// Copies bytes until one side closes.
 fn join(from: &TcpStream, to: &TcpStream, change: impl Fn(&mut [u8]) + Send + 'static) {
     let (mut from, mut to) = (from.try_clone().expect("a handle"), to.try_clone().expect("a handle"));
     std::thread::spawn(move || {
@@ -103,7 +103,7 @@ fn join(from: &TcpStream, to: &TcpStream, change: impl Fn(&mut [u8]) + Send + 's
     });
 }
 
-/// Puts one name in the place of another; a request's head comes in one piece here.
+/// Replaces one name by another. A request's head arrives in one piece here.
 fn renamed(bytes: &mut [u8], [own, other]: &[String; 2]) {
     let mut at = 0;
     while let Some(place) = bytes[at..].windows(own.len()).position(|window| window == own.as_bytes()) {

@@ -1,6 +1,6 @@
-//! The page as its users and its attackers see it.
+//! The page from the perspective of users and attackers.
 
-// Why a test is skipped.
+// Prints the reason for a skipped test.
 #![allow(clippy::print_stderr)]
 
 mod accessible;

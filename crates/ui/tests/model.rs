@@ -1,4 +1,4 @@
-//! The page of a model: what its sliders do.
+//! The page of a model and its sliders.
 
 use crate::browsing::{DOOR, Reader};
 use kurabe_testkit::browser::keys;
@@ -13,7 +13,7 @@ fn a_slider_moved_by_keys_changes_the_figures() {
     let computed = "document.querySelector('#figures table') && !document.querySelector('#figures').hasAttribute('aria-busy')";
     browser.wait_until(computed);
     let before = figures();
-    // What matters most stands first.
+    // The parameters with the largest effect come first.
     reader.wait_for("#movers:not([hidden])");
     let slider = "document.querySelector('#movers input[type=range]')";
     let movers = browser.run("return document.querySelectorAll('#movers input[type=range]').length");
@@ -28,15 +28,15 @@ fn a_slider_moved_by_keys_changes_the_figures() {
     ));
     browser
         .wait_until(&format!("{computed} && document.querySelector('#figures').textContent !== {before:?}"));
-    // Before and now lie on one scale, and the time of each is told.
+    // The unchanged and the changed figures have the same scale, and both times are shown.
     let drawn = browser.run(
         "return ['#figures td.drawn', '#figures figure'].map((one) => document.querySelectorAll(one).length)",
     );
     assert_eq!(drawn, json!([6, 2]));
-    // The device that is saved has the change.
+    // The saved device file contains the change.
     let file = browser.run_later("const done = arguments[0]; fetch(document.querySelector('#device').href).then((answer) => answer.text()).then(done)");
     assert!(file.as_str().is_some_and(|file| file.contains("my-samsung-870-evo")), "{file}");
-    // And back.
+    // Resetting restores the original figures.
     browser.click("#reset");
     browser
         .wait_until(&format!("{computed} && document.querySelector('#figures').textContent === {before:?}"));

@@ -1,11 +1,11 @@
-//! What is there, a file or a device, is only read, whatever is asked of the page.
+//! An existing file or device is only read, whatever the page requests.
 
 use crate::attacks::Attacked;
 use crate::client::Answer;
 use kurabe_testkit::needs::{LOOP_DEVICE, skip};
 use std::process::Command;
 
-/// A device of zeros over a file, until this goes.
+/// A loop device over a file of zeros, until this value is dropped.
 pub struct LoopDevice(pub String);
 
 impl LoopDevice {
@@ -26,7 +26,7 @@ impl Drop for LoopDevice {
     }
 }
 
-/// Measures a target through the page to its end; gives the record.
+/// Measures a target to its end through the page and returns the record.
 fn measured(attacked: &Attacked, target: &str) -> serde_json::Value {
     let form = serde_json::json!({ "target": target, "profile": "quick", "runs": "1" }).to_string();
     let answer = attacked.page.send(&attacked.post("/measure", &form));
@@ -39,7 +39,7 @@ fn measured(attacked: &Attacked, target: &str) -> serde_json::Value {
     serde_json::from_str::<serde_json::Value>(&body).expect("JSON")["run"].take()
 }
 
-/// Directions of what was measured.
+/// Returns the directions of the measured cells.
 fn directions(record: &serde_json::Value) -> Vec<&str> {
     record["cells"].as_array().expect("cells").iter().filter_map(|cell| cell["direction"].as_str()).collect()
 }

@@ -1,5 +1,5 @@
-//! Pictures of the pages: `KURABE_WRITE_PICTURES=1` writes those of docs/ anew, `KURABE_WRITE_PICTURES=FOLDER` all pages as wholes, for
-//! who changes them to look at.
+//! Screenshots of the pages. `KURABE_WRITE_PICTURES=1` rewrites those of docs/.
+//! `KURABE_WRITE_PICTURES=FOLDER` writes all pages in full height, for developers who change them.
 
 use crate::accessible;
 use crate::browsing::Reader;
@@ -7,32 +7,32 @@ use crate::served::{read, served};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// A picture above this is too heavy for a repository.
+/// Size above which a picture is too large for the repository.
 const MOST_BYTES: usize = 150_000;
 
-/// Width, height, theme, and what the name ends in: those of docs/.
+/// Width, height, theme and name suffix of the screenshots in docs/.
 const FORMS: [(u32, u32, &str, &str); 1] = [(1280, 860, "light", "")];
-/// The same of all pages: from the narrowest telephone to 4K, and on paper.
+/// The same for all pages: from the narrowest phone to 4K, and on paper.
 const ALL_FORMS: [(u32, u32, &str, &str); 4] = [
     (1280, 860, "light", ""),
     (360, 740, "dark", "-small"),
     (3840, 2160, "light", "-large"),
     (PAPER_WIDTH, 1123, "dark", PAPER),
 ];
-/// A4 at 96 dots per inch.
+/// A4 at 96 dpi.
 const PAPER_WIDTH: u32 = 794;
 const PAPER: &str = "-paper";
-/// Longer pages are cut here.
+/// Height at which longer pages are cut.
 const LONGEST: u64 = 6000;
 
 #[test]
 fn pages_are_written_as_pictures() {
-    // A tool for docs, which tests nothing.
+    // This is a tool for the documentation, not a test.
     let Some(place) = std::env::var_os("KURABE_WRITE_PICTURES") else { return };
-    // The list of places has the working directory, which is of no interest to others.
+    // The list of places includes the working directory, which should not be visible.
     std::env::set_current_dir("/").expect("the root");
     let Some(reader) = Reader::inside() else { return };
-    // One of them twice, so that there is something over time.
+    // One model is measured twice, so that it has a history.
     reader.measured("samsung-870-evo");
     let runs = ["samsung-870-evo", "intel-x25m-g2"].map(|model| reader.measured(model));
     let (_server, socket) = served(reader.page.folder(), "hua722020-usb");
@@ -46,7 +46,7 @@ fn pages_are_written_as_pictures() {
             resize(&reader, (width, height));
             reader.go(&format!("/choose/theme/{theme}"));
             reader.go(&format!("/choose/lang/{lang}"));
-            // So much that the last second is one of them all.
+            // Enough reads that the last second is representative of all.
             read(&socket, 300);
             if place == "1" {
                 of_the_manual(&reader, &ending, (width, height));
@@ -57,7 +57,7 @@ fn pages_are_written_as_pictures() {
     }
 }
 
-/// The pages that docs/ shows.
+/// Writes the screenshots for docs/.
 fn of_the_manual(reader: &Reader, ending: &str, size: (u32, u32)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/pictures/ui");
     measuring(reader, &folder, ending, size);
@@ -66,7 +66,7 @@ fn of_the_manual(reader: &Reader, ending: &str, size: (u32, u32)) {
     write(reader, &folder, &format!("model-{ending}"));
 }
 
-/// A run that goes on, some tiles filled.
+/// Takes a screenshot of a run in progress, with some tiles filled.
 fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32, u32)) {
     let browser = &reader.browser;
     browser.press("input[name=other]", "/tmp");
@@ -74,10 +74,10 @@ fn measuring(reader: &Reader, folder: &Path, ending: &str, (width, height): (u32
         browser.run(&format!("document.querySelector('#measure select[name={field}]').value = '{value}'"));
     }
     browser.click("#all");
-    // The tiles of the run before are there until the new one has begun.
+    // The tiles of the previous run are visible until the new run has begun.
     reader.wait_for("#board [data-goes-on]");
     browser.wait_until("document.querySelector('#board [data-goes-on]') && document.querySelectorAll('.tile.done').length === 5");
-    // What else the machine does is of no interest.
+    // Loop devices of this machine should not be visible.
     browser.run(
         "for (const place of document.querySelectorAll('.place'))
              if (/^.dev.loop/.test(place.textContent.trim())) place.remove()",
@@ -105,14 +105,14 @@ fn of_all(reader: &Reader, runs: &[String], folder: &Path, ending: &str, (width,
     }
 }
 
-/// Wide pictures are scaled down.
+/// Wide screenshots are scaled down.
 fn resize(reader: &Reader, (width, height): (u32, u32)) {
     let scale = if width > 1000 { 0.75 } else { 1.0 };
     let size = json!({ "width": width, "height": height, "deviceScaleFactor": scale, "mobile": false });
     reader.browser.devtools("Emulation.setDeviceMetricsOverride", &size);
 }
 
-/// Writes a picture of what is shown.
+/// Writes a screenshot of the current page.
 pub fn write(reader: &Reader, folder: &Path, name: &str) {
     let picture = reader.browser.picture();
     std::fs::create_dir_all(folder).expect("a folder");

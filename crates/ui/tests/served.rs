@@ -1,4 +1,5 @@
-//! Models that are served: found, asked, told things, and said to be dead when they are.
+//! Served models: they are listed, queried and changed, and shown as dead when their server has
+//! died.
 
 use crate::attacks::Attacked;
 use crate::browsing::{DOOR, Reader};
@@ -10,7 +11,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-/// A model in memory, served at a socket in the folder of a page, and noted where the page looks.
+/// Serves a model in memory at a socket in a page's folder, and registers it where the page looks.
 pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
     let request = ServedRequest {
         target: format!("model:{model}").into(),
@@ -32,7 +33,7 @@ pub fn served(folder: &Path, model: &str) -> (RunningServer, PathBuf) {
     (prepared.and_then(PreparedServer::start).expect("a server"), socket)
 }
 
-/// Reads 4 KiB so many times by NBD, the old way (`NBD_OPT_EXPORT_NAME`).
+/// Reads 4 KiB several times over NBD, with the old handshake (`NBD_OPT_EXPORT_NAME`).
 pub fn read(socket: &Path, times: u64) {
     let mut client = UnixStream::connect(socket).expect("a connection");
     client.set_read_timeout(Some(TIME_LIMIT)).expect("a limit");
@@ -41,7 +42,7 @@ pub fn read(socket: &Path, times: u64) {
         client.read_exact(&mut vec![0; length]).expect("an answer");
     };
     take(&[], 18);
-    // Flags (fixed newstyle, no zeroes), then an option without a name.
+    // Flags (fixed newstyle, no zeroes), then an option with an empty name.
     take(&[&[0, 0, 0, 3][..], b"IHAVEOPT", &[0, 0, 0, 1, 0, 0, 0, 0]].concat(), 10);
     for time in 0..times {
         let place = (time * 4096).to_be_bytes();
@@ -65,7 +66,7 @@ impl Page {
         body
     }
 
-    /// Where the only server that is shown is told something.
+    /// Returns the address for requests to the only server shown.
     fn target(&self) -> String {
         let body = self.body();
         let behind = body.split("data-post=\"").nth(1).expect("a form");
@@ -105,7 +106,7 @@ fn what_is_served_is_shown_and_told_things() {
     }
     let target = page.target();
 
-    // Whoever was not let in tells it nothing, and neither does another page.
+    // Neither a browser without a session nor a foreign page can change the server.
     let cut = json!({ "do": "cut" });
     let stranger = page.0.page.send(&page.0.page.post(&target, &cut.to_string()));
     let foreign = page.0.post(&target, &cut.to_string()).but("Origin", "http://evil.example");
@@ -118,7 +119,7 @@ fn what_is_served_is_shown_and_told_things() {
     assert_eq!(server.figures().expect("figures").cuts.len(), 1);
     assert!(page.body().contains("power cut after 0 writes"));
 
-    // A live parameter, what is none, and what nobody may say.
+    // A live parameter, an unknown parameter, and unknown servers.
     let set = |parameter: &str| json!({ "do": "set", "parameter": parameter, "value": "70 us" });
     assert_eq!(page.tell(&target, &set("sata.command")).0, 200);
     assert!(page.body().contains("sata.command = 70 us"), "the new value stands there");
@@ -171,7 +172,7 @@ fn what_is_served_is_told_things_by_a_form_and_shown_as_it_goes_on() {
     browser.click("#served button[value=cut]");
     browser.wait_until("document.querySelector('#served form:nth-of-type(2) output').textContent === '✓'");
     browser.wait_until("document.querySelector('#served section').textContent.includes('power cut after')");
-    // What was typed and unfolded is there still.
+    // The typed value and the expanded part are still there.
     assert_eq!(reader.words("document.querySelector('#served details[open] input').value"), "70 us");
     browser.click("#served button[value=set]");
     browser.wait_until("document.querySelector('#served select').textContent.includes('host.in_flight = ')");

@@ -1,4 +1,4 @@
-//! Clients that say too much, too slowly or nothing at all, and bytes that are no requests.
+//! Clients that send too much, too slowly or nothing at all, and bytes that are not valid requests.
 
 use crate::client::{Answer, Served, wait_until};
 use kurabe_ui::Patience;
@@ -6,13 +6,13 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A page that does not wait long.
+/// Serves a page with short time limits.
 fn impatient() -> Served {
     let limit = Duration::from_secs(1);
     Served::waiting(Patience { head: limit, body: limit, answer: Patience::default().answer })
 }
 
-/// The page is there, as soon as there is room again.
+/// Checks that the page responds as soon as a seat is free.
 fn goes_on(page: &Served) {
     let request = page.get("/").bytes();
     wait_until("the door is shown", || page.say(&request).is_some_and(|answer| answer.status == 401));
@@ -46,7 +46,7 @@ fn a_body_that_does_not_come_is_not_waited_for() {
 #[test]
 fn a_hundred_connections_do_not_keep_others_out() {
     let page = impatient();
-    // They say nothing and stay as long as they are let.
+    // They send nothing and stay connected as long as the server allows.
     let held: Vec<TcpStream> = (0..100).map(|_| page.connect()).collect();
     goes_on(&page);
     for mut stream in held {
@@ -56,7 +56,7 @@ fn a_hundred_connections_do_not_keep_others_out() {
     }
 }
 
-/// As long as others wait for their place, and not for as long as a body may take.
+/// Clients with slow bodies lose their seats when others wait, before the time limit for bodies.
 #[test]
 fn slow_bodies_keep_nobody_out() {
     let page = Served::new();
@@ -87,7 +87,7 @@ fn who_was_let_in_keeps_his_place() {
     resident.write_all(kept.as_bytes()).expect("written");
     assert!(resident.read(&mut [0; 1 << 16]).expect("an answer") > 0);
     let strangers: Vec<TcpStream> = (0..64).map(|_| page.connect()).collect();
-    // Places of strangers are free by then.
+    // The seats of clients without a session are free by then.
     goes_on(&page);
     let request = page.get("/runs").with("Cookie", &cookie).bytes();
     resident.write_all(&request).expect("written");
@@ -141,7 +141,7 @@ fn bytes_that_are_no_request_are_refused() {
         vec![0; 1000],
         vec![0xff; 1000],
         b"\r\n\r\n\r\n\r\n".to_vec(),
-        // A hello of TLS, and of HTTP/2.
+        // The first bytes of TLS and of HTTP/2.
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
         b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
         b"SSH-2.0-OpenSSH_9.2\r\n".to_vec(),

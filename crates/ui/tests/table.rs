@@ -1,9 +1,10 @@
-//! Every table as a picture.
+//! Saving every table as a picture.
 
 use crate::browsing::{DOOR, Reader};
 use kurabe_testkit::browser::keys;
 
-/// What was to be saved, as the picture that it holds: its width and height, and how many of its pixels are not of the ground.
+/// Waits for the saved picture and returns its width, its height, and the number of pixels that
+/// differ from the background.
 const SAVED: &str = "const done = arguments[0];
     const look = async () => {
         const saved = window.saved;
@@ -18,7 +19,7 @@ const SAVED: &str = "const done = arguments[0];
     };
     look();";
 
-/// Keeps what is saved instead of saving it, and the words that are written on it.
+/// Captures the saved picture and the text drawn on it, instead of saving it to a file.
 const KEEP: &str = "let picture;
     window.written = [];
     const write = CanvasRenderingContext2D.prototype.fillText;
@@ -52,9 +53,9 @@ fn a_table_is_saved_as_a_picture_in_both_languages_and_themes() {
             browser.run("return document.querySelector('#figures table').getBoundingClientRect().width");
         assert_eq!(saved["kind"], "image/png", "{saved}");
         assert_eq!(saved["name"], "Samsung 870 EVO 1 TB.png", "{saved}");
-        // Twice as fine as the screen, with a margin.
+        // Twice the resolution of the screen, with a margin.
         assert!(size("width") >= 2.0 * shown.as_f64().unwrap_or(f64::INFINITY), "{saved} beside {shown}");
-        // Who sees the picture alone is told what the page says beside the table.
+        // The picture must include the note that the page has next to the table.
         let written = saved["written"].as_str().unwrap_or_default();
         assert!(written.contains(note), "{note}: {written}");
         let share = size("inked") / (size("width") * size("height"));

@@ -1,4 +1,4 @@
-//! What is wrong is told by the page, in the language of its reader, whichever part of the server found it.
+//! The page explains errors in the reader's language, whichever part of the server detects them.
 
 use crate::attacks::Attacked;
 use crate::client::Request;
@@ -10,7 +10,7 @@ fn is_told(attacked: &Attacked, request: Request, status: u16, english: &str, ja
         let kind = if request.method == "POST" { "application/json" } else { "text/html" };
         assert!(answer.header("content-type").is_some_and(|own| own.starts_with(kind)), "{answer:?}");
         assert!(answer.body.contains(words), "{request:?} is told {words}:\n{answer:?}");
-        // What to do about it.
+        // The remedy.
         let remedy = if request.method == "POST" { "\"remedy\":\"" } else { "class=\"notice\"" };
         assert!(answer.body.contains(remedy), "{answer:?}");
     }

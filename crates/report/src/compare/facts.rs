@@ -1,4 +1,5 @@
-//! The names of the facts that distinguish runs, what they can do to the figures, and the names of cells.
+//! Names of the facts that distinguish runs, their possible effects on the figures, and the names
+//! of cells.
 
 use crate::{machine::seen::seen_list, words};
 use kurabe_compare::{
@@ -12,10 +13,10 @@ use kurabe_core::workload::Data;
 use kurabe_core::{Error, ErrorKind, Text, mention::ENGINE, text};
 use serde::Serialize;
 
-/// The words of a pivot.
+/// Functions that turn the keys, values, effects and cells of a pivot into text.
 pub const PIVOT_WORDS: PivotWords = PivotWords { key, value, effect, cell: cell_name };
 
-/// A difference in words.
+/// A difference as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spoken {
@@ -55,12 +56,12 @@ pub(crate) fn spoken_effect(difference: &Difference) -> Option<Text> {
     effect(difference.fact).filter(|_| difference.differs() && !is_between_models(difference))
 }
 
-/// That something cannot be written as JSON.
+/// Wraps an error of the JSON serializer.
 pub(crate) fn no_json(error: serde_json::Error) -> Error {
     ErrorKind::Internal.error(text!("cannot write JSON", "JSON を書けません")).because(error)
 }
 
-/// What a fact is.
+/// Returns the display name of a fact.
 pub(crate) fn name(fact: Fact) -> Text {
     match fact {
         Fact::Tool => text!("tool", "ツール"),
@@ -95,7 +96,7 @@ pub(crate) fn name(fact: Fact) -> Text {
     }
 }
 
-/// What a difference in a fact does to the figures, where that is known.
+/// Describes the effect of a difference on the figures, if it is known.
 fn effect(fact: Fact) -> Option<Text> {
     Some(match fact {
         Fact::Tool => text!(
@@ -147,7 +148,7 @@ fn effect(fact: Fact) -> Option<Text> {
     })
 }
 
-/// The value of a fact; of none, that the record does not tell it.
+/// Returns a fact's value as text. A missing value is shown as unknown.
 pub(crate) fn value(value: Option<&FactValue>) -> Text {
     let Some(value) = value else { return text!("not told", "不明") };
     match value {
@@ -185,7 +186,7 @@ pub(crate) fn value(value: Option<&FactValue>) -> Text {
     }
 }
 
-/// The statistic of figures that another tool printed.
+/// Returns the display name of the statistic that another tool printed.
 fn printed(statistic: PrintedStatistic) -> Text {
     match statistic {
         PrintedStatistic::Mean => text!("one mean", "平均値のみ"),
@@ -197,7 +198,7 @@ fn printed(statistic: PrintedStatistic) -> Text {
     }
 }
 
-/// A key by which runs are laid out.
+/// Returns the display name of a pivot key.
 fn key(source: &KeySource) -> Text {
     match source {
         KeySource::Fact(fact) => name(*fact),
@@ -209,12 +210,14 @@ fn key(source: &KeySource) -> Text {
     }
 }
 
-/// `read RND 4 KiB Q1 T1 #2`: a cell's direction, label, and what neither tells.
+/// Returns the direction and label of a cell with a note on the other parameters, as in
+/// `read RND 4 KiB Q1 T1 #2`.
 pub(crate) fn cell_name(cell: &CellName) -> Text {
     words::directed(cell.direction, &full_label(&cell.key, &cell.label))
 }
 
-/// ` (block size 4 KiB / 8 KiB)`: what keeps a cell from meeting the nearest of the other run; nothing if there is none.
+/// Returns the parameters that distinguish a cell from the nearest cell of the other run, as in
+/// ` (block size 4 KiB / 8 KiB)`. Empty if there is no such cell.
 pub(crate) fn unlike(alone: &Alone) -> Text {
     let Some(nearest) = &alone.nearest else { return Text::default() };
     let [own, other] = [&alone.name.key, &nearest.key].map(|key| match key {
@@ -234,12 +237,12 @@ pub(crate) fn unlike(alone: &Alone) -> Text {
     text!(" ({unlike})", "({unlike})"; unlike)
 }
 
-/// `RND 4 KiB Q1 T1 #2`: the step's name with what it does not tell.
+/// Returns a step's label with a note on the parameters that it omits, as in `RND 4 KiB Q1 T1 #2`.
 pub(crate) fn full_label(key: &CellKey, label: &str) -> Text {
     Text::join([Text::same(label), note(key, label)], ["", ""])
 }
 
-/// What the name of its cell does not tell, to be written behind it: ` in 64 KiB`, ` #2`; mostly nothing.
+/// Returns the suffix for parameters that a cell's label omits: ` in 64 KiB`, ` #2`. Usually empty.
 pub(crate) fn note(key: &CellKey, label: &str) -> Text {
     let mut notes = Vec::new();
     if let CellKey::Io { within, warm_up_passes, times_as_long, beside, .. } = key {

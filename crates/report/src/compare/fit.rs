@@ -1,4 +1,5 @@
-//! Whether a storage is fit for a use: one sentence, and each limit with what was measured and where it is from.
+//! Whether a storage device is fit for a use: one sentence, then each limit with the measured value
+//! and its source.
 
 use crate::compare::recommend::operations;
 use crate::doc::{Doc, Paragraph, Role};
@@ -11,7 +12,7 @@ use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
 
-/// The page of a verdict that a run led to.
+/// Renders the verdict on a run's fitness for a use.
 pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     let mut doc = Doc::new();
     let role = match fit.verdict {
@@ -37,7 +38,7 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     doc
 }
 
-/// Parameters of a model that decide how long a flush takes, and that are assumed.
+/// Names the assumed parameters of a model that determine the duration of a flush.
 fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
     const DECIDE: [&str; 3] = ["write_cache", "write_cache_kept", "power_loss_protection"];
     if !fit.limits.iter().any(is_of_flushes) {
@@ -55,7 +56,7 @@ fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
     })
 }
 
-/// That a model of a device says nothing of the file system above it.
+/// Notes that a device model does not include the file system above it.
 fn without_file_system(fit: &Fit, record: &RunRecord) -> Option<Text> {
     let is_model = record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model);
     (is_model && fit.limits.iter().any(is_of_flushes)).then(|| {
@@ -70,7 +71,7 @@ fn is_of_flushes(limit: &JudgedLimit) -> bool {
     matches!(limit.measured, MeasuredLimit::Percentile { of: OpKind::Sync, .. })
 }
 
-/// The answer in a sentence.
+/// Summarizes the verdict in a sentence.
 pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
     let title = title(fit);
     let by = match record.header.model {
@@ -99,7 +100,7 @@ pub fn fit_answer(fit: &Fit, record: &RunRecord) -> Text {
     words::sentence(&words)
 }
 
-/// That a cache may have taken all writes, and what would tell.
+/// Warns that a cache may have absorbed all writes, and says how much to write to find out.
 fn cache_words(doubt: &CacheDoubt) -> Text {
     let written = format_bytes_decimal(doubt.written_bytes);
     let needed = format!("{:.0}GB", (doubt.needed_bytes as f64 / 1e9).ceil());
@@ -117,10 +118,11 @@ fn cache_words(doubt: &CacheDoubt) -> Text {
     )
 }
 
-/// What a script learns by the exit code.
+/// Turns the verdict into the exit code of a script.
 ///
 /// # Errors
-/// When the storage is not fit, or that is not clear.
+///
+/// [`ErrorKind::Unfit`] if the storage is not fit, and [`ErrorKind::Unclear`] if that is not clear.
 pub fn accept_fit(fit: &Fit) -> Result<()> {
     let name = shown::line(&fit.name);
     match fit.verdict {
@@ -133,7 +135,7 @@ pub fn accept_fit(fit: &Fit) -> Result<()> {
     }
 }
 
-/// The use, amid the words of both languages.
+/// Returns the title of the use with its count, for a sentence.
 fn title(fit: &Fit) -> Text {
     let title = fit.title.map(shown::line);
     let counted = match fit.count {
@@ -143,8 +145,8 @@ fn title(fit: &Fit) -> Text {
     words::amid(&counted)
 }
 
-/// The measured value next to the limit. How probable it is from the repetitions is said only where that leaves the answer open: a high
-/// probability would speak for the repetitions alone.
+/// Returns the measured value next to the limit. The probability from the repetitions is added only
+/// if the answer is open: a high probability would reflect only the scatter of the repetitions.
 fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict, record: &RunRecord) -> Text {
     let facts = facts(limit);
     let is_measured = record.header.model.is_none();
@@ -160,7 +162,7 @@ fn decisive_words(limit: &JudgedLimit, verdict: FitVerdict, record: &RunRecord) 
     }
 }
 
-/// The measured value next to the limit.
+/// Returns the measured value next to the limit.
 fn facts(limit: &JudgedLimit) -> Text {
     match &limit.measured {
         MeasuredLimit::Percentile { of, share, at_most_ns, value_ns, operations: count, .. } => {
@@ -209,7 +211,7 @@ fn facts(limit: &JudgedLimit) -> Text {
     }
 }
 
-/// A limit in a line: what was measured, and what breaking it would mean.
+/// Describes a limit in a line: the measured value, and the consequence if the limit is exceeded.
 fn limit_line(limit: &JudgedLimit) -> Text {
     let (facts, reason) = (facts(limit), &limit.reason);
     match limit.verdict() {

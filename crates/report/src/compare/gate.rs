@@ -1,19 +1,21 @@
-//! A comparison that a script takes for an answer: what it asks for ends it with an exit code of its own.
+//! Comparison as a check in a script. Each condition has its own exit code.
 
 use crate::compare::{cell_name, verdict};
 use kurabe_compare::{ComparedCell, Pair};
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_stats::Verdict;
 
-/// What a script does not accept of a comparison.
+/// Conditions under which a script rejects a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Unaccepted {
-    /// A cell in which another run is slower than the baseline, by more than this share with certainty.
+    /// A cell in which another run is slower than the baseline by more than this share, with
+    /// confidence.
     Slower {
-        /// The margin, if none is named: what does not matter fails nothing, and chance alone does not reach so far.
+        /// Share by which the run may be slower. Default: the margin, so that irrelevant and random
+        /// differences don't fail the check.
         beyond: Option<f64>,
     },
-    /// A cell of which nothing is known for certain.
+    /// A cell without a clear verdict.
     Unclear,
     /// A cell in which another run is faster or slower by more than the margin.
     Different,
@@ -42,10 +44,11 @@ impl Unaccepted {
     }
 }
 
-/// Accepts a comparison, or names the first cell for which it is not accepted.
+/// Checks a comparison and names the first cell that meets a condition.
 ///
 /// # Errors
-/// Of the kind of the first condition, in their order, that a cell meets.
+///
+/// Returns an error of the kind of the first condition, in the given order, that any cell meets.
 pub fn accept(pairs: &[Pair], conditions: &[Unaccepted]) -> Result<()> {
     for condition in conditions {
         let cells = pairs.iter().flat_map(|pair| pair.cells.iter().map(move |cell| (pair, cell)));

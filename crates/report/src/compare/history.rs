@@ -1,4 +1,4 @@
-//! A device over time: each cell's course, and what may be said of the newest run against the oldest.
+//! History of a device: each cell over time, and the newest run compared with the oldest.
 
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
 use crate::doc::{Cut, Doc, Entry, Table};
@@ -6,10 +6,11 @@ use kurabe_compare::{ComparedCell, History, Side};
 use kurabe_core::{Text, number, record::RunHeader, text};
 use kurabe_stats::{CONFIDENCE, Drift};
 
-/// Characters of a course; with more runs than that, one shows the mean of several.
+/// Width of a sparkline. With more runs, each character shows the mean of several.
 const COURSE_COLUMNS: (usize, usize) = (16, 16);
 
-/// The page of one device and profile. `headers` are those of the oldest and of the newest run.
+/// Returns the history of one device and profile. `headers` are those of the oldest and the newest
+/// run.
 pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) -> Doc {
     let mut doc = Doc::new();
     let (target, profile) = (headers[1].target_name(), headers[1].profile_name());
@@ -46,7 +47,7 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
     doc
 }
 
-/// Whether all runs together rise or fall, and by how much.
+/// Describes the trend over all runs: whether the figures rise or fall, and by how much.
 fn trend(drift: &Drift) -> Text {
     let percent = number::percent((drift.ratio - 1.0).abs());
     match drift.ratio {

@@ -1,4 +1,5 @@
-//! All runs as a pivot: how each value does against the baseline, the tables, how to read them, and what else differed.
+//! Pivot over all runs: each value compared with the baseline, the tables, a legend, and the other
+//! differences.
 
 use crate::compare::facts;
 use crate::compare::verdict::{CellVerdict, tally, words_of};
@@ -8,14 +9,14 @@ use kurabe_core::mention::{BASELINE, BY, COMPARE};
 use kurabe_core::{Text, number, record::Measure, text};
 use kurabe_stats::{Judged, Verdict};
 
-/// A column is given this much room before the table is broken into several.
+/// Assumed width of a column when deciding whether to split the table.
 const USUAL_COLUMN: usize = 26;
-/// Values, and places, that are named in a line.
+/// Maximum number of values or places that a line names.
 const NAMED: usize = 3;
-/// Values that have a sentence of their own.
+/// Maximum number of values that get a sentence each.
 const MOST_SENTENCES: usize = 8;
 
-/// The page of a pivot.
+/// Renders a pivot.
 pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     let keys: Vec<&str> = pivot.keys.iter().map(|key| key.key.as_str()).collect();
     let mut doc = Doc::new();
@@ -30,7 +31,7 @@ pub fn render_pivot(pivot: &Pivot, style: &Style) -> String {
     doc.terminal(style)
 }
 
-/// The same without its heading, as a document.
+/// Returns the pivot as a document without its heading.
 pub fn pivot_doc(pivot: &Pivot) -> Doc {
     let mut doc = Doc::new();
     doc.say(headline(pivot));
@@ -39,7 +40,7 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
         doc.gap().list(Purpose::Item, answers);
     }
     for section in sections(pivot) {
-        // What sets its runs apart from others with the same cells.
+        // The facts that distinguish this section's runs from other runs with the same cells.
         let apart = section[0].apart.iter();
         let facts = apart.map(|(_, what, value)| text!("{what}: {value}", "{what}: {value}"; what, value));
         let heading = Text::join(facts, [" · "; 2]);
@@ -52,11 +53,12 @@ pub fn pivot_doc(pivot: &Pivot) -> Doc {
     doc.say_all(left_out(pivot)).gap().append(fairness(pivot)).done()
 }
 
-/// How each value of the baseline's key does against the baseline, in a sentence each; nothing without a baseline.
+/// Compares each value of the baseline's key with the baseline, one sentence per value. Empty
+/// without a baseline.
 pub fn pivot_answer(pivot: &Pivot) -> Vec<Text> {
     let Some(baseline) = &pivot.baseline else { return Vec::new() };
     let mut verdicts: Vec<(&Text, Vec<Verdict>)> = Vec::new();
-    // In the order of the table; places are in the order of time.
+    // Places are stored in chronological order. The sentences follow the order of the table.
     let mut order: Vec<usize> = (0..pivot.places.len()).collect();
     let makes_columns = baseline.key_index + 1 == pivot.keys.len();
     order.sort_by_key(|place| {
@@ -94,13 +96,13 @@ fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
     tally(&judged, value, baseline)
 }
 
-/// The value of the baseline's key at a place.
+/// Returns the value of the baseline's key at a place.
 fn value_at<'a>(pivot: &'a Pivot, place: usize, baseline: &Baseline) -> &'a Text {
     let place = &pivot.places[place];
     pivot.rows[place.row].get(baseline.key_index).unwrap_or(&pivot.columns[place.column])
 }
 
-/// How many runs, and what makes rows and columns.
+/// Returns the number of runs, and the keys of rows and columns.
 fn headline(pivot: &Pivot) -> Text {
     let count = pivot.run_count;
     let plural = if count == 1 { "" } else { "s" };
@@ -120,7 +122,8 @@ fn headline(pivot: &Pivot) -> Text {
     Text::join(items, [" · "; 2])
 }
 
-/// The cells, grouped by the facts that distinguish them, so that the runs of a section may be put together.
+/// Groups the cells by the facts that distinguish them, because runs within a section can be
+/// pooled.
 fn sections(pivot: &Pivot) -> Vec<Vec<&Group>> {
     let mut sections: Vec<Vec<&Group>> = Vec::new();
     for group in &pivot.groups {
@@ -132,7 +135,8 @@ fn sections(pivot: &Pivot) -> Vec<Vec<&Group>> {
     sections
 }
 
-/// The columns in which a cell of a section has a figure, and below each cell its rows, if the keys make any.
+/// Returns the table of a section: the columns in which a cell has a figure, and for each cell its
+/// rows, if the keys define rows.
 fn table(pivot: &Pivot, section: &[&Group]) -> Table {
     let has_figure = |column: &usize| {
         let mut figures = section.iter().flat_map(|group| &group.figures);
@@ -159,14 +163,14 @@ fn table(pivot: &Pivot, section: &[&Group]) -> Table {
     Table::new(columns, rows).parted_behind(1)
 }
 
-/// The values that make a row, indented under the cell.
+/// Returns the key values of a row, indented below the cell.
 fn row_name(pivot: &Pivot, row: usize) -> Text {
     let values = pivot.rows[row].iter().enumerate().map(|(key, value)| marked(pivot, key, value));
     Text::join(values, [" · "; 2])
         .map(|words| if words.is_empty() { String::new() } else { format!("  {words}") })
 }
 
-/// A value of a key; the baseline says so.
+/// Returns a key's value and marks it if it is the baseline.
 fn marked(pivot: &Pivot, key_index: usize, value: &Text) -> Text {
     let is_baseline = |one: &Baseline| one.key_index == key_index && one.value == *value;
     let mark = match pivot.baseline.as_ref().is_some_and(is_baseline) {
@@ -176,7 +180,7 @@ fn marked(pivot: &Pivot, key_index: usize, value: &Text) -> Text {
     text!("{value}{mark}", "{value}{mark}"; value, mark)
 }
 
-/// `510.3 MB/s ±2 % (5)`
+/// Returns a figure with its interval and number of runs, as in `510.3 MB/s ±2 % (5)`.
 fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
     let shown = number::measured(measure, figure.mean);
     let half_width = figure
@@ -188,7 +192,7 @@ fn figure_words(figure: &PivotFigure, measure: Measure) -> String {
 
 fn verdict_of(judged: &Judged) -> Entry {
     let verdict = match judged.verdict {
-        // The sentence below the tables says what to do about it.
+        // The remedy is in the sentence below the tables.
         Verdict::NotEnough { .. } if judged.speed.low.is_nan() => {
             let times = judged.speed.value;
             let words = text!("{times:.2} times as fast, by one run", "{times:.2} 倍(1 回のみ)");
@@ -200,7 +204,8 @@ fn verdict_of(judged: &Judged) -> Entry {
     Entry::of(words_of(&judged.speed, verdict))
 }
 
-/// The figures of a row and, below them, what may be said of them. Nothing for a row that the cell does not have.
+/// Returns the figures of a row with their verdicts below them. Empty if the cell has no figures in
+/// this row.
 fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Text) -> Vec<TableRow> {
     let at = |column: &usize| {
         group.figures.iter().find(|figure| {
@@ -226,7 +231,7 @@ fn rows_of(pivot: &Pivot, group: &Group, row: usize, columns: &[usize], name: Te
     rows
 }
 
-/// How to read a figure.
+/// Explains how to read a figure.
 fn legend(pivot: &Pivot) -> Text {
     let figures = || pivot.groups.iter().flat_map(|group| &group.figures);
     let (single, several) =
@@ -259,7 +264,7 @@ fn legend(pivot: &Pivot) -> Text {
     Text::sentences(sentences)
 }
 
-/// Runs that have no place.
+/// Describes the runs that have no place in the table.
 fn left_out(pivot: &Pivot) -> Vec<Text> {
     let lacking = pivot.lacking.iter().map(|(key, count)| {
         let key = &key.name;
@@ -278,7 +283,7 @@ fn left_out(pivot: &Pivot) -> Vec<Text> {
     lacking.chain(broken).collect()
 }
 
-/// What else differed, and where runs that differ are put together.
+/// Lists the other differences, and the places that pool differing runs.
 fn fairness(pivot: &Pivot) -> Doc {
     let mut doc = Doc::new();
     if pivot.differences.is_empty() {
@@ -303,7 +308,7 @@ fn fairness(pivot: &Pivot) -> Doc {
     doc.push(table.table().indent(2)).done()
 }
 
-/// Where a difference lies within one place.
+/// Names the places within which a fact differs.
 fn mixed(pivot: &Pivot, difference: &PivotDifference) -> Text {
     if difference.within.len() == pivot.places.len() && pivot.places.len() > 1 {
         return text!("every field", "すべて");
@@ -316,7 +321,7 @@ fn mixed(pivot: &Pivot, difference: &PivotDifference) -> Text {
     some_of(difference.within.iter().map(name).collect())
 }
 
-/// The first of several, and how many there are.
+/// Returns the first few items of a list, and its length.
 fn some_of(list: Vec<Text>) -> Text {
     let all = list.len();
     let first = Text::list(list.into_iter().take(NAMED));

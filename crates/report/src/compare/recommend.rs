@@ -1,4 +1,5 @@
-//! Runs ranked for a use: the answer in a sentence, the parts that decided it, and what keeps a run out.
+//! Runs ranked for a use: the recommendation in a sentence, the decisive parts, and the reasons for
+//! excluding a run.
 
 use crate::compare::{facts::Spoken, head, memory_words};
 use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
@@ -10,10 +11,11 @@ use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind
 use kurabe_lab::ModelSide;
 use kurabe_stats::is_from_memory;
 
-/// Who is ahead by no more than this is not the better choice.
+/// A lead up to this share does not make a run the better choice.
 const LITTLE: f64 = 0.05;
 
-/// The page of a recommendation of `asked` for runs; `sides` are what the models among them are worth beside their speed.
+/// Returns the recommendation for the use `asked` among the runs. `sides` compares the models among
+/// them by properties other than speed.
 pub fn recommendation_doc(
     choice: &Recommendation,
     asked: &Use,
@@ -76,7 +78,7 @@ pub fn recommendation_doc(
     doc
 }
 
-/// What the use bears, and of whom it is known that it keeps to it.
+/// Describes the longest stall that the use tolerates, and how each run compares with it.
 fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> {
     let (limit_ns, _) = asked.worst_stall()?;
     let each = |standing: &Standing| {
@@ -96,10 +98,10 @@ fn limits(choice: &Recommendation, asked: &Use, names: &[Text]) -> Option<Text> 
     ))
 }
 
-/// Below this share of the use that was measured, no choice follows.
+/// If less than this share of the use was measured, no choice is recommended.
 pub(crate) const COVERED_ENOUGH: f64 = 0.5;
 
-/// The answer in a sentence, for runs with these names.
+/// Summarizes the recommendation in a sentence. `names` are the names of the runs.
 pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     let able: Vec<&Standing> = choice.standings.iter().filter(|standing| standing.out.is_none()).collect();
     let Some(best) = able.first() else {
@@ -169,7 +171,7 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
     )
 }
 
-/// A ratio with the digits that mean something: `16,000`, `219`, `1.47`, `0.0051`.
+/// Formats a ratio with its meaningful digits: `16,000`, `219`, `1.47`, `0.0051`.
 fn digits(ratio: f64) -> String {
     match ratio {
         ratio if ratio >= 1000.0 => number::whole((ratio / 100.0).round() * 100.0),
@@ -203,7 +205,7 @@ fn parts(choice: &Recommendation, names: &[Text]) -> Table {
     table.table().stacks()
 }
 
-/// The speed of each run over the whole use; of one run alone there is nothing to say.
+/// Compares the speed of the runs over the whole use. `None` if there is only one run.
 fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
     let (first, _) = names.split_first().filter(|(_, others)| !others.is_empty())?;
     let each = choice.standings.iter().map(|standing| {
@@ -223,7 +225,7 @@ fn speeds(choice: &Recommendation, names: &[Text]) -> Option<Text> {
     ))
 }
 
-/// Operations of a kind.
+/// Returns the plural name of a kind of operation.
 pub(crate) fn operations(kind: OpKind) -> Text {
     match kind {
         OpKind::Read => text!("reads", "読み出し"),
@@ -233,14 +235,14 @@ pub(crate) fn operations(kind: OpKind) -> Text {
     }
 }
 
-/// What keeps a run out.
+/// Explains why a run is excluded. `None` if it isn't.
 fn out_words(standing: &Standing, names: &[Text]) -> Option<Text> {
     let out = standing.out.as_ref()?;
     let (name, why) = (&names[standing.run], why_out(out));
     Some(text!("{name} is out: {why}", "{name} は除外: {why}"; name, why))
 }
 
-/// Which limit of a use a run breaks.
+/// Describes the limit of the use that a run exceeds.
 pub(crate) fn why_out(out: &Out) -> Text {
     let (cell, reason) = (shown::line(&out.cell), &out.reason);
     match out.broken {

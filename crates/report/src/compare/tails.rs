@@ -1,8 +1,8 @@
 //! Latencies of two runs: the percentiles that differ, and in a sentence the rest.
 //!
-//! The model: a table of all percentiles of all cells would be longer than that of the figures and mostly say what that
-//! says; so a percentile has a row where it differs and the figure of its cell does not differ as much. The others are
-//! counted.
+//! The model: a table of all percentiles of all cells would be longer than the table of figures and
+//! mostly repeat it. Therefore a percentile has a row only if it differs and the figure of its cell
+//! does not differ as much. The others are counted.
 
 use crate::compare::verdict::verdict_words;
 use crate::compare::{cell_name, columns};
@@ -38,7 +38,7 @@ pub(crate) fn doc(pair: &Pair, about: &[String]) -> Doc {
     doc.say_all(rest).done()
 }
 
-/// The same in sentences.
+/// Returns the percentiles that differ, as sentences.
 pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
     let sentence = |(cell, tail): (&ComparedCell, &ComparedTail)| {
         let verdict = verdict_words(&tail.compared).1;
@@ -54,7 +54,8 @@ pub(crate) fn sentences(pair: &Pair) -> Vec<Text> {
     different(pair).map(sentence).chain(rest(pair)).collect()
 }
 
-/// The tails that differ, and otherwise than the figure of their cell does.
+/// Returns the percentiles that differ from one run to the other, and differently from the figure
+/// of their cell.
 fn different(pair: &Pair) -> impl Iterator<Item = (&ComparedCell, &ComparedTail)> {
     all(pair).filter(|(cell, tail)| differs(tail) && !as_the_figure(cell, tail, pair.margin))
 }
@@ -67,7 +68,8 @@ fn differs(tail: &ComparedTail) -> bool {
     matches!(tail.compared.verdict, Verdict::Faster | Verdict::Slower)
 }
 
-/// Whether a tail says no more than the figure of its cell: as fast or as slow, but for what does not matter.
+/// Checks whether a percentile repeats the figure of its cell: it has the same verdict, and its
+/// ratio is within the margin of the figure's ratio.
 fn as_the_figure(cell: &ComparedCell, tail: &ComparedTail, margin: f64) -> bool {
     cell.compared.is_some_and(|compared| {
         let apart = (tail.compared.speed.value / compared.speed.value).ln().abs();
@@ -75,7 +77,7 @@ fn as_the_figure(cell: &ComparedCell, tail: &ComparedTail, margin: f64) -> bool 
     })
 }
 
-/// What there is to say of all others.
+/// Summarizes the percentiles that have no row.
 fn rest(pair: &Pair) -> Vec<Text> {
     let count = |counts: &dyn Fn(&ComparedTail) -> bool| all(pair).filter(|(_, tail)| counts(tail)).count();
     let shown = different(pair).count();
@@ -102,8 +104,9 @@ fn rest(pair: &Pair) -> Vec<Text> {
     Some(words).filter(|_| !is_empty).into_iter().chain(lacking(pair)).collect()
 }
 
-/// In how many cells percentiles are not compared, and what that would take; what lacks in the same cells in one sentence. Not of turns,
-/// which are short on purpose.
+/// Counts the cells whose percentiles aren't compared, and says how many operations they need.
+/// Cells that lack the same percentiles share a sentence. Interleaved runs are skipped because
+/// their repetitions are short on purpose.
 fn lacking(pair: &Pair) -> Vec<Text> {
     if pair.versus.is_some() {
         return Vec::new();
@@ -137,7 +140,7 @@ fn not_compared(count: usize, fractions: &[f64]) -> Option<Text> {
     ))
 }
 
-/// `p99`, `p99.9`
+/// Returns the name of a percentile: `p99`, `p99.9`.
 fn name(fraction: f64) -> String {
     let percent = (fraction * 1e4).round() / 1e2;
     format!("p{percent}")

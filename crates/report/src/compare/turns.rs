@@ -1,4 +1,4 @@
-//! What there is to say of runs that took turns: how, what changed meanwhile, and what is not settled.
+//! Interleaved runs: how they were measured, how they drifted, and which cells are not settled.
 
 use crate::compare::facts::value;
 use crate::compare::verdict::{change_span, per_cent};
@@ -11,11 +11,14 @@ use kurabe_core::{Text, record::RunHeader, text};
 use kurabe_stats::{Estimate, FEWEST_BLOCKS, MOST_BLOCKS, Verdict};
 use std::path::Path;
 
-/// A bound above this is left out: it says nothing.
+/// A larger bound on a difference is not shown, because it is meaningless.
 const MOST_BOUND_PERCENT: i64 = 50;
 
-/// The page of a measurement in turns. `settled` tells whether all was settled; `None` if it was stopped. `fastest` tells
-/// which of several is; `rescued` is the file with what the store did not take.
+/// Renders an interleaved comparison.
+///
+/// `settled` is true if all cells are settled, and `None` if the measurement was stopped. `fastest`
+/// names the fastest of several runs. `rescued` is the file with the results that the store could
+/// not take.
 pub fn render_versus(
     pairs: &[Pair],
     headers: &[&RunHeader],
@@ -59,12 +62,13 @@ pub fn render_versus(
     doc.terminal(style)
 }
 
-/// Whether a cell has no verdict.
+/// Checks whether a cell has no verdict yet.
 fn is_open(cell: &ComparedCell) -> bool {
     cell.course.is_some_and(|course| !course.settled)
 }
 
-/// How the runs took turns, and what changed over them; nothing for runs that did not.
+/// Describes how the runs were interleaved and how they drifted. Empty for runs that weren't
+/// interleaved.
 pub(crate) fn doc(pair: &Pair) -> Doc {
     let mut doc = Doc::new();
     let Some(versus) = &pair.versus else { return doc };
@@ -103,10 +107,10 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     doc.push_all(drifts.into_iter().map(|words| Paragraph::new(words).indent(2, 4))).done()
 }
 
-/// What changed in a cell from the first block to the last, if it shows above the scatter.
+/// Describes the drift of a cell from the first block to the last, if it exceeds the scatter.
 fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     let course = cell.course.as_ref()?;
-    // Beyond the scatter, and enough for a whole percent.
+    // The drift must exceed the scatter and be at least one whole percent.
     let shows = |trend: &Option<Estimate>| {
         trend.filter(|trend| (trend.low > 1.0 || trend.high < 1.0) && per_cent(trend.value) != 0)
     };
@@ -134,7 +138,7 @@ fn drift(cell: &ComparedCell, pair: &Pair) -> Option<Text> {
     }
 }
 
-/// What may be said of a cell that is not settled: how large a difference could be.
+/// Describes a cell that is not settled by the largest difference that is still possible.
 pub(crate) fn unsettled(speed: &Estimate) -> Text {
     let bound = per_cent(speed.high).abs().max(per_cent(speed.low).abs());
     if !speed.low.is_finite() || !speed.high.is_finite() || bound > MOST_BOUND_PERCENT || speed.low <= 0.0 {
@@ -148,21 +152,23 @@ pub(crate) fn unsettled(speed: &Estimate) -> Text {
     )
 }
 
-/// Pairs of blocks from which on their scatter tells how many more it takes.
+/// Minimum number of block pairs for predicting from their scatter how many more are needed.
 const FEWEST_PAIRS: usize = 3;
 
-/// What a measurement of its own would need until all cells are clear: they share the time, and a new one begins anew.
+/// Effort that a new measurement would need until all cells are settled. The cells share the time,
+/// and a new measurement starts from zero.
 #[derive(Debug, PartialEq)]
 struct Needed {
-    /// Time of all cells, by their repetitions so far.
+    /// Time of all cells, estimated from their repetitions so far.
     time_ns: u64,
-    /// Cells of which so few blocks are there that the time is that of the first look, before which there is no verdict.
+    /// Cells with too few blocks for a prediction. Their time is that up to the first interim
+    /// analysis, before which there is no verdict.
     unforeseen: usize,
-    /// Cells that no number of blocks would make clear, as far as can be foreseen; of these the time is that so far.
+    /// Cells that no number of blocks is expected to settle. Their time is the time spent so far.
     never: usize,
 }
 
-/// `None` if all is clear already.
+/// Estimates the effort. `None` if all cells are settled.
 fn needed(pair: &Pair) -> Option<Needed> {
     let turns = || pair.cells.iter().filter_map(|cell| Some((cell, cell.course?)));
     if turns().all(|(_, course)| course.settled) {
@@ -189,7 +195,7 @@ fn needed(pair: &Pair) -> Option<Needed> {
     Some(needed)
 }
 
-/// How much it would likely take to know, as lines; nothing where all is clear.
+/// Suggests how much longer to measure, one line per remedy. Empty if all cells are settled.
 fn remedies(pair: &Pair) -> Vec<Text> {
     const MINUTE_NS: u64 = 60_000_000_000;
     let Some(Needed { time_ns, unforeseen, never }) = needed(pair) else { return Vec::new() };
@@ -226,8 +232,8 @@ mod tests {
     use kurabe_core::record::Measure;
     use kurabe_stats::{Compared, Course};
 
-    /// A comparison in turns with a cell for each number of pairs of blocks and of repetitions that it needs more; a pair takes a
-    /// second, and all are open.
+    /// Returns an interleaved comparison with one open cell per entry: the block pairs done, and
+    /// the repetitions still needed. A block pair takes one second.
     fn open_pair(cells: &[(usize, Option<u32>)]) -> Pair {
         let nothing = Estimate { value: f64::NAN, low: f64::NAN, high: f64::NAN };
         let side =
@@ -286,12 +292,12 @@ mod tests {
         let lines = |cells: &[(usize, Option<u32>)]| -> Vec<String> {
             remedies(&open_pair(cells)).into_iter().map(|words| words.en).collect()
         };
-        // A pair each, and ten before there is a verdict: 20 s.
+        // One block pair per cell is done, and ten are needed for a verdict: 20 s.
         assert_eq!(
             lines(&[(1, None), (1, None)]),
             ["Nothing can be told before 20 blocks of each cell; --time 1min suffices for these."]
         );
-        // 70 pairs of a second.
+        // 70 block pairs of one second each.
         assert_eq!(lines(&[(14, Some(112))]), ["What is not clear yet would likely be with --time 2min."]);
         let both = lines(&[(14, Some(112)), (14, None)]);
         assert!(

@@ -1,23 +1,24 @@
-//! Verdicts as they are read aloud: of a cell, of all cells in a sentence, and which of several runs is the fastest.
+//! Verdicts in words: of a cell, of all cells in a sentence, and of several runs.
 //!
-//! The model: nothing but the interval and the verdict is known here; the caller says how many values stand behind
-//! them. A number has only the digits that are certain, and an interval is given only if it says something.
+//! The model: only the interval and the verdict are known here. The caller says how many values
+//! they are based on. A number has only its certain digits, and an interval is given only if it
+//! adds information.
 
 use crate::doc::Role;
 use kurabe_compare::Fastest;
 use kurabe_core::{Text, text};
 use kurabe_stats::{Compared, Estimate, Verdict};
 
-/// What may be said of a cell.
+/// Verdict on a cell, with its basis.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct CellVerdict {
-    /// The verdict; of two single figures what they say, if that held again.
+    /// The verdict. For two single figures, the verdict that would hold if the figures repeated.
     pub(crate) verdict: Verdict,
-    /// Whether it rests on single figures.
+    /// Whether the verdict is based on single figures.
     pub(crate) by_single: bool,
 }
 
-/// A verdict as a word for programs, as a sign, and as what it looks like.
+/// Returns a verdict's word for programs, its sign, and its role.
 pub(crate) fn verdict_marks(verdict: Verdict) -> (&'static str, &'static str, Role) {
     match verdict {
         Verdict::Faster => ("faster", "▲", Role::Good),
@@ -28,7 +29,7 @@ pub(crate) fn verdict_marks(verdict: Verdict) -> (&'static str, &'static str, Ro
 }
 
 impl CellVerdict {
-    /// The kinds in the order in which they are counted aloud.
+    /// All kinds, in the order in which a sentence counts them.
     const ALL: [Self; 7] = [
         Self::of(Verdict::Faster),
         Self::of(Verdict::Slower),
@@ -39,18 +40,19 @@ impl CellVerdict {
         Self::of(Verdict::NotEnough { more: None }),
     ];
 
-    /// One that rests on more than single figures.
+    /// Returns a verdict that is based on more than single figures.
     pub(crate) const fn of(verdict: Verdict) -> Self {
         Self { verdict, by_single: false }
     }
 
-    /// Whether it is of a kind; what is open is so however many repetitions it needs.
+    /// Checks whether the verdict is of a kind. Open verdicts are of the same kind however many
+    /// repetitions they need.
     fn is_of(self, kind: Self) -> bool {
         let is_open = |one: Self| matches!(one.verdict, Verdict::NotEnough { .. });
         self == kind || is_open(self) && is_open(kind)
     }
 
-    /// What the other run is in some cells.
+    /// Describes the other run, as in "faster".
     fn words(self) -> Text {
         let words = match self.verdict {
             Verdict::Faster => text!("faster", "速い"),
@@ -65,7 +67,7 @@ impl CellVerdict {
         }
     }
 
-    /// The sentence where all cells are of this kind.
+    /// Returns the sentence for the case that all cells have this verdict.
     fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
         let all = match (count, self.verdict) {
             (1, _) => text!("the one cell", "1 項目"),
@@ -99,7 +101,8 @@ impl CellVerdict {
     }
 }
 
-/// `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.` `judged` is not empty.
+/// Counts the verdicts: `Of 6 cells, b against a is faster in 2, slower in 1; 3 are not clear yet.`
+/// `judged` must not be empty.
 pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Text {
     let all = judged.len();
     let count = |kind: CellVerdict| judged.iter().filter(|one| one.is_of(kind)).count();
@@ -117,7 +120,7 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
         let words = kind.words();
         text!("{words} in {count}", "{count} 項目で{words}"; words)
     }));
-    // Japanese verdicts but the last are adverbs: 2 項目で速く、4 項目で遅い.
+    // In Japanese, all verdicts but the last take the adverbial form: 2 項目で速く、4 項目で遅い.
     let adverbs = counted.ja.replace("い、", "く、").replace("い(1 回の値)、", "く(1 回の値)、");
     let counted = Text::of(counted.en, adverbs);
     let open = match count(unclear) {
@@ -132,12 +135,12 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
     )
 }
 
-/// A verdict as it is read aloud.
+/// Returns a verdict in words.
 pub(crate) fn verdict_words(compared: &Compared) -> (Role, Text) {
     words_of(&compared.speed, compared.verdict)
 }
 
-/// The words of a verdict.
+/// Returns the verdict on a ratio of speeds in words.
 pub(crate) fn words_of(speed: &Estimate, verdict: Verdict) -> (Role, Text) {
     match verdict {
         Verdict::Faster => (Role::Good, changed(speed, true)),
@@ -156,7 +159,7 @@ pub(crate) fn words_of(speed: &Estimate, verdict: Verdict) -> (Role, Text) {
     }
 }
 
-/// Intervals that reach further than this ratio are left out: they say nothing.
+/// Intervals wider than this ratio are not shown, because they are meaningless.
 const WIDEST_TOLD: f64 = 3.0;
 
 fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
@@ -180,20 +183,20 @@ fn not_clear(speed: &Estimate, more: Option<u32>) -> Text {
     text!("not clear yet{span}{more}", "まだ判断できない{span}{more}"; span, more)
 }
 
-/// Ratios up to this are given in percent.
+/// Ratios below this are given in percent, larger ones as a factor.
 const TOLD_IN_PERCENT: f64 = 2.0;
 
-/// Computed figures have no interval.
+/// Checks whether the ratio has no interval, as is the case for computed figures.
 fn is_exact(speed: &Estimate) -> bool {
     speed.low == speed.high
 }
 
-/// `4.9`, `177`: how many times, with the digits of spoken language.
+/// Formats a factor with the digits of spoken language: `4.9`, `177`.
 pub(crate) fn times(ratio: f64) -> String {
     format!("{ratio:.*}", usize::from(ratio < 9.95))
 }
 
-/// How much faster or slower it is, with its interval unless that says nothing more.
+/// Describes how much faster or slower a run is, with the interval if it adds information.
 fn changed(speed: &Estimate, is_faster: bool) -> Text {
     let Estimate { value, low, high } = *speed;
     let ratios = if is_faster { [value, low, high] } else { [value, high, low] };
@@ -220,7 +223,7 @@ fn changed(speed: &Estimate, is_faster: bool) -> Text {
     }
 }
 
-/// What two single figures say, without an interval.
+/// Describes the ratio of two single figures, without an interval.
 pub(crate) fn single_words(speed: f64, verdict: Verdict) -> (Role, Text) {
     let exact = Estimate { value: speed, low: speed, high: speed };
     let percent = per_cent(speed);
@@ -233,22 +236,22 @@ pub(crate) fn single_words(speed: f64, verdict: Verdict) -> (Role, Text) {
     (Role::Plain, text!("{words} (single figures)", "{words}(1 回の値)"; words))
 }
 
-/// The change of speed in whole percent.
+/// Returns the change in speed, in whole percent.
 pub(crate) fn per_cent(ratio: f64) -> i64 {
     ((ratio - 1.0) * 100.0).round() as i64
 }
 
-/// `-1 to +2 %`
+/// Formats the interval of a change, as in `-1 to +2 %`.
 pub(crate) fn change_span(speed: &Estimate) -> Text {
     let (from, to) = (per_cent(speed.low), per_cent(speed.high));
-    // Ends that round alike are one number to a reader.
+    // Ends that round to the same number are written once.
     match from == to {
         true => Text::same(format!("{from:+} %")),
         false => text!("{from:+} to {to:+} %", "{from:+}〜{to:+} %"),
     }
 }
 
-/// Which of several runs with these names is the fastest, in a sentence.
+/// Names the fastest of several runs in a sentence. `names` are the names of the runs.
 pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
     let unbeaten = Text::list(fastest.unbeaten.iter().map(|index| names[*index].clone()));
     match fastest.unbeaten.len() {
@@ -277,7 +280,7 @@ pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
     }
 }
 
-/// `a leads in 4 of 6 cells, b in 2`: who leads most often comes first.
+/// Returns how often each run leads, most leads first: `a leads in 4 of 6 cells, b in 2`.
 fn leads(fastest: &Fastest, names: &[Text]) -> Text {
     let mut leads: Vec<(usize, &Text)> = fastest.leads.iter().copied().zip(names).collect();
     leads.retain(|(count, _)| *count > 0);

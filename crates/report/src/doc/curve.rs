@@ -1,37 +1,38 @@
-//! A curve in the terminal: columns of block characters over places, each of which holds until the next.
+//! A curve in the terminal, drawn with block characters. Each point's value holds until the next
+//! point.
 //!
-//! The model: points are put into as many columns as there is room for; a column is as high as the mean of its points,
-//! against a scale that begins at zero, so that a steady curve looks steady. A column without points holds the value before
-//! it.
+//! The model: the points are distributed over as many columns as fit. The height of a column is the
+//! mean of its points, on a scale that begins at zero, so that a steady curve looks steady. A
+//! column without points repeats the previous value.
 
 use crate::doc::layout::{display_width, pad_left};
 use crate::doc::{Role, Style};
 use kurabe_core::number;
 
-/// Columns of a point that holds, at most.
+/// Maximum number of columns per point.
 const HOLDING_COLUMNS: usize = 6;
-/// Lines of the columns.
+/// Height of the curve in lines.
 const HEIGHT: usize = 4;
 const LEVELS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// What is drawn.
+/// A curve to draw.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DrawnCurve {
-    /// Place and value of each point; none of it negative.
+    /// Place and value of each point, neither of them negative.
     pub(crate) points: Vec<(f64, f64)>,
     /// The place at the right edge.
     pub(crate) until: f64,
     pub(crate) values: Values,
-    /// What the places at both edges are called.
+    /// Labels of the places at both edges.
     pub(crate) edges: [String; 2],
 }
 
-/// What the values of a curve are.
+/// Unit of a curve's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Values {
     /// Bytes per second.
     Rate,
-    /// Figures with so many decimals in a unit.
+    /// Values in the given unit, with this number of decimals.
     Fixed(usize, String),
 }
 
@@ -47,7 +48,7 @@ impl Values {
 }
 
 impl DrawnCurve {
-    /// Whether there is something to draw.
+    /// Checks whether there is nothing to draw.
     pub(crate) fn is_empty(&self) -> bool {
         !self.drawable().any(|(_, value)| value > 0.0)
     }
@@ -57,14 +58,14 @@ impl DrawnCurve {
         self.points.iter().copied().filter(is_drawable)
     }
 
-    /// The lines; none without points.
+    /// Renders the lines. Empty without points.
     pub(crate) fn render(&self, style: &Style) -> Vec<String> {
         let points: Vec<(f64, f64)> = self.drawable().collect();
         let until = points.iter().map(|point| point.0).fold(self.until, f64::max);
         if points.is_empty() || until <= 0.0 {
             return Vec::new();
         }
-        // No scale is wider than that of the highest point.
+        // No label of the scale is wider than that of the highest point.
         let highest_point = points.iter().map(|point| point.1).fold(0.0, f64::max);
         let labels = [highest_point, highest_point / 2.0, 0.0].map(|value| self.values.words(value));
         let scale = labels.iter().map(|words| display_width(words)).max().unwrap_or(0);
@@ -85,7 +86,8 @@ impl DrawnCurve {
             ((share * (HEIGHT * 8) as f64).round() as usize).max(usize::from(mean.is_some()))
         };
         let eighths: Vec<usize> = columns.iter().map(filled).collect();
-        // A label stands at the upper edge of its line, but 0 at the lower one.
+        // Each label belongs to the upper edge of its line, except for 0, which belongs to the
+        // lower edge.
         let labels = [Some(highest), None, Some(highest / 2.0), Some(0.0)];
         let line = |(line, label): (usize, Option<f64>)| {
             let below = (HEIGHT - 1 - line) * 8;
@@ -102,7 +104,7 @@ impl DrawnCurve {
     }
 }
 
-/// The mean of each column's points.
+/// Returns the mean of each column's points.
 fn binned(points: &[(f64, f64)], until: f64, width: usize) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0_u32); width];
     for (x, y) in points {

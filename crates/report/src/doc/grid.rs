@@ -1,26 +1,29 @@
-//! A grid of cells: rows down, a column for each heading, and in each cell a few lines of a number, its unit and a remark.
+//! A grid of cells with rows and headed columns. Each cell has a few lines with a number, its unit
+//! and a remark.
 //!
-//! The model: numbers stand under each other through the whole grid, so that a column of figures can be compared at a
-//! glance. How many percentiles are shown, and whether columns stand side by side, is left to who lays it out.
+//! The model: the numbers of the whole grid are aligned, so that figures in a column can be
+//! compared at a glance. The writer decides how many percentiles to show, and whether columns are
+//! placed side by side.
 
 use super::Role;
 use kurabe_core::{Text, number::Figure};
 
-/// A grid; without headings it is a list of one column.
+/// A grid. Without headings, it is a list of one column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Grid {
     pub(crate) headings: Vec<Text>,
     pub(crate) rows: Vec<GridRow>,
 }
 
-/// A row: its name in two parts that align (`RND 4 KiB`, `Q32 T1`) and its cells by heading.
+/// A row: its name in two parts that are aligned separately (`RND 4 KiB`, `Q32 T1`), and its cells
+/// by heading.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GridRow {
     pub(crate) name: [Text; 2],
     pub(crate) cells: Vec<Option<GridCell>>,
 }
 
-/// The lines of a cell, and the course over time that stands behind the first, if it may have one.
+/// The lines of a cell, and the optional sparkline behind the first line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GridCell {
     pub(crate) lines: Vec<GridLine>,
@@ -35,11 +38,11 @@ pub(crate) struct GridLine {
     pub(crate) remark: GridRemark,
 }
 
-/// What stands behind the figure of a line.
+/// Text behind the figure of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum GridRemark {
     Words(Text),
-    /// Percentiles with their latencies, which share the line or have lines of their own.
+    /// Percentiles with their latencies, on one line or on separate lines.
     Percentiles(Vec<(&'static str, String)>),
 }
 

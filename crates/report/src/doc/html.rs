@@ -1,8 +1,8 @@
-//! A document as HTML: a text that only grows by markup of this program and by escaped words of others.
+//! A document as HTML that consists only of this program's markup and of escaped text.
 //!
-//! The model: names of elements and attributes are literals; everything else is escaped on its way in, so there is no
-//! call that could forget it. The two exceptions take what another writer of kurabe made: a drawing, and the block of
-//! records. Tables sort by a click or a key.
+//! The model: names of elements and attributes are literals, and everything else is escaped when it
+//! is added, so that no caller can forget to escape. Two exceptions accept markup that kurabe
+//! itself generated: charts, and the block of records. Tables can be sorted by mouse and keyboard.
 
 use super::table::{EntryBody, Flush, Marks, Table, TableForm};
 use super::{Block, Doc, Paragraph, Purpose, TableRow};
@@ -10,18 +10,19 @@ use crate::{doc::Role, doc::spark::sparkline};
 use kurabe_chart::{Theme, escape};
 use kurabe_core::{Lang, Text, number, text};
 
-/// Width of a chart in a page.
+/// Width of a chart on a page.
 const CHART_WIDTH_PX: u32 = 960;
 
 impl Doc {
-    /// The document as a piece of a page that holds [`page_style`](crate::page_style).
+    /// Returns the document as an HTML fragment for a page that includes
+    /// [`page_style`](crate::page_style).
     pub fn html(&self, lang: Lang) -> String {
         let mut html = Html::default();
         self.write_html(&mut html, lang, Theme::Page);
         html.finish()
     }
 
-    /// Writes the document into a page; charts are drawn in a theme.
+    /// Writes the document into a page. Charts are drawn in the given theme.
     pub(crate) fn write_html(&self, html: &mut Html, lang: Lang, theme: Theme) {
         let mut list: Option<Purpose> = None;
         for block in &self.blocks {
@@ -53,7 +54,7 @@ impl Doc {
 fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
     let words = |text: &Text| text.get(lang).to_owned();
     match block {
-        // Their figures stand in tables and charts.
+        // Tables and charts show their figures.
         Block::Gap | Block::Curve(_) | Block::Grid(_) | Block::Bars(_) => {}
         Block::Drawing { wide, .. } => {
             html.open("pre", &[("tabindex", "0")]);
@@ -81,7 +82,7 @@ fn write_block(html: &mut Html, block: &Block, lang: Lang, theme: Theme) {
         Block::Table(table) => write_table(html, table, lang),
         Block::Chart(kind, drawn) => {
             html.open("figure", &[("data-picture", kind)]);
-            // Seen only where the screen is narrower than the chart.
+            // The style sheet shows the hint only if the screen is narrower than the chart.
             let hint = text!(
                 "↔ wider than the screen: scroll sideways",
                 "↔ 画面より横長です。横にスクロールできます"
@@ -137,7 +138,7 @@ fn write_paragraph(html: &mut Html, paragraph: &Paragraph, lang: Lang) {
     html.close(tag);
 }
 
-/// The first entry of each row is its name.
+/// Writes a table. The first entry of each row is its name.
 fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     let caption = table.caption.get(lang);
     let class = match table.form {
@@ -156,9 +157,9 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("<thead><tr>");
     for column in &table.columns {
         let numbers = column.flush == Flush::Right;
-        // A button needs a name.
+        // A button without text would have no accessible name.
         let sorts = sorts && !column.title.is_empty();
-        // A head without words is none.
+        // A column heading without text must not be a `th`.
         let (tag, scope) =
             if column.title.is_empty() && column.under.is_empty() { ("td", "") } else { ("th", "col") };
         html.open(tag, &[("scope", scope), ("class", if numbers { "n" } else { "" })]);
@@ -185,7 +186,7 @@ fn write_table(html: &mut Html, table: &Table, lang: Lang) {
     html.raw("</tbody>").close("table").close("div").raw("\n");
 }
 
-/// The last entry of a row that is too short takes the columns that are left.
+/// Writes an entry. The last entry of a short row spans the remaining columns.
 fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow), lang: Lang) {
     let entry = &row.entries[index];
     let left = table.columns.len().saturating_sub(index).to_string();
@@ -196,7 +197,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
     let (tag, scope) = if index == 0 && !is_blank { ("th", "row") } else { ("td", "") };
     let column = table.columns.get(index);
     let title = column.filter(|_| index > 0 && table.form == TableForm::Cards);
-    // The note of a row is shown at its main figure.
+    // The note of a row is a tooltip on its main figure.
     let hint = row.note.as_ref().filter(|_| index == 1).unwrap_or(&entry.hint);
     let is_figure = index > 0 && !spans && column.is_some_and(|column| column.flush == Flush::Right);
     let class = [
@@ -224,7 +225,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
         EntryBody::Words(words) => html.element("a", &[("href", &entry.link)], words.get(lang)),
         EntryBody::Missing => html.words(number::NONE),
         EntryBody::Course(values, (_, longest)) => html.words(&sparkline(values, *longest)),
-        // The share stands beside it as a figure.
+        // The share is also in the table as a figure.
         EntryBody::Bar { .. } => html,
         EntryBody::Marks(marks) => write_marks(html, marks),
     };
@@ -234,7 +235,7 @@ fn write_entry(html: &mut Html, table: &Table, (index, row): (usize, &TableRow),
     html.close(tag);
 }
 
-/// A line with its dots, one below the other, and their intervals.
+/// Writes a line with dots and their intervals, one dot below the other.
 fn write_marks<'h>(html: &'h mut Html, marks: &Marks) -> &'h mut Html {
     let place = |share: f64| 6.0 + 148.0 * share.clamp(0.0, 1.0);
     html.raw("<svg class=\"marks\" viewBox=\"0 0 160 30\" aria-hidden=\"true\">");
@@ -253,7 +254,7 @@ fn write_marks<'h>(html: &'h mut Html, marks: &Marks) -> &'h mut Html {
     html.raw("</svg>")
 }
 
-/// How an entry in a role looks on a page.
+/// Returns the CSS class of a role.
 fn class_of(role: Role) -> &'static str {
     match role {
         Role::Strong => "strong",
@@ -265,7 +266,7 @@ fn class_of(role: Role) -> &'static str {
     }
 }
 
-/// A piece of a page: grows by markup of this program and by escaped words of others, and by nothing else.
+/// A piece of a page that consists only of this program's markup and of escaped text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Html {
     text: String,
@@ -275,25 +276,25 @@ pub(crate) struct Html {
 type Attribute<'a> = (&'static str, &'a str);
 
 impl Html {
-    /// Words, whatever they hold.
+    /// Adds text, escaped.
     pub fn words(&mut self, words: &str) -> &mut Self {
         self.text.push_str(&escape(words));
         self
     }
 
-    /// Markup of this program.
+    /// Adds this program's markup.
     pub fn raw(&mut self, markup: &'static str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
 
-    /// Markup whose words are escaped already: a drawing, the block of records.
+    /// Adds markup whose text is already escaped: a chart, or the block of records.
     pub(crate) fn made(&mut self, markup: &str) -> &mut Self {
         self.text.push_str(markup);
         self
     }
 
-    /// The start of an element; attributes without a value that says something are left out.
+    /// Opens an element. Attributes with an empty value are omitted.
     pub fn open(&mut self, tag: &'static str, attributes: &[Attribute<'_>]) -> &mut Self {
         self.text += &format!("<{tag}");
         for (name, value) in attributes.iter().filter(|(_, value)| !value.is_empty()) {
@@ -302,10 +303,10 @@ impl Html {
         self.raw(">")
     }
 
-    /// Its end.
+    /// Closes an element.
     pub fn close(&mut self, tag: &'static str) -> &mut Self {
         self.text += &format!("</{tag}>");
-        // Where a line end cannot be seen it makes the source readable.
+        // A line break after a block element is not rendered and makes the source readable.
         if matches!(
             tag,
             "tr" | "p" | "li" | "ul" | "dd" | "h1" | "h2" | "h3" | "table" | "section" | "figure" | "details"
@@ -315,17 +316,17 @@ impl Html {
         self
     }
 
-    /// An element that holds words alone.
+    /// Adds an element that contains only text.
     pub fn element(&mut self, tag: &'static str, attributes: &[Attribute<'_>], words: &str) -> &mut Self {
         self.open(tag, attributes).words(words).close(tag)
     }
 
-    /// How long it is so far.
+    /// Returns the current length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.text.len()
     }
 
-    /// The markup.
+    /// Returns the markup.
     pub fn finish(self) -> String {
         self.text
     }

@@ -1,13 +1,14 @@
-//! Text in columns of a terminal: rows and paragraphs; widths and wrapping are kurabe-core's.
+//! Lines and paragraphs in a terminal. Widths and wrapping are implemented in kurabe-core.
 //!
-//! The model: a row is filled from left to right and pads only before the next piece, so no line ends in spaces.
+//! The model: a line is filled from left to right and padded only before the next piece, so that no
+//! line ends in spaces.
 
 use crate::doc::{Role, Style};
 pub use kurabe_core::display::display_width;
 pub(crate) use kurabe_core::display::{clip, clip_front, pad_left, pad_right, wrap};
 use kurabe_core::shown;
 
-/// Lays items behind each other with ` · ` between them; a line breaks between items if it can.
+/// Joins items with ` · `. Lines break between items if possible.
 pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let items: Vec<String> = items.iter().map(|item| shown::line(item)).collect();
@@ -15,7 +16,7 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
         items.iter().flat_map(|item| item.split(" · ")).filter(|item| !item.is_empty()).collect();
     for (index, item) in items.iter().enumerate() {
         let last = index + 1 == items.len();
-        // Two columns stay free for the ` ·` that ends a line.
+        // Reserves two columns for the ` ·` that ends a line.
         let limit = if last { width } else { width.saturating_sub(2) };
         match lines.last_mut() {
             Some(line) if display_width(line) + 3 + display_width(item) <= limit => {
@@ -33,7 +34,7 @@ pub(crate) fn flow(items: &[String], width: usize) -> Vec<String> {
     lines
 }
 
-/// A paragraph: the first line stands at `first` columns, the others at `rest`.
+/// Indents a paragraph: the first line by `first` columns, the others by `rest`.
 pub(crate) fn hanging(lines: Vec<String>, first: usize, rest: usize) -> Vec<String> {
     let indents = std::iter::once(first).chain(std::iter::repeat(rest));
     indents.zip(lines).map(|(indent, line)| format!("{}{line}", " ".repeat(indent))).collect()
@@ -51,12 +52,12 @@ impl<'a> Line<'a> {
         Self { style, text: String::new(), width: 0 }
     }
 
-    /// Puts a text at a column, or behind what is there already.
+    /// Puts a text at a column, or directly behind the existing text if that is longer.
     pub(crate) fn at(&mut self, column: usize, role: Role, text: &str) -> &mut Self {
         if !text.is_empty() {
             let gap = column.saturating_sub(self.width);
             self.text.push_str(&" ".repeat(gap));
-            // Leading blanks are no part of what is painted.
+            // Leading spaces are not painted.
             let body = text.trim_start_matches(' ');
             self.text.push_str(&text[..text.len() - body.len()]);
             self.text.push_str(&self.style.paint(role, body));
@@ -75,7 +76,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Lines as one text that ends in a line end.
+/// Joins lines into a text that ends with a line break.
 pub(crate) fn page(lines: &[String]) -> String {
     let mut page = lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n");
     page.push('\n');

@@ -1,7 +1,8 @@
-//! A document as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
+//! A document as Markdown: for an issue on GitHub, an article on Qiita, a wiki.
 //!
-//! The model: blocks stand apart by an empty line. What is folded stays so, which both sites understand. Figures keep
-//! their units by spaces that do not break. A chart has no place in a text: its figures stand in tables.
+//! The model: blocks are separated by an empty line. Collapsed parts use `<details>`, which both
+//! sites support. Figures are joined to their units by non-breaking spaces. Charts are omitted;
+//! tables have their figures.
 
 use super::table::{EntryBody, Flush, Table, TableRow};
 use super::{Block, Doc, Entry, Fields, Paragraph, Purpose};
@@ -9,7 +10,7 @@ use crate::{doc::Role, doc::spark::sparkline};
 use kurabe_core::{Lang, Text, number, shown};
 
 impl Doc {
-    /// The document as Markdown in a language.
+    /// Returns the document as Markdown in a language.
     pub(crate) fn markdown(&self, lang: Lang) -> String {
         let mut out = String::new();
         let mut in_list = false;
@@ -82,7 +83,7 @@ fn of_table(table: &Table, lang: Lang) -> String {
         let words = match &entry.shown {
             EntryBody::Words(words) => escaped(words.get(lang)),
             EntryBody::Missing => number::NONE.to_owned(),
-            // What is drawn stands beside it as a figure.
+            // The value of a drawing is also in the table as a figure.
             EntryBody::Bar { .. } | EntryBody::Marks(_) => String::new(),
             EntryBody::Course(values, (_, longest)) => sparkline(values, *longest),
         };
@@ -124,11 +125,11 @@ fn of_table(table: &Table, lang: Lang) -> String {
     out + &notes.concat()
 }
 
-/// Words that Markdown shows as they are, on one line.
+/// Escapes text so that Markdown shows it unchanged, on one line.
 fn escaped(words: &str) -> String {
     let mut out = String::new();
     let words = shown::line(&words.split_whitespace().collect::<Vec<_>>().join(" "));
-    // At the start of a line these would make a list, a rule or a heading.
+    // At the start of a line, these characters would begin a list, a rule or a heading.
     let mut signs = words.chars();
     let sign = signs.next().filter(|c| matches!(c, '-' | '+' | '='));
     if sign.is_some() && matches!(signs.next(), next if next.is_none_or(|c| c == ' ' || Some(c) == sign)) {
@@ -143,7 +144,7 @@ fn escaped(words: &str) -> String {
     out
 }
 
-/// Words inside of an HTML element that Markdown leaves alone.
+/// Escapes text inside an HTML element, which Markdown does not process.
 fn escaped_html(words: &str) -> String {
     shown::line(words).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -1,15 +1,16 @@
-//! The course of a rate in a few characters: `▇▇▇▅▅▅▅▅`.
+//! A rate over time in a few characters: `▇▇▇▅▅▅▅▅`.
 //!
-//! The model: the scale goes from 0 to the maximum, so a steady rate is a high flat line. A character stands for
-//! several intervals and shows their mean; but if the course is steady and a few intervals fall to nearly
-//! nothing, these are stalls, and the character that holds one shows it as a dip.
+//! The model: the scale begins at 0 and ends at the maximum, so a steady rate is a high flat line.
+//! A character covers several intervals and shows their mean. However, if the rate is steady and a
+//! few intervals fall almost to zero, these are stalls, and their character shows a dip.
 
 use kurabe_core::record::{Cell, Interval, Repetition};
 use kurabe_core::workload::Direction;
 
 const LEVELS: [char; 7] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇'];
 
-/// The values in at most `length` characters; empty if there are none. What is not a number counts as 0.
+/// Renders the values in at most `length` characters. Empty if there are no values. Values that are
+/// not positive numbers count as 0.
 pub fn sparkline(values: &[f64], length: usize) -> String {
     let values: Vec<f64> = values.iter().map(|v| if v.is_finite() && *v > 0.0 { *v } else { 0.0 }).collect();
     let length = length.min(values.len());
@@ -32,7 +33,8 @@ pub fn sparkline(values: &[f64], length: usize) -> String {
     points.into_iter().map(level).collect()
 }
 
-/// The rate below which an interval is a stall: a tenth of the median, if few intervals are below it.
+/// Returns the rate below which an interval is a stall: a tenth of the median. Returns 0 if more
+/// than an eighth of the intervals are below that.
 fn stall_level(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -41,12 +43,12 @@ fn stall_level(values: &[f64]) -> f64 {
     if below * 8 <= sorted.len() { level } else { 0.0 }
 }
 
-/// The rates of a cell's counted repetitions, one repetition behind the other, in bytes per ns.
+/// Returns the rates of a cell's counted repetitions in sequence, in bytes per ns.
 pub(crate) fn course(cell: &Cell) -> Vec<f64> {
     cell.counted().flat_map(|repetition| rates(repetition, cell.direction)).collect()
 }
 
-/// Bytes per second of each whole second of the last counted repetition.
+/// Returns the rate of each whole second of the last counted repetition, in bytes per second.
 pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
     let Some(repetition) = cell.counted().last() else { return Vec::new() };
     let in_a_second = (1_000_000_000 / repetition.series.interval_ns.max(1)) as usize;
@@ -57,19 +59,22 @@ pub(crate) fn per_second(cell: &Cell) -> Vec<f64> {
         .collect()
 }
 
-/// Fewest intervals of a repetition that are a course: with fewer, begin and end are most of it.
+/// Minimum number of intervals of a repetition to be drawn. With fewer, its start and end dominate.
 const FEWEST_INTERVALS: usize = 5;
 
-/// The rate of each interval, in bytes per ns; none of a repetition with fewer than five. The last interval is cut short, so
-/// it counts with the time that it covers, and not at all if that is less than half an interval.
+/// Returns the rate of each interval, in bytes per ns. Empty for a repetition with fewer than five
+/// intervals.
+///
+/// The last interval may be shorter than the others. Its rate uses the time that it covers, and it
+/// is omitted if that is less than half an interval.
 pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Vec<f64> {
     let series = &repetition.series;
     let (full_ns, count) = (series.interval_ns.max(1), series.intervals.len());
     if count < FEWEST_INTERVALS {
         return Vec::new();
     }
-    // Time that is measured may be less than time that passed (reads and writes by turns); then it is unknown how much the last
-    // interval covers.
+    // The measured time can be less than the elapsed time (alternating reads and writes). In that
+    // case, it is unknown how much time the last interval covers.
     let whole_ns = full_ns.saturating_mul(count as u64 - 1);
     let last_ns = repetition.elapsed_ns.saturating_sub(whole_ns).min(full_ns);
     let covered_ns = |index: usize| if index + 1 == count { last_ns } else { full_ns };
@@ -79,7 +84,7 @@ pub(crate) fn rates(repetition: &Repetition, direction: Option<Direction>) -> Ve
     counted.map(rate).collect()
 }
 
-/// What an interval moved in a direction.
+/// Returns the bytes that an interval transferred in a direction.
 pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) -> u64 {
     match direction {
         Some(Direction::Read) => interval.read_bytes,
@@ -88,11 +93,11 @@ pub(crate) fn interval_bytes(interval: &Interval, direction: Option<Direction>) 
     }
 }
 
-/// A share as a bar, to an eighth of a column.
+/// Draws a share as a bar, to an eighth of a column.
 pub(crate) fn bar(share: f64, columns: usize) -> String {
     const EIGHTHS: [char; 8] = [' ', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
     let eighths = (share.clamp(0.0, 1.0) * columns as f64 * 8.0).round() as usize;
-    // A share above zero is seen.
+    // A share above zero is always visible.
     let eighths = if share > 0.0 { eighths.max(1) } else { 0 };
     let mut bar = "█".repeat(eighths / 8);
     if !eighths.is_multiple_of(8) {

@@ -1,19 +1,18 @@
-//! How a report looks: language, colour, width.
+//! Appearance of a report: language, colour, width.
 //!
-//! The model: a piece of text has a role, and only this file knows what a role looks like. Without colour every
-//! role is plain text, so nothing may be expressed by colour alone.
+//! The model: a piece of text has a role, and only this file knows how a role looks. Without
+//! colour, every role is plain text, so no information may depend on colour alone.
 
 use anstyle::{AnsiColor, Effects};
 use kurabe_core::{Lang, Text, shown::Shown};
 
-/// Language, colour and width of what is printed.
+/// Language, colour and width of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
-    /// The language.
     pub lang: Lang,
     /// Whether escape codes for colour and weight are written.
     pub color: bool,
-    /// Columns of the terminal, or of the page.
+    /// Width of the terminal or of the page, in columns.
     pub width: usize,
 }
 
@@ -23,42 +22,42 @@ impl Default for Style {
     }
 }
 
-/// What a piece of text is.
+/// Role of a piece of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Role {
     #[default]
     Plain,
-    /// The figure that the eye looks for, and headings.
+    /// The main figure, and headings.
     Strong,
-    /// What stands beside it.
+    /// Secondary text.
     Quiet,
-    /// Something well.
+    /// Something in order.
     Good,
     /// Something to know.
     Warn,
     /// Something wrong.
     Bad,
-    /// The course over time.
+    /// Values over time.
     Course,
 }
 
 impl Style {
-    /// The sentence in the style's language, as it may stand in a line.
+    /// Returns the text in the style's language, as a single line.
     pub(crate) fn say(&self, text: &Text) -> String {
         text.line(self.lang)
     }
 
-    /// Lines that are ready to be written, in colours where these are welcome.
+    /// Returns lines that are ready to be written, with colours if they are enabled.
     pub fn page(&self, lines: &str) -> Shown {
         if self.color { Shown::coloured(lines) } else { Shown::lines(lines) }
     }
 
-    /// One of two literals.
+    /// Picks one of two literals by language.
     pub(crate) fn pick<'a>(&self, en: &'a str, ja: &'a str) -> &'a str {
         self.lang.pick(en, ja)
     }
 
-    /// The text as its role looks.
+    /// Formats a text for its role.
     pub(crate) fn paint(&self, role: Role, text: &str) -> String {
         let plain = anstyle::Style::new();
         let style = match role {

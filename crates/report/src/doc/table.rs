@@ -1,26 +1,26 @@
-//! Tables of a document: columns, rows, and what stands in them.
+//! Tables of a document: columns, rows and entries.
 
 use crate::doc::Role;
 use kurabe_core::Text;
 use kurabe_core::number::{self, Figure};
 
-/// Columns of a terminal between those of a table.
+/// Terminal columns between two columns of a table.
 pub(super) const GAP: usize = 2;
 
-/// On which side a column stands flush.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Flush {
     Left,
     Right,
 }
 
-/// What may be cut off an entry that is too wide.
+/// What to cut if an entry is too wide.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Cut {
     Never,
     End,
     Front,
-    /// Nothing: what is too wide goes on below.
+    /// Nothing. The entry wraps.
     Wrap,
     /// The whole column.
     Drop,
@@ -28,36 +28,37 @@ pub(crate) enum Cut {
     DropFirst,
 }
 
-/// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<TableRow>,
-    /// What it is of, where nothing above it says so.
+    /// Caption, if no heading above the table says what it shows.
     pub(crate) caption: Text,
-    /// How a page lays it out.
+    /// Layout of the table on a page.
     pub(crate) form: TableForm,
-    /// Columns of a terminal before it.
+    /// Indentation in terminal columns.
     pub(crate) indent: usize,
-    /// So many columns name a row; behind them a terminal that is too narrow parts the table.
+    /// Number of leading columns that name a row. In a narrow terminal, the table is split, and
+    /// each part repeats them.
     pub(crate) parted_behind: Option<usize>,
-    /// Columns of a terminal between its own.
+    /// Terminal columns between two columns of the table.
     pub(crate) gap: usize,
-    /// Whether a row becomes lines of its own in a terminal that is too narrow for the columns.
+    /// Whether each entry of a row gets a separate line in a terminal that is too narrow for the
+    /// columns.
     pub(crate) stacks: bool,
 }
 
-/// How a page lays a table out.
+/// Layout of a table on a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum TableForm {
-    /// Rows that a click sorts.
+    /// Rows that can be sorted by a click.
     #[default]
     Sorts,
-    /// The same, with rows that become cards on a narrow screen.
+    /// Sortable rows that become cards on a narrow screen.
     Cards,
-    /// The same, with many columns.
+    /// Sortable rows with many columns.
     Wide,
-    /// Words, not to be sorted.
+    /// Text that is not sorted.
     Facts,
 }
 
@@ -70,19 +71,19 @@ impl Table {
         Self { columns: columns.into(), rows, gap: GAP, ..Self::default() }
     }
 
-    /// A table of things, made column by column.
+    /// Starts a table with one row per thing, built column by column.
     pub(crate) fn of<T>(things: impl IntoIterator<Item = T>) -> TableOf<T> {
         let things: Vec<T> = things.into_iter().collect();
         let rows = things.iter().map(|_| TableRow::default()).collect();
         TableOf { things, table: Self { rows, gap: GAP, ..Self::default() } }
     }
 
-    /// With its caption and its form on a page.
+    /// Sets the caption and the layout on a page.
     pub(crate) fn on_page(self, caption: &Text, form: TableForm) -> Self {
         Self { caption: caption.clone(), form, ..self }
     }
 
-    /// Without the columns from a place on in which nothing stands.
+    /// Removes the empty columns from index `first` on.
     pub(crate) fn without_blanks_from(&self, first: usize) -> Self {
         let is_filled = |index: usize| {
             self.rows.iter().any(|row| row.entries.get(index).is_some_and(|entry| !entry.is_blank()))
@@ -95,18 +96,18 @@ impl Table {
         Self { indent, ..self }
     }
 
-    /// Parted into several where there is no room, each with the first columns.
+    /// Splits the table where it doesn't fit. Each part repeats the first `columns` columns.
     pub(crate) fn parted_behind(self, columns: usize) -> Self {
         Self { parted_behind: Some(columns), ..self }
     }
 
-    /// With rows that become lines of their own where there is no room.
+    /// Puts each entry of a row on a separate line if the table doesn't fit.
     pub(crate) fn stacks(self) -> Self {
         Self { stacks: true, ..self }
     }
 
-    /// The same with only these columns. A row that has nothing in them but its name is left out, and so is a name that
-    /// stands alone above such rows.
+    /// Returns the table with only these columns. A row with no entry in them apart from its name
+    /// is removed, and so is a title row that has only such rows below it.
     pub(super) fn only(&self, places: &[usize]) -> Self {
         let fixed = self.parted_behind.unwrap_or(0);
         let pick = |row: &TableRow| TableRow {
@@ -129,21 +130,23 @@ impl Table {
     }
 }
 
-/// A column: its title, its side, and what may be cut off where there is no room.
+/// A column: its title, its alignment, and what to cut if there is no room.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Column {
     pub(super) title: Text,
-    /// What stands below the title, smaller.
+    /// Smaller text below the title.
     pub(super) under: Text,
     pub(super) flush: Flush,
     pub(super) cut: Cut,
-    /// Columns of a terminal that it takes at most before the table is parted.
+    /// Maximum width that is reserved for the column before the table is split, in terminal
+    /// columns.
     pub(super) least: usize,
-    /// Whether its title is left out where its entry has a line of its own.
+    /// Whether the title is omitted if the entry is on a separate line.
     pub(super) is_bare: bool,
 }
 
-/// A table whose rows are things of one kind: a column is its title and what it shows of a thing.
+/// Builder of a table whose rows are things of one type. A column is a title and a function that
+/// shows a thing.
 pub(crate) struct TableOf<T> {
     things: Vec<T>,
     table: Table,
@@ -162,7 +165,7 @@ impl<T> TableOf<T> {
         self.column(Column::left(title), shown)
     }
 
-    /// A column of words that may be cut.
+    /// Adds a left-aligned column with the given cut.
     pub(crate) fn cut<E: Into<Entry>>(
         self,
         cut: Cut,
@@ -182,7 +185,7 @@ impl<T> TableOf<T> {
 }
 
 impl Column {
-    /// A column of words.
+    /// A column of text.
     pub(crate) fn left(title: impl Into<Text>) -> Self {
         let title = title.into();
         Self {
@@ -213,18 +216,18 @@ impl Column {
         Self { cut, ..self }
     }
 
-    /// Without its title where its entry, which speaks for itself, has a line of its own.
+    /// Omits the title if the entry, which is self-explanatory, is on a separate line.
     pub(crate) fn bare(self) -> Self {
         Self { is_bare: true, ..self }
     }
 
-    /// Wraps; the table is parted before the column would be narrower than this.
+    /// Wraps entries. The table is split before the column gets narrower than `least`.
     pub(crate) fn wrap_to(self, least: usize) -> Self {
         Self { cut: Cut::Wrap, least, ..self }
     }
 }
 
-/// A row, and what is to be known of it as a whole.
+/// A row with an optional note.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct TableRow {
     pub(crate) entries: Vec<Entry>,
@@ -244,47 +247,50 @@ impl From<Vec<Entry>> for TableRow {
     }
 }
 
-/// What stands in a place of a table.
+/// An entry of a table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) role: Role,
     pub(crate) shown: EntryBody,
-    /// What stands below it, smaller.
+    /// Smaller text below the entry.
     pub(crate) under: Text,
-    /// What it is sorted by, if not by its words.
+    /// The value to sort by, if not the text.
     pub(crate) value: Option<f64>,
-    /// What is shown to who points at it.
+    /// Tooltip on a page.
     pub(crate) hint: Text,
-    /// Where it leads on a page.
+    /// Link target on a page.
     pub(crate) link: String,
-    /// The run that can be ticked there, to be compared.
+    /// Id of the run that the entry's checkbox selects for a comparison.
     pub(crate) tick: String,
 }
 
-/// Words or a drawing in them.
+/// Content of an entry: text or a small drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EntryBody {
     Words(Text),
-    /// That there is none of it.
+    /// A placeholder for a missing value.
     Missing,
-    /// A share, 0 to 1, as a bar: one of `part` of a terminal's width, within limits.
+    /// A share from 0 to 1 as a bar. Its maximum length is the terminal width divided by `part`,
+    /// within limits.
     Bar {
         share: f64,
         part: usize,
         columns: (usize, usize),
     },
-    /// Values over time; a terminal gives them what the other columns leave, within limits.
+    /// Values over time. In a terminal, they take the width that the other columns leave, within
+    /// limits.
     Course(Vec<f64>, (usize, usize)),
-    /// Values with their intervals on a line; a page draws it, and beside it they stand as figures.
+    /// Values with their intervals on a line. Only a page draws it. The figures are in other
+    /// columns.
     Marks(Marks),
 }
 
-/// Places on a line, 0 to 1.
+/// Places on a line, from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Marks {
-    /// Low end of the interval, value and high end of each.
+    /// For each dot: low end of the interval, value, high end.
     pub(crate) dots: Vec<[f64; 3]>,
-    /// A stretch that is told apart.
+    /// A highlighted range.
     pub(crate) band: Option<[f64; 2]>,
 }
 
@@ -299,7 +305,7 @@ impl Entry {
         Self { role, shown: EntryBody::Words(words.into()), ..Self::default() }
     }
 
-    /// Words in their role.
+    /// Creates an entry from a text with its role.
     pub(crate) fn of((role, words): (Role, Text)) -> Self {
         Self::new(role, words)
     }
@@ -308,7 +314,7 @@ impl Entry {
         Self::new(Role::Plain, words)
     }
 
-    /// A figure that there is none of.
+    /// Creates an entry for a missing value.
     pub(crate) fn missing() -> Self {
         Self { role: Role::Quiet, shown: EntryBody::Missing, ..Self::default() }
     }
@@ -317,22 +323,22 @@ impl Entry {
         self.shown == EntryBody::Missing || matches!(&self.shown, EntryBody::Words(words) if words.is_empty())
     }
 
-    /// A figure in its role; the sign of a figure that is not there without one.
+    /// Creates an entry with a figure, or with the placeholder if there is none.
     pub(crate) fn figure(role: Role, figure: Option<Figure>) -> Self {
         Self::new(role, figure.map_or_else(|| number::NONE.to_owned(), |figure| figure.to_string()))
     }
 
-    /// A latency; the sign of a figure that is not there without one.
+    /// Creates an entry with a latency, or with the placeholder if there is none.
     pub(crate) fn latency(ns: Option<u64>) -> Self {
         ns.map_or(number::NONE.to_owned(), number::latency_ns).into()
     }
 
-    /// A figure with the value that it is sorted by.
+    /// Creates an entry with the value to sort by.
     pub(crate) fn number(words: impl Into<Text>, value: f64) -> Self {
         Self { value: Some(value), ..Self::plain(words) }
     }
 
-    /// The same; the sign of a figure that is not there without one.
+    /// Creates an entry with the value to sort by, or a missing one.
     pub(crate) fn number_of(figure: Option<(impl Into<Text>, f64)>) -> Self {
         figure.map_or_else(Self::missing, |(words, value)| Self::number(words, value))
     }
@@ -345,12 +351,13 @@ impl Entry {
         Self { under: under.into(), ..self }
     }
 
-    /// A share as a bar of one `part` of a terminal's width, within limits.
+    /// Creates a bar for a share. Its maximum length is the terminal width divided by `part`,
+    /// within limits.
     pub(crate) fn bar(share: f64, part: usize, columns: (usize, usize)) -> Self {
         Self { role: Role::Course, shown: EntryBody::Bar { share, part, columns }, ..Self::default() }
     }
 
-    /// Values over time, in what the other columns leave within limits.
+    /// Creates an entry with values over time, as wide as the other columns allow, within limits.
     pub(crate) fn course(values: Vec<f64>, columns: (usize, usize)) -> Self {
         Self { role: Role::Course, shown: EntryBody::Course(values, columns), ..Self::default() }
     }

@@ -1,4 +1,4 @@
-//! A document in a terminal: lines that fit its width.
+//! A document in a terminal, as lines that fit its width.
 
 mod bars;
 mod grids;
@@ -11,12 +11,12 @@ use crate::doc::{Role, Style};
 use kurabe_core::{Lang, shown};
 
 impl Doc {
-    /// The document as a page of a terminal, which ends in a line end.
+    /// Renders the document as text that ends with a line break.
     pub fn terminal(&self, style: &Style) -> String {
         page(&self.lines(style))
     }
 
-    /// The lines of a part of a page.
+    /// Renders the document as lines, for a part of a larger output.
     pub(crate) fn lines(&self, style: &Style) -> Vec<String> {
         self.blocks.iter().flat_map(|block| lines(block, style)).collect()
     }
@@ -48,7 +48,7 @@ fn lines(block: &Block, style: &Style) -> Vec<String> {
     }
 }
 
-/// Each line in a role; blanks before it are no part of what is painted.
+/// Paints each line in a role. Leading spaces are not painted.
 fn painted(lines: Vec<String>, role: Role, style: &Style) -> Vec<String> {
     let paint = |line: String| {
         let body = line.trim_start();
@@ -76,7 +76,7 @@ fn of_paragraph(paragraph: &Paragraph, style: &Style) -> Vec<String> {
     lines
 }
 
-/// A drawing two columns from the left, or what stands for it if it is too wide.
+/// Indents a drawing by two columns, or its narrow replacement if it is too wide.
 fn drawing([wide, narrow]: [&str; 2], style: &Style) -> Vec<String> {
     let room = style.width.saturating_sub(2);
     let fits = wide.lines().all(|line| display_width(line) <= room);
@@ -87,7 +87,8 @@ fn drawing([wide, narrow]: [&str; 2], style: &Style) -> Vec<String> {
 /// Columns before a key.
 const INDENT: usize = 2;
 
-/// Lines of `key  value`, keys aligned, values wrapped under themselves between their items.
+/// Returns lines of `key  value`, with aligned keys. Values wrap between their items and are
+/// indented below themselves.
 fn of_fields(Fields { fields, aligned_with, signs }: &Fields, style: &Style) -> Vec<String> {
     let keys = fields.iter().map(|(key, _)| key).chain(aligned_with);
     let at = INDENT + GAP + keys.map(|key| display_width(&style.say(key))).max().unwrap_or(0);
@@ -95,7 +96,7 @@ fn of_fields(Fields { fields, aligned_with, signs }: &Fields, style: &Style) -> 
         let (key, items) = (style.say(key), items.iter().map(|item| style.say(item)).collect::<Vec<_>>());
         let rest = if signs.is_empty() || !key.is_empty() { at } else { at + 2 };
         let mut lines = hanging(flow(&items, style.width.saturating_sub(at).max(20)), at, rest);
-        // What was looked at stands there, whatever was found.
+        // With signs, a field is shown even if it has no value.
         lines.resize(lines.len().max(usize::from(!signs.is_empty())), String::new());
         let mut row = Line::new(style);
         match signs.get(place).zip(key.split_once(' ')) {

@@ -6,7 +6,7 @@ use kurabe_chart::Theme;
 use kurabe_core::{Lang, text};
 use proptest::prelude::*;
 
-/// Any table of a few columns; figures are unlike any other.
+/// Generates tables of a few columns with unique figures.
 fn any_table() -> impl Strategy<Value = Table> {
     (1usize..5, 0usize..6).prop_map(|(columns, rows)| {
         let column = |place: usize| match place % 3 {
@@ -41,7 +41,7 @@ proptest! {
                         let under = format!("u{index}x{place}");
                         prop_assert!(written.contains(&figure) && written.contains(&under), "{figure}: {written}");
                     }
-                    // A page tells the note of a row at its figure, so there must be one.
+                    // A page shows a row's note as a tooltip on its figure, so there must be one.
                     let has_figure = table.columns.len() > 1;
                     let mut notes = row.note.iter().filter(|_| has_figure);
                     let note = notes.all(|note| written.contains(note.get(lang)));

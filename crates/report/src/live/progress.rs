@@ -1,8 +1,9 @@
-//! Progress of a run on standard error: a consumer of its events.
+//! Progress of a run on standard error, driven by its events.
 //!
-//! The model: what stands (header, notices, a line per cell) is printed above; what moves is one live line below
-//! that is redrawn and at the end cleared. Where nothing can be redrawn there is no live line. Nothing here reads
-//! a clock: time left comes from the events.
+//! The model: lasting lines (header, notices, a line per cell) are printed above. The current work
+//! is one live line below, which is redrawn, and cleared at the end. If the output can't be
+//! redrawn, there is no live line. Nothing here reads a clock: the remaining time comes from the
+//! events.
 
 use super::{Activity, FILL, LiveLine, Mentions, Mode};
 use crate::doc::Style;
@@ -14,22 +15,22 @@ use kurabe_core::record::{Cell, Notice, RunHeader};
 use kurabe_core::{Text, event::Event, number, shown, text, workload::Direction};
 use std::collections::VecDeque;
 
-/// Intervals that the live course shows.
+/// Number of intervals in the live sparkline.
 const COURSE_INTERVALS: usize = 40;
 const COURSE_LENGTH: usize = 10;
 /// The live rate is the mean over this time.
 const RATE_WINDOW_NS: u64 = 1_000_000_000;
 
-/// Makes the words in parentheses behind the target.
+/// Creates the text in parentheses behind the target.
 type Headline = Box<dyn Fn(&RunHeader) -> Text + Send>;
 
-/// Shows a run while it goes on.
+/// Shows the progress of a run.
 pub struct Progress {
     live: LiveLine,
     headline: Option<Headline>,
     statistic: Statistic,
     cell_count: u32,
-    /// Time that remains, the running repetition not subtracted.
+    /// The remaining time, without subtracting the progress of the running repetition.
     left_ns: Option<u64>,
     running: Option<Running>,
     mentions: Mentions,
@@ -39,17 +40,18 @@ pub struct Progress {
 struct Running {
     place: String,
     direction: Option<Direction>,
-    /// What moved in each interval, with its length.
+    /// Bytes transferred in each interval, and the interval's length in ns.
     intervals: VecDeque<(u64, u64)>,
 }
 
 impl Progress {
-    /// Progress on standard error. A live line needs a terminal there; without one, lines only.
+    /// Shows progress on standard error. A live line needs a terminal. Otherwise only lines are
+    /// written.
     pub fn new(style: Style, mode: Mode) -> Self {
         Self::on(LiveLine::new(style, mode))
     }
 
-    /// Progress on any lines.
+    /// Shows progress on the given output.
     pub fn on(live: LiveLine) -> Self {
         Self {
             live,
@@ -62,26 +64,27 @@ impl Progress {
         }
     }
 
-    /// Without remarks on noise if the result, which tells them, comes right below.
+    /// Suppresses noise notices if the result, which lists them, follows directly below.
     #[must_use]
     pub fn above_result(mut self, is_above: bool) -> Self {
         self.mentions.has_noise = is_above;
         self
     }
 
-    /// Says what stands in parentheses behind the target when the run starts.
+    /// Sets the function that creates the text in parentheses behind the target when the run
+    /// starts.
     #[must_use]
     pub fn with_headline(mut self, headline: impl Fn(&RunHeader) -> Text + Send + 'static) -> Self {
         self.headline = Some(Box::new(headline));
         self
     }
 
-    /// Takes notice of an event.
+    /// Shows an event.
     pub fn on_event(&mut self, event: &Event) {
         if !self.live.is_quiet {
             return self.show(event);
         }
-        // What runs must be seen, also by who wants to see no progress: one line for each kind.
+        // The user must see which programs will run, even in quiet mode: one line for each kind.
         for words in program_lines(event) {
             self.live.always(&words);
         }
@@ -146,7 +149,7 @@ impl Progress {
                 self.running = None;
             }
             Event::CellDone { cell } => self.cell(cell),
-            // A program is shown when its turn comes.
+            // Programs are shown when they are about to run.
             Event::CellBegun { .. } | Event::Sampled { .. } | Event::Programs { .. } => {}
             Event::Preparing { what } => self.preparing(what.get(self.live.style.lang)),
             Event::RoundDone { round_index, round_count, steady, excursion_percent, slope_percent } => {
@@ -158,7 +161,7 @@ impl Progress {
         }
     }
 
-    /// Clears the live line. Called at the end of the run; dropping does it, too.
+    /// Clears the live line at the end of the run. Dropping has the same effect.
     pub fn finish(&mut self) {
         self.running = None;
         self.live.finish();
@@ -195,7 +198,8 @@ impl Progress {
         }
     }
 
-    /// What goes on before or between repetitions: on a line that stays the first time, always in the live line.
+    /// Shows work before or between repetitions: on a lasting line the first time, and always in
+    /// the live line.
     fn preparing(&mut self, words: &str) {
         self.running = None;
         if self.mentions.is_new(words) {
@@ -211,7 +215,7 @@ impl Progress {
         self.live.print(&format!("{place} {line}"));
     }
 
-    /// `[3/8]`, as wide for every cell.
+    /// Returns the cell's position, such as `[3/8]`, with the same width for every cell.
     fn place(&self, cell_index: u32) -> String {
         let count = self.cell_count.to_string();
         format!("[{:>width$}/{count}]", u64::from(cell_index) + 1, width = count.len())
@@ -229,7 +233,7 @@ impl Progress {
 }
 
 impl Running {
-    /// The rate over the last second or so.
+    /// Returns the rate over about the last second.
     fn rate_bytes_per_s(&self) -> Option<f64> {
         let (mut moved, mut time_ns) = (0.0, 0u64);
         for (bytes, interval_ns) in self.intervals.iter().rev() {
@@ -247,7 +251,7 @@ impl Running {
     }
 }
 
-/// The programs that a step is going to run, a line for each kind, if the event tells it.
+/// Lists the programs that a step is about to run, a line for each kind. Empty for other events.
 pub fn program_lines(event: &Event) -> Vec<Text> {
     let Event::Programs { prepare, command, restore, cleanup } = event else { return Vec::new() };
     let line = |programs: &[String], kind: Text| {

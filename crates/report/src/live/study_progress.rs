@@ -1,7 +1,9 @@
-//! Progress of a study on standard error: how many of its models are computed, and which one was begun last.
+//! Progress of a study on standard error: the number of models computed, and the model started
+//! last.
 //!
-//! The model: one live line on a terminal, cleared at the end on every way out. Where nothing can be redrawn there is
-//! none. Runs on real targets have a progress of their own.
+//! The model: one live line on a terminal, which is cleared at the end, whichever way the study
+//! ends. If the output can't be redrawn, there is no line. Runs on real targets have their own
+//! progress.
 
 use super::{Activity, COUNT, LiveLine, Mode, Progress};
 use crate::{doc::Style, machine::headline::headline};
@@ -9,15 +11,15 @@ use kurabe_core::{event::Event, shown, text};
 use kurabe_lab::{Happening, Listener, PointEvent};
 use kurabe_study::{PointTarget, StudyPlan};
 
-/// Shows how far a study is.
+/// Shows the progress of a study.
 pub struct StudyProgress {
     live: LiveLine,
-    /// The study, how many of its models are computed, and the model that was begun last.
+    /// The study, the number of models computed, and the model started last.
     work: Activity,
 }
 
 impl StudyProgress {
-    /// Progress of so many models.
+    /// Shows the progress of a study with this number of models.
     pub fn on(study: &str, models: u64, live: LiveLine) -> Self {
         Self {
             live,
@@ -25,21 +27,21 @@ impl StudyProgress {
         }
     }
 
-    /// A model is begun.
+    /// Records that a model has started.
     pub fn begin(&mut self, model: &str) {
         self.work.facts = vec![shown::line(model)];
         self.live.show(&self.work);
     }
 
-    /// A model is computed.
+    /// Records that a model is computed.
     pub fn done(&mut self) {
         self.work.part[0] += 1;
         self.live.show(&self.work);
     }
 }
 
-/// Shows how many models are computed, and each real target's run with a progress of its own. The study is the answer:
-/// the events of its runs are not printed.
+/// Shows the number of models computed, and separate progress for each run on a real target. The
+/// events of these runs are not printed, because only the study is the result.
 pub fn study_listener(plan: &StudyPlan, style: Style, mode: Mode) -> Listener {
     let models = plan.points.iter().filter(|point| matches!(point.target, PointTarget::Model { .. }));
     let mut study = StudyProgress::on(&plan.study.name, models.count() as u64, LiveLine::new(style, mode));

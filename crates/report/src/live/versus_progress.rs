@@ -1,4 +1,5 @@
-//! Progress of targets that take turns, on standard error: what became clear stays, what moves is one live line.
+//! Progress of an interleaved measurement on standard error: settled comparisons stay, and the
+//! current work is one live line.
 
 use super::progress::program_lines;
 use super::{Activity, LiveLine, Mentions, Mode};
@@ -12,25 +13,28 @@ use kurabe_lab::{Envelope, Happening, TurnsEvent};
 use kurabe_stats::Blocked;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Shows how far a measurement in turns is.
+/// Shows the progress of an interleaved measurement.
 pub struct VersusProgress {
     live: LiveLine,
-    /// Time that is left of the longest, by the repetitions so far; `None` where no time of the targets ends it.
+    /// The remaining part of the time limit, based on the repetitions so far. `None` if no limit
+    /// applies to the time on the targets.
     left_ns: Option<u64>,
-    /// What the sides are called, by the ids of their runs: configurations by what they differ in, targets by their names.
+    /// Display names of the sides, by run id: variants by their differences, targets by their
+    /// names.
     names: BTreeMap<String, String>,
-    /// Models beside real targets, whose time does not count.
+    /// Models measured alongside real targets. Their time doesn't count.
     computed: BTreeSet<String>,
     blocks: u32,
     settled: (usize, usize),
     mentions: Mentions,
-    /// Further remarks of noise that were not shown, and the runs that they concern.
+    /// Number of noise notices that were not shown, and the runs that they concern.
     noise_more: u32,
     noisy: BTreeSet<String>,
 }
 
 impl VersusProgress {
-    /// Progress on standard error. A live line needs a terminal there; without one, lines only.
+    /// Shows progress on standard error. A live line needs a terminal. Otherwise only lines are
+    /// written.
     pub fn new(style: Style, mode: Mode) -> Self {
         Self {
             live: LiveLine::new(style, mode),
@@ -45,7 +49,8 @@ impl VersusProgress {
         }
     }
 
-    /// What will be done: the runs with the words in parentheses behind their targets, the baseline first.
+    /// Shows what will be measured: the runs, baseline first, with the text in parentheses behind
+    /// their targets.
     pub fn start(&mut self, runs: &[(RunHeader, Text)], limit: LongestTime, repetition_ns: u64) {
         self.left_ns = match limit {
             LongestTime::Measuring(time_ns) => Some(time_ns),
@@ -86,7 +91,7 @@ impl VersusProgress {
         )));
     }
 
-    /// Shows something that happened.
+    /// Shows an event.
     pub fn on_envelope(&mut self, envelope: &Envelope) {
         match &envelope.event {
             Happening::Run(event) => self.on_event(&envelope.run, event),
@@ -100,7 +105,7 @@ impl VersusProgress {
         }
     }
 
-    /// Takes notice of what happened in the run of this id.
+    /// Shows an event of the run with this id.
     fn on_event(&mut self, run: &str, event: &Event) {
         match event {
             Event::RepetitionDone { repetition, .. } => {
@@ -142,7 +147,7 @@ impl VersusProgress {
         }
     }
 
-    /// A cell became clear.
+    /// Shows that the comparison of a cell is settled.
     fn settled(&mut self, label: &str, direction: Option<Direction>, other: &str, blocked: &Blocked) {
         let name = self.live.say(&words::directed(direction, &shown::line(label).into()));
         let blocks = 2 * blocked.course.block_pairs;
@@ -156,12 +161,13 @@ impl VersusProgress {
         self.live.paragraph(&self.live.say(&words));
     }
 
-    /// What a side is called; its id, if its target does not tell it from another.
+    /// Returns the display name of a side, or its id if the target doesn't distinguish it from the
+    /// others.
     fn called<'n>(&'n self, run: &'n str) -> &'n str {
         self.names.get(run).map_or(run, String::as_str)
     }
 
-    /// Clears the live line, and says what was only counted.
+    /// Clears the live line and shows the number of suppressed notices.
     pub fn finish(&mut self) {
         if let Some(words) = self.more_noise() {
             self.live.paragraph(&words);
@@ -169,10 +175,10 @@ impl VersusProgress {
         self.live.finish();
     }
 
-    /// The words of a notice, unless it is only counted.
+    /// Returns the text of a notice, or `None` if it is only counted.
     fn notice(&mut self, run: &str, notice: &Notice) -> Option<String> {
         let words = self.live.say(&notice.text);
-        // What holds for all targets is shown once.
+        // A notice that applies to all targets is shown once.
         if !self.mentions.is_new(&words) {
             return None;
         }
@@ -184,7 +190,7 @@ impl VersusProgress {
         Some(format!("{} ({run}): {words}", self.live.say(&words::notice(notice.kind))))
     }
 
-    /// How many more notices of noise there are, once.
+    /// Returns the number of suppressed noise notices as text, and resets it.
     fn more_noise(&mut self) -> Option<String> {
         let more = std::mem::take(&mut self.noise_more);
         let shown = self.noisy.iter().map(|run| format!("`{SHOW} {run}`")).collect::<Vec<_>>().join(", ");
@@ -197,7 +203,7 @@ impl VersusProgress {
     }
 }
 
-/// What must be said before a measurement whose time is too short for a verdict.
+/// Warns before a measurement whose time is too short for a verdict.
 pub fn too_short(short: &TooShort) -> Text {
     let (blocks, fewest) = (short.blocks, short.fewest);
     let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));

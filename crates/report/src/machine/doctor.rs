@@ -1,6 +1,6 @@
-//! What `kurabe doctor` found: what is well, what is worth knowing, what is wrong, and what to do about it.
+//! Findings of `kurabe doctor`: what works, what is worth knowing, what fails, and the remedies.
 //!
-//! Marks are letters as well as colours, so that nothing depends on colour.
+//! Marks are signs as well as colours, so that no information depends on colour alone.
 
 use crate::doc::{Doc, Field, Fields, Role, Style};
 use crate::machine::leftovers::leftovers_section;
@@ -27,16 +27,16 @@ pub struct Section {
     pub lines: Vec<Check>,
 }
 
-/// How a finding is to be taken.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CheckMark {
     /// As it should be.
     Good,
-    /// Worth knowing; kurabe works.
+    /// Worth knowing. kurabe works.
     Note,
-    /// kurabe cannot do something because of it.
+    /// kurabe can't do something because of it.
     Bad,
 }
 
@@ -44,13 +44,13 @@ pub enum CheckMark {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
-    /// How it is to be taken.
+    /// The severity.
     pub mark: CheckMark,
-    /// What was looked at.
+    /// The item that was checked.
     pub what: Text,
-    /// What was found.
+    /// The result of the check.
     pub value: Text,
-    /// What to do about it.
+    /// The remedy.
     pub remedy: Option<Text>,
 }
 
@@ -59,13 +59,13 @@ impl Check {
         Self { mark, what, value: value.into(), remedy: None }
     }
 
-    /// What could not be had, with its remedy.
+    /// Reports an item that is not available, with the remedy from the error.
     fn bad(what: Text, value: impl Into<Text>, error: &Error) -> Self {
         Self { remedy: error.remedy_text().cloned(), ..Self::new(CheckMark::Bad, what, value) }
     }
 }
 
-/// What a machine's facts mean, and what earlier runs left on it.
+/// Evaluates the facts about a machine, and lists the leftovers of earlier runs.
 pub fn doctor(facts: &MachineFacts, leftovers: &[Leftover]) -> Doctor {
     let mut sections = vec![engines(facts), path(facts), instrument(facts), devices(facts), tools(facts)];
     sections.extend(leftovers_section(leftovers));
@@ -85,7 +85,7 @@ fn engines(facts: &MachineFacts) -> Section {
     Section { title: text!("Engines", "エンジン"), lines }
 }
 
-/// Direct I/O and the page cache for a path.
+/// Checks direct I/O and the page cache for a path.
 fn path(facts: &MachineFacts) -> Section {
     let what = text!("direct I/O", "ダイレクト I/O");
     let direct = match &facts.direct {
@@ -113,7 +113,8 @@ fn path(facts: &MachineFacts) -> Section {
 }
 
 fn instrument(facts: &MachineFacts) -> Section {
-    /// Above this a reading of the clock, of which an operation takes two or three, disturbs fast storage.
+    /// Cost of reading the clock above which it affects results on fast storage. An operation needs
+    /// two or three readings.
     const DEAR_CLOCK_NS: f64 = 100.0;
     let (resolution, cost) = (facts.clock.clock_resolution_ns, facts.clock.clock_cost_ns);
     let mut lines = vec![Check {
@@ -139,7 +140,7 @@ fn instrument(facts: &MachineFacts) -> Section {
     Section { title: text!("The instrument", "測定器としての kurabe"), lines }
 }
 
-/// Block devices and whether they may be read.
+/// Lists the block devices, and whether the user may read them.
 fn devices(facts: &MachineFacts) -> Section {
     let line = |(device, refusal): &(PathBuf, Option<std::io::Error>)| {
         let device = Text::same(shown::path(device));
@@ -168,7 +169,7 @@ fn tools(facts: &MachineFacts) -> Section {
     }
 }
 
-/// The findings as a page.
+/// Renders the findings.
 pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
     let checks = || doctor.sections.iter().flat_map(|section| &section.lines);
     let (all, _) = fields(checks());
@@ -188,7 +189,8 @@ pub fn render_doctor(doctor: &Doctor, style: &Style) -> String {
     doc.terminal(style)
 }
 
-/// What was looked at with what was found, below it what to do about it, and the roles of the signs.
+/// Returns the checked items with their results and, below each, the remedy. Also returns the roles
+/// of the signs.
 fn fields<'a>(checks: impl IntoIterator<Item = &'a Check>) -> (Vec<Field>, Vec<Role>) {
     let field = |check: &Check| {
         let (sign, role) = match check.mark {

@@ -1,4 +1,4 @@
-//! What a run stood on, as a block of `key  value` lines.
+//! Test environment of a run, as a block of `key  value` lines.
 
 use crate::doc::{Doc, Field, Fields, filled};
 use crate::machine::seen::seen;
@@ -7,12 +7,12 @@ use kurabe_core::environment::{BlockDevice, DeviceHealth, FileSystem, Link, Mach
 use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, shown, text};
 
-/// The environment of a run.
+/// Returns the environment of a run as a document.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
     Doc::new().heading(3, text!("environment", "環境")).push(Fields::from(fields(record))).done()
 }
 
-/// The same, not laid out yet.
+/// Returns the environment of a run as fields.
 pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     let environment = &record.header.environment;
     let mut fields: Vec<Field> = record.header.model.as_ref().map(crate::model::fields).unwrap_or_default();
@@ -35,7 +35,7 @@ pub(crate) fn fields(record: &RunRecord) -> Vec<Field> {
     for missing in &environment.missing {
         put(text!("not known", "不明"), vec![seen(missing)]);
     }
-    // A model has a clock of its own.
+    // A model has its own clock.
     if let Some(instrument) = record.header.instrument.as_ref().filter(|_| record.header.model.is_none()) {
         let resolution = number::latency_ns(instrument.clock_resolution_ns);
         let cost = number::latency(instrument.clock_cost_ns);
@@ -150,7 +150,8 @@ fn queue(device: &BlockDevice) -> Vec<Text> {
     ])
 }
 
-/// `4.0 x4`: the generation of PCI Express with this rate of transfers (its base specifications 1.0 to 6.0), and its lanes.
+/// Returns the PCI Express generation and the number of lanes, such as `4.0 x4`. The transfer rates
+/// are from the base specifications 1.0 to 6.0.
 pub(super) fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<String> {
     const GENERATIONS: [(f64, &str); 6] =
         [(2.5, "1.0"), (5.0, "2.0"), (8.0, "3.0"), (16.0, "4.0"), (32.0, "5.0"), (64.0, "6.0")];
@@ -162,7 +163,7 @@ pub(super) fn pcie(speed_gt_per_s: Option<f64>, width: Option<u32>) -> Option<St
     (!words.is_empty()).then(|| words.join(" "))
 }
 
-/// The link now, and what it could be.
+/// Describes the current link, and the best link that the device supports.
 pub(crate) fn link(link: &Link) -> Vec<Text> {
     let possible = |now: &Option<String>, most: Option<String>| {
         most.map(|most| {
@@ -218,7 +219,7 @@ pub(crate) fn link(link: &Link) -> Vec<Text> {
     items
 }
 
-/// Health before and after, each figure once if it did not change.
+/// Returns the health before and after. A figure that didn't change is shown once.
 fn health(before: Option<&DeviceHealth>, after: Option<&DeviceHealth>) -> Vec<Text> {
     let Some(source) = before.or(after).map(|health| health.source.clone()) else { return Vec::new() };
     let pair = |value: &dyn Fn(&DeviceHealth) -> Option<String>| match [before, after].map(|one| value(one?))

@@ -1,11 +1,12 @@
-//! What a run stood on, in one line: where, on what, how it is connected.
+//! Test environment of a run in one line: file system, device and link.
 
 use super::environment::pcie;
 use crate::words;
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::{Text, number, record::RunHeader, text};
 
-/// What a run stood on, or which model; empty for an imported run whose file has no environment.
+/// Returns the test environment of a run, or its model. Empty for an imported run without a
+/// recorded environment.
 pub fn headline(header: &RunHeader) -> Text {
     if let Some(model) = &header.model {
         return model.title.clone();
@@ -17,7 +18,7 @@ pub fn headline(header: &RunHeader) -> Text {
     surroundings(environment)
 }
 
-/// The environment in one line, such as
+/// Returns the environment in one line, such as
 /// `ext4 on /dev/nvme0n1p2 · Samsung SSD 980 PRO 1TB, firmware 5B2QGXA7 · PCIe 4.0 x4`.
 pub fn surroundings(environment: &Environment) -> Text {
     let is_nowhere = environment.file_system.is_none() && environment.devices.is_empty();
@@ -26,13 +27,13 @@ pub fn surroundings(environment: &Environment) -> Text {
     Text::join(storage.chain(words::virtualisation(&environment.machine)), [" · "; 2])
 }
 
-/// The file system and what it is mounted from, or the bare device.
+/// Returns the file system and its source, or the bare device.
 fn place(environment: &Environment) -> Option<Text> {
     let first = environment.devices.first();
     let Some(file_system) = &environment.file_system else {
         let device = first?;
         let name = device.partition.as_deref().unwrap_or(&device.name);
-        // A bare dm or md device has the name of the topmost layer.
+        // A bare dm or md device is named after the topmost layer.
         let top = environment.layers.first().and_then(|layer| layer.split(' ').next());
         let words = match top {
             Some(top) if environment.layers[0].starts_with("dm-") || top.starts_with("md") => top,
@@ -42,7 +43,8 @@ fn place(environment: &Environment) -> Option<Text> {
     };
     let kind = file_system.kind.as_deref().unwrap_or("?");
     let source = file_system.source.as_deref().filter(|source| *source != kind && *source != "none");
-    // `/dev/root` and the names of memory file systems tell less than the partition or the mount point.
+    // `/dev/root` and the names of in-memory file systems say less than the partition or the mount
+    // point.
     let partition = first.and_then(|device| device.partition.as_deref());
     Some(match (source, partition, file_system.mount_point.as_deref()) {
         (Some("/dev/root"), Some(partition), _) => {
@@ -56,7 +58,8 @@ fn place(environment: &Environment) -> Option<Text> {
     })
 }
 
-/// The devices: one by name and link, equal ones counted, others side by side.
+/// Describes the devices: a single one by name and link, identical ones with their number,
+/// different ones side by side.
 fn devices(devices: &[BlockDevice]) -> Vec<Text> {
     let Some(first) = devices.first() else { return Vec::new() };
     let alike = devices.iter().all(|device| device.model == first.model && device.firmware == first.firmware);
@@ -90,12 +93,12 @@ fn identity(device: &BlockDevice) -> Option<Text> {
     })
 }
 
-/// A link in words: `PCIe 4.0 x4`, `SATA 6.0 Gbit/s NCQ 32`, `USB 5000 Mbit/s UAS`. A link that runs below what its
-/// device can says both.
+/// Describes a link: `PCIe 4.0 x4`, `SATA 6.0 Gbit/s NCQ 32`, `USB 5000 Mbit/s UAS`. If the link is
+/// slower than the device supports, both are given.
 fn link(link: &Link) -> Text {
     match link {
         Link::Pcie { speed_gt_per_s, width, speed_max_gt_per_s, width_max } => {
-            // The headline names the first generation by its speed alone.
+            // The speed alone doesn't distinguish PCIe 1.0 from 1.1.
             let words = |speed: Option<f64>, width| {
                 pcie(Some(speed?), width).map(|words| words.replacen("1.0", "1.x", 1))
             };

@@ -1,10 +1,10 @@
-//! What runs that died left behind, in words.
+//! Text about the leftovers of runs that died.
 
 use crate::machine::doctor::{Check, CheckMark, Section};
 use kurabe_core::{Text, made::StillThere, mention::DOCTOR, shown, text};
 use kurabe_lab::{Became, Leftover};
 
-/// What became of a leftover, and what to do about it.
+/// Describes what happened to a leftover, and the remedy.
 pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
     let (path, run) = (shown::path(&leftover.path), &leftover.run);
     let why = match &leftover.became {
@@ -50,7 +50,7 @@ pub fn leftover_words(leftover: &Leftover) -> (Text, Option<Text>) {
     (words, Some(remedy))
 }
 
-/// What is still there, for the doctor; `None` if nothing is.
+/// Lists the remaining leftovers for the doctor. `None` if there are none.
 pub(crate) fn leftovers_section(leftovers: &[Leftover]) -> Option<Section> {
     let check = |leftover: &Leftover| {
         let (value, remedy) = leftover_words(leftover);

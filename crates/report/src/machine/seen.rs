@@ -1,19 +1,20 @@
-//! What was seen of a machine, in the reader's language.
+//! Translation of the observations about a machine into the reader's language.
 //!
-//! The model: a record keeps what lies under a target, and what could not be seen, in English phrases with names in
-//! them.
+//! The model: a record stores the layers below a target, and what could not be determined, as
+//! English phrases that contain names.
 
 use kurabe_core::{Text, phrases};
 
 /// The phrases.
 const PHRASES: &str = include_str!("seen.txt");
 
-/// A phrase of a record as the reader says it.
+/// Translates a phrase of a record.
 pub(crate) fn seen(phrase: &str) -> Text {
     Text::of(phrase, phrases::in_japanese(PHRASES, phrase))
 }
 
-/// The phrases of a list that was joined with commas, those within parentheses aside.
+/// Translates a list of phrases that are joined with commas. Commas within parentheses don't
+/// separate phrases.
 pub(crate) fn seen_list(phrases: &str) -> Text {
     let mut depth = 0;
     let apart = phrases.split_inclusive(", ").fold(Vec::<String>::new(), |mut apart, part| {

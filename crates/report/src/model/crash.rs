@@ -1,9 +1,10 @@
-//! What power cuts left, in lines.
+//! Results of power cuts, as lines.
 
 use kurabe_core::{Text, text};
 use kurabe_lab::{CutOutcome, CutTrial};
 
-/// First how many cuts lost something, then the first of each kind, with the seed that repeats it.
+/// Returns the number of power cuts that lost data, then the first cuts of each kind with the seed
+/// that reproduces each.
 pub fn crash_lines(trials: &[CutTrial]) -> Vec<Text> {
     let cuts = trials.len();
     let of = |outcome: CutOutcome| trials.iter().filter(move |trial| trial.outcome == outcome);
@@ -29,5 +30,5 @@ pub fn crash_lines(trials: &[CutTrial]) -> Vec<Text> {
     std::iter::once(first).chain(listed).collect()
 }
 
-/// Cuts that are told one by one.
+/// Maximum number of power cuts that are listed.
 const SHOWN: usize = 10;

@@ -1,4 +1,5 @@
-//! What to type for a QEMU guest on a served model. Nothing is started, and the words are tested as they are printed.
+//! Commands that run a QEMU guest on a served model. Nothing is started here. A test runs the
+//! commands exactly as printed.
 
 use crate::scripts::ScriptLine;
 use kurabe_core::mention::{DATA, EXPORTS, POWER_CUTS, SERVE, SET, SOCKET, WITHOUT};
@@ -10,47 +11,48 @@ use kurabe_serve::{DataPlace, check_exports};
 use kurabe_sim::{DeviceSpec, Stack};
 use std::path::Path;
 
-/// What stands in for the image of a user who has not named one.
+/// Image name used if the user didn't name one.
 const USUAL_GUEST: &str = "guest.qcow2";
-/// Layers that a guest brings itself.
+/// Layers that a guest provides itself.
 const OWN_LAYERS: [&str; 2] = ["filesystem", "zfs"];
 
-/// The model of a guest, and what stands beside it, in the words of `kurabe serve`.
+/// The model and the other settings of a guest, in the terms of `kurabe serve`.
 #[derive(Clone, Debug)]
 pub struct GuestRequest {
     /// `model:NAME`.
     pub target: String,
     /// Changed parameters: `LAYER.PARAMETER=VALUE`.
     pub sets: Vec<String>,
-    /// Layers that are left out.
+    /// Layers to leave out.
     pub without: Vec<String>,
-    /// Disks of a shared bus, each a disk of the guest.
+    /// Number of disks on a shared bus. Each is a disk of the guest.
     pub exports: usize,
-    /// Where the bytes of the model are.
+    /// Where the model's data is stored.
     pub data: String,
-    /// The image that the guest starts from, if not from the model.
+    /// The image that the guest boots from, if not from the model.
     pub guest: Option<String>,
-    /// The socket between the two.
+    /// The socket between the server and the guest.
     pub socket: String,
 }
 
-/// What is typed.
+/// Commands to type.
 pub struct Recipe {
     spec: DeviceSpec,
     size_bytes: u64,
     serve: String,
-    /// Its lines.
+    /// Lines of the command that starts the guest.
     guest: Vec<String>,
     cut: String,
-    /// What the disks are called in the guest.
+    /// Names of the disks in the guest.
     devices: Vec<String>,
 }
 
 impl Recipe {
-    /// The words for a guest.
+    /// Creates the commands for a guest.
     ///
     /// # Errors
-    /// When there is no such model, or what is asked of it makes no sense.
+    ///
+    /// Returns an error if the model does not exist or the request is invalid.
     pub fn new(request: &GuestRequest) -> Result<Self> {
         let sets = assignments(SET, &request.sets, "flash.program_rate=10MB/s")?;
         let spec = load_served_model(Path::new(&request.target), &sets, &request.without)?;
@@ -77,12 +79,12 @@ impl Recipe {
         })
     }
 
-    /// The words for scripts.
+    /// Returns the commands for scripts.
     pub fn script(&self) -> ScriptLine<'_> {
         ScriptLine::Recipe { serve: &self.serve, guest: self.guest.join(" "), cut: &self.cut }
     }
 
-    /// The words with what they do, a line each.
+    /// Returns the commands with explanations, one per line.
     pub fn lines(&self) -> Vec<Text> {
         let (name, size) = (&self.spec.name, format_bytes_decimal(self.size_bytes));
         let devices = self.devices.join(", ");
@@ -115,7 +117,7 @@ impl Recipe {
     }
 }
 
-/// What the words of the recipe mean, and cost.
+/// Explains the options in the commands, and their cost.
 fn remarks() -> [Text; 3] {
     [
         text!(
@@ -133,7 +135,7 @@ fn remarks() -> [Text; 3] {
     ]
 }
 
-/// A layer that the guest's own should stand for.
+/// Names the layers of the model that the guest should provide instead.
 fn own_layers_line(spec: &DeviceSpec) -> Option<Text> {
     let layers = spec.all_layers().into_iter();
     let mut names: Vec<&str> = layers
@@ -174,7 +176,7 @@ fn drive_of_model(request: &GuestRequest, export: usize) -> String {
     command(&["-drive", &model])
 }
 
-/// A value in a list of QEMU's options: a comma would end it.
+/// Escapes a value in a list of QEMU options, where a comma would end it.
 fn of_option(value: &str) -> String {
     value.replace(',', ",,")
 }

@@ -1,4 +1,4 @@
-//! What an image holds of what a run wrote to it, in words and as JSON.
+//! Check of an image against the writes of a run, as text and as JSON.
 
 use kurabe_core::mention::{FSYNC, JSON, O_SYNC};
 use kurabe_core::number::count;
@@ -7,10 +7,10 @@ use kurabe_core::{Error, ErrorKind, Text, shown, text};
 use kurabe_lab::{FaultKind, ImageCheck, ImageReport, SectorFault};
 use std::path::Path;
 
-/// Faults that are listed with their offsets; JSON has more.
+/// Maximum number of faults that are listed with their offsets. JSON has more.
 const TOLD_PLACES: usize = 10;
 
-/// The error of an image that lacks what was flushed.
+/// Returns the error for an image that lacks flushed data.
 pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     let image = shown::path(image);
     let bytes = format_bytes(check.fault_bytes.values().copied().fold(0, u64::saturating_add));
@@ -24,7 +24,7 @@ pub fn image_error(image: &Path, check: &ImageCheck) -> Error {
     ))
 }
 
-/// What was found, a line each.
+/// Describes the result of the check, one line per fact.
 pub fn image_lines(report: &ImageReport) -> Vec<Text> {
     let ImageReport { writes, check } = report;
     let (writes, written, flushed) =

@@ -1,4 +1,5 @@
-//! Models of devices: which there are, and what one is made of, with every parameter, its value and where that is from.
+//! Models of devices: the list of models, and the layers and parameters of one, each with its value
+//! and source.
 
 mod drawing;
 
@@ -10,31 +11,32 @@ use kurabe_core::{Text, phrases, shown, text};
 use kurabe_sim::{DeviceSpec, KINDS_OF_DRIVES, LayerSpec, ParameterScale, ParameterType, Setting};
 use serde::Serialize;
 
-/// A value of more columns than this stands below its parameter.
+/// Maximum width of a value in the table. A wider value is shown below its parameter.
 const WIDEST_VALUE: usize = 18;
 
-/// The phrases of sources.
+/// The phrases of sources, with their translations.
 const SOURCES: &str = include_str!("sources.txt");
 
-/// Where a value is from.
+/// Provenance of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Provenance {
     /// From a document.
     Sourced,
-    /// Worked out from what is in documents.
+    /// Derived from values in documents.
     Derived,
-    /// Taken without a document.
+    /// Assumed without a document.
     Assumed,
-    /// Fitted so that a published figure comes out.
+    /// Fitted so that the model reproduces a published figure.
     Calibrated,
     /// Changed by the command line or a study.
     Changed,
 }
 
 impl Provenance {
-    /// That of a value with this source; `changed` says whether the command line or a study set it.
+    /// Returns the provenance of a value with this source. `changed` says whether the command line
+    /// or a study set the value.
     pub(crate) fn of(source: &str, changed: bool) -> Self {
         let words =
             [("calibrated", Self::Calibrated), ("assumed", Self::Assumed), ("derived", Self::Derived)];
@@ -43,7 +45,7 @@ impl Provenance {
         if changed { Self::Changed } else { standing }
     }
 
-    /// The sign of a value that no document tells.
+    /// Returns the mark of a value that is not documented. Empty for a documented value.
     pub fn sign(self) -> &'static str {
         self.mark().0
     }
@@ -62,15 +64,15 @@ impl Provenance {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelDescription {
-    /// Its name.
+    /// Name of the model.
     pub name: String,
-    /// What it is.
+    /// Title of the model.
     pub title: Text,
-    /// Where it stops being true.
+    /// Limits of the model's validity.
     pub note: Option<Text>,
-    /// Bytes that can be addressed.
+    /// Number of addressable bytes.
     pub capacity_bytes: Option<u64>,
-    /// Its layers from the host down.
+    /// Layers from the host down.
     pub layers: Vec<LayerDescription>,
 }
 
@@ -78,15 +80,15 @@ pub struct ModelDescription {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerDescription {
-    /// Its name.
+    /// Name of the layer.
     pub name: String,
-    /// Its kind.
+    /// Kind of the layer.
     pub kind: &'static str,
-    /// What its kind is.
+    /// Title of the kind.
     pub title: Text,
-    /// Its parameters.
+    /// Parameters of the layer.
     pub parameters: Vec<ParameterDescription>,
-    /// What stands below it, if that is not the rest of the list.
+    /// Members below the layer, if it does not simply continue with the next layer of the list.
     pub members: Vec<MemberDescription>,
 }
 
@@ -94,31 +96,31 @@ pub struct LayerDescription {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterDescription {
-    /// Its key.
+    /// Key of the parameter.
     pub key: &'static str,
-    /// Its value with its unit.
+    /// Value with its unit.
     pub value: String,
-    /// Where the value is from.
+    /// Source of the value.
     pub source: String,
-    /// What kind of source that is.
+    /// Provenance of the value.
     pub standing: Provenance,
-    /// What it is.
+    /// Meaning of the parameter.
     pub meaning: Text,
-    /// Its value, and least and most, as numbers of the unit; a number with the unit can be set.
+    /// The value as a number in `unit`. A number with this unit can be set.
     pub number: Option<f64>,
-    /// Least and most.
+    /// Minimum and maximum, in `unit`.
     pub range: Option<(f64, f64)>,
-    /// The unit of these numbers: `B`, `ns`, `B/s` or none.
+    /// Unit of the numbers: `B`, `ns`, `B/s` or none.
     pub unit: &'static str,
     /// `linear`, `log`, `powers-of-two`, `multiples` or `choice`.
     pub scale: &'static str,
-    /// Of what a multiple it is, if that is its scale.
+    /// The number of which the value is a multiple, if `scale` is `multiples`.
     pub step: Option<u64>,
-    /// Its values, if it is one of few words or numbers.
+    /// The allowed values, if there are only a few.
     pub choices: Vec<String>,
-    /// Whether it may change while requests are served.
+    /// Whether the parameter can change while requests are served.
     pub live: bool,
-    /// Parameters from which it is worked out where it is left out.
+    /// Parameters from which the value is derived if it is omitted.
     pub derived_from: &'static [&'static str],
 }
 
@@ -126,13 +128,13 @@ pub struct ParameterDescription {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemberDescription {
-    /// How many.
+    /// Number of members.
     pub count: u32,
-    /// Their layers.
+    /// Layers of each member.
     pub layers: Vec<LayerDescription>,
 }
 
-/// A model as data.
+/// Describes a model as data.
 pub fn describe_model(spec: &DeviceSpec, capacity_bytes: Option<u64>) -> ModelDescription {
     ModelDescription {
         name: spec.name.clone(),
@@ -157,7 +159,7 @@ fn describe_layer(layer: &LayerSpec) -> LayerDescription {
     }
 }
 
-/// The parameters in the order of their kind.
+/// Returns the parameters in the order of the layer's kind.
 fn parameters(layer: &LayerSpec) -> Vec<ParameterDescription> {
     layer.settings.iter().map(describe_setting).collect()
 }
@@ -188,7 +190,7 @@ fn describe_setting(setting: &Setting) -> ParameterDescription {
     }
 }
 
-/// The models there are: name, what it is, and its layers in a row.
+/// Renders the list of models: name, title, and layers in a row.
 pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String {
     let table = Table::of(models)
         .left(text!("model", "モデル"), |model| Entry::new(Role::Strong, shown::line(&model.name)))
@@ -213,7 +215,7 @@ pub fn render_models(models: &[DeviceSpec], more: bool, style: &Style) -> String
     Doc::of(table.table()).gap().push(hints).terminal(style)
 }
 
-/// What a model is, and the kind of drive that it stands for, if it does.
+/// Returns a model's title, and the kind of drive that it represents, if any.
 fn with_kind(model: &DeviceSpec) -> Text {
     let title = &model.title;
     match KINDS_OF_DRIVES.iter().find(|(_, device)| *device == model.name) {
@@ -222,7 +224,7 @@ fn with_kind(model: &DeviceSpec) -> Text {
     }
 }
 
-/// `host → raid → 4 × ssd`; different members in brackets.
+/// Returns the layers in a row, as in `host → raid → 4 × ssd`. Different members are in brackets.
 pub fn row_of_layers(layers: &[LayerSpec]) -> String {
     let mut row = Vec::new();
     let mut left = layers;
@@ -254,7 +256,7 @@ fn times(count: u64, layers: &[LayerSpec]) -> String {
     }
 }
 
-/// What a model is made of: its stack drawn, and every parameter with its value, meaning and source.
+/// Renders a model: a drawing of its stack, and every parameter with its value, meaning and source.
 pub fn render_model(spec: &DeviceSpec, capacity_bytes: Option<u64>, style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, shown::line(&spec.name)).aside(spec.title.clone());
@@ -291,7 +293,7 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
         let source = parameter.source_words();
         let long = display_width(&parameter.value) > WIDEST_VALUE;
         let value = if long { text!("see below", "下記") } else { shown::line(&parameter.value).into() };
-        // A blank keeps the column where no parameter has a mark.
+        // A space keeps the column if no parameter has a mark.
         let mark = if mark.is_empty() { " " } else { mark };
         let first = [
             Entry::new(role, mark.to_owned()),
@@ -313,13 +315,13 @@ fn layer_doc(layer: &LayerSpec) -> Doc {
 }
 
 impl ParameterDescription {
-    /// Its source as it stands in the file; for Japanese readers in their words, as far as the phrases of it are known.
+    /// Returns the source as in the file, and in Japanese as far as its phrases are known.
     pub fn source_words(&self) -> Text {
         Text::of(&self.source, phrases::in_japanese(SOURCES, &self.source))
     }
 }
 
-/// How many parameters lean on what, and what the marks mean.
+/// Counts the parameters by provenance, and explains the marks.
 fn standing(spec: &DeviceSpec) -> Vec<Text> {
     let parameters = spec.all_layers().into_iter().flat_map(parameters);
     let all: Vec<Provenance> = parameters.map(|parameter| parameter.standing).collect();

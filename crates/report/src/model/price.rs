@@ -1,5 +1,6 @@
-//! The bill of a program: first what it asked and what that costs, then by file and by phase; what changed since another bill,
-//! the cause before the seconds; what of a budget is kept.
+//! The bill of a program: its requests and their cost, then details by file and by phase. The
+//! changes since another bill, with the cause before the times. The result for each limit of a
+//! budget.
 
 use crate::doc::{Column, Cut, Doc, Entry, Table};
 use crate::scripts::PricedLine;
@@ -13,7 +14,7 @@ use kurabe_price::{
 };
 use std::fmt::Write;
 
-/// Counts in the table, each with the part of it that is random, empty or written again.
+/// Counts in the table, each with the part of it that is random, empty or rewritten.
 const LISTED: [(Count, Option<Count>); 6] = [
     (Count::Flushes, Some(Count::EmptyFlushes)),
     (Count::Writes, Some(Count::RandomWrites)),
@@ -23,19 +24,19 @@ const LISTED: [(Count, Option<Count>); 6] = [
     (Count::Discards, None),
 ];
 
-/// What there is to say of a priced program.
+/// Results for a priced program.
 #[derive(Clone, Debug)]
 pub struct Priced {
-    /// Its bill.
+    /// The bill.
     pub bill: Bill,
-    /// What changed since another one.
+    /// The changes since another bill.
     pub changes: Option<Changes>,
-    /// What it has of each limit of a budget.
+    /// The result for each limit of a budget.
     pub budget: Vec<BudgetLine>,
 }
 
 impl Priced {
-    /// All of it for a reader.
+    /// Returns all results for a reader.
     pub fn doc(&self) -> Doc {
         let mut doc = Doc::new();
         if let Some(changes) = &self.changes {
@@ -55,18 +56,18 @@ impl Priced {
             .done()
     }
 
-    /// The same for a comment on a change of a program: what is most of it folds.
+    /// Returns all results as Markdown for a comment on a pull request. Most of it is collapsed.
     pub fn markdown(&self, lang: kurabe_core::Lang) -> String {
         self.doc().markdown(lang)
     }
 
-    /// For scripts.
+    /// Returns all results for scripts.
     pub fn script(&self) -> PricedLine<'_> {
         let Self { bill, changes, budget } = self;
         PricedLine { bill, changes: changes.as_ref(), budget, summary: bill_line(bill).en }
     }
 
-    /// The budget as test cases that passed or failed, in JUnit's XML.
+    /// Returns the budget as passed and failed test cases in JUnit's XML.
     pub fn junit(&self, lang: kurabe_core::Lang) -> String {
         let failures = self.budget.iter().filter(|line| line.is_over).count();
         let mut xml = format!(
@@ -86,7 +87,7 @@ impl Priced {
     }
 }
 
-/// What a count is called.
+/// Returns the display name of a count.
 fn count_name(count: Count) -> Text {
     match count {
         Count::Flushes => text!("flushes", "フラッシュ"),
@@ -104,7 +105,8 @@ fn count_name(count: Count) -> Text {
     }
 }
 
-/// How one value of each recording is shown: one figure where all are the same, else the mean and the half of its interval.
+/// Formats the values of all recordings: one figure if all are equal, otherwise the mean and the
+/// half-width of its interval.
 fn shown_values(values: &RepeatedValue, one: impl Fn(f64) -> String) -> String {
     let (mean, half) = values.interval();
     match values.is_exact() || !half.is_finite() {
@@ -132,7 +134,8 @@ fn shown_of(counts: &CountValues, count: Count) -> String {
     shown_count(count, &value_of(counts, count))
 }
 
-/// What the program asked, and where that takes longest and least.
+/// Summarizes the requests of the program, and the devices on which they take the shortest and the
+/// longest time.
 fn bill_line(bill: &Bill) -> Text {
     let shown = |count: Count| shown_of(&bill.counts, count);
     let (flushes, writes, reads) = (shown(Count::Flushes), shown(Count::Writes), shown(Count::Reads));
@@ -243,7 +246,7 @@ fn files_table(bill: &Bill) -> Doc {
     Doc::new().gap().push(table.table()).done()
 }
 
-/// What the figures stand on.
+/// Describes the recording that the figures are based on.
 fn footing(bill: &Bill) -> Text {
     let (facts, recordings) = (&bill.facts, bill.recordings);
     let (file_system, size) = (shown::line(&facts.file_system), format_bytes(facts.size_bytes));
@@ -290,7 +293,7 @@ fn footing(bill: &Bill) -> Text {
     )
 }
 
-/// What of a budget is exceeded, or kept.
+/// Describes a limit of a budget and the measured value.
 fn over_line(line: &BudgetLine) -> Text {
     let words = |value: u64| match line.count {
         Some(count) => shown_count(count, &RepeatedValue(vec![value])),
@@ -305,7 +308,7 @@ fn over_line(line: &BudgetLine) -> Text {
     text!("{kept}: {title}: {value}, at most {limit}", "{kept}: {title}: {value}(上限 {limit})"; kept, title)
 }
 
-/// The first limit that is exceeded, as an error says it.
+/// Describes the first limit that is exceeded, for an error message. `None` if none is.
 pub fn over_budget(lines: &[BudgetLine]) -> Option<Text> {
     let mut over = lines.iter().filter(|line| line.is_over);
     let first = over_line(over.next()?);
@@ -316,7 +319,7 @@ pub fn over_budget(lines: &[BudgetLine]) -> Option<Text> {
     Some(text!("{first}{more}", "{first}{more}"; first, more))
 }
 
-/// The cause of a change, then the counts that show it, then the seconds.
+/// Summarizes a change: the cause, then the counts that show it, then the times.
 pub fn changes_line(changes: &Changes) -> Text {
     let Some(cause) = &changes.cause else {
         return match changes.is_any() {
@@ -349,7 +352,7 @@ pub fn changes_line(changes: &Changes) -> Text {
     }
 }
 
-/// Of a sentence, the counts that tell most.
+/// Checks whether a count is important enough for the summary.
 fn is_told(change: &CountChange) -> bool {
     matches!(change.which, Count::Flushes | Count::WrittenBytes | Count::ReadBytes | Count::AskedBytes)
 }
@@ -376,7 +379,7 @@ fn cause_line(cause: &ChangeCause) -> Text {
     let file = file.map_or_else(|| text!("several files", "複数のファイル"), file_name);
     let is_more = ratio > 1.0;
     let times = number::ratio(if is_more { ratio } else { 1.0 / ratio.max(1e-9) });
-    // How much of before, and how Japanese readers say that it grew or shrank.
+    // The ratio to the earlier count, and the Japanese verb for an increase or a decrease.
     let (share, changed) = match is_more {
         true => (text!("{times} times", "{times} 倍"), "増えました"),
         false => (text!("1/{times}", "1/{times} "), "減りました"),

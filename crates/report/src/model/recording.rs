@@ -1,4 +1,4 @@
-//! What a command did to devices, in a line each and for scripts.
+//! Device activity of a command, one line per device and for scripts.
 
 use crate::scripts::ScriptLine;
 use kurabe_core::mention::{ALL_DEVICES, OUTPUT, REPLAY, RUN};
@@ -11,7 +11,7 @@ use kurabe_core::{Text, shown, text};
 use kurabe_lab::{CommandRecording, RecordedCommand};
 use kurabe_trace::RecordedTrace;
 
-/// What was recorded of a command, and where its trace is, if it is kept.
+/// Describes the recorded activity of a command, and where its trace is stored, if it is.
 pub fn recorded_lines(done: &CommandRecording, output: Option<&OutputPath>) -> Vec<Text> {
     let below = (!done.beneath.is_empty()).then(|| beneath_line(&done.beneath));
     let recorded = match &done.recorded {
@@ -32,7 +32,7 @@ pub fn recorded_lines(done: &CommandRecording, output: Option<&OutputPath>) -> V
     recording_lines(recorded).into_iter().chain(below).chain([next]).collect()
 }
 
-/// The same for scripts: an event of the trace, or one of each device.
+/// Returns the recorded activity for scripts: one event for the trace, or one for each device.
 pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&OutputPath>) -> Vec<ScriptLine<'a>> {
     let recorded = match &done.recorded {
         RecordedCommand::Trace(recorded) => recorded,
@@ -58,7 +58,7 @@ pub fn recorded_script<'a>(done: &'a CommandRecording, output: Option<&OutputPat
     }]
 }
 
-/// A recorded trace: a line for each device, how long it took, and what the trace lacks.
+/// Describes a recorded trace: a line for each device, the duration, and missing events.
 fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
     let trace = &recorded.trace;
     let mut lines: Vec<Text> =
@@ -88,7 +88,7 @@ fn recording_lines(recorded: &RecordedTrace) -> Vec<Text> {
     lines
 }
 
-/// The devices beneath the one that was recorded.
+/// Lists the devices below the recorded one.
 fn beneath_line(names: &[String]) -> Text {
     let (en, ja) = (names.join(", "), names.join("、"));
     text!(
@@ -97,7 +97,7 @@ fn beneath_line(names: &[String]) -> Text {
     )
 }
 
-/// What a device transferred.
+/// Describes the transfers of a device.
 fn traffic_line(device: &str, traffic: &Traffic) -> Text {
     let Traffic { read_operations: reads, write_operations: writes, .. } = traffic;
     let read_bytes = format_bytes_decimal(traffic.read_bytes);
@@ -108,7 +108,7 @@ fn traffic_line(device: &str, traffic: &Traffic) -> Text {
     )
 }
 
-/// What one device of the trace did.
+/// Describes the activity of one device of the trace.
 fn of_unit(trace: &Trace, unit: usize, name: &str) -> Text {
     let own = trace.operations.iter().filter(|operation| operation.unit as usize == unit).copied().collect();
     let sum = Trace { operations: own, ..Trace::default() }.summary();

@@ -1,4 +1,5 @@
-//! What there is to say of a served model, in words: when it begins, while it goes on, at its end and long after.
+//! Text about a served model: at its start, during operation, at its end, and later from its
+//! record.
 
 use crate::doc::layout::pad_right;
 use crate::doc::{Doc, Fields};
@@ -14,10 +15,10 @@ use kurabe_serve::{
 };
 use std::path::Path;
 
-/// A trim of a whole device that takes longer than this is worth a word.
+/// Duration of a trim of the whole device from which a remark is shown.
 const LONG_TRIM_NS: u64 = 1_000_000_000;
 
-/// What is said when it begins.
+/// Describes a served model at its start.
 pub fn serving_lines(
     facts: &ServedFacts,
     request: &ServeRequest,
@@ -43,7 +44,7 @@ pub fn serving_lines(
     lines
 }
 
-/// What is said when its devices are there.
+/// Describes the attached devices.
 pub fn attached_lines(
     facts: &ServedFacts,
     request: &ServeRequest,
@@ -80,7 +81,7 @@ pub fn attached_lines(
     lines
 }
 
-/// What makes the devices, and why.
+/// Names the driver that provides the devices, and the reason for the choice.
 fn front_line(served: ServedFront, request: &ServeRequest) -> Text {
     let was_asked = !matches!(&request.address, Address::Devices { by: AttachBy::Auto, .. });
     match (served.front, served.free_nbd_devices) {
@@ -102,7 +103,7 @@ fn front_line(served: ServedFront, request: &ServeRequest) -> Text {
     }
 }
 
-/// Where the bytes are, and how time is kept.
+/// Says where the data is stored, and how time is kept.
 fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&ServedFigures>) -> Vec<Text> {
     let way = match facts.devices.is_empty() {
         true => text!("socket", "ソケット"),
@@ -140,7 +141,7 @@ fn common_lines(facts: &ServedFacts, request: &ServeRequest, first: Option<&Serv
     lines
 }
 
-/// How far this machine keeps up with a model that is quicker.
+/// Describes up to which depth this machine keeps up with a model that is faster.
 fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
     let KeepingUp { depth, rate_per_s, model_rate_per_s } = keeping_up;
     let [rate, model] = [*rate_per_s, *model_rate_per_s].map(whole);
@@ -156,7 +157,7 @@ fn keeping_up_line(keeping_up: &KeepingUp) -> Text {
     )
 }
 
-/// How it waits, and what the operating system did not grant.
+/// Describes how the server waits, and which privileges the operating system denied.
 fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     let spin = latency_ns(spin_ns);
     let how = match spin_ns {
@@ -180,17 +181,17 @@ fn wait_line(grants: &Grants, spin_ns: u64) -> Text {
     )
 }
 
-/// One line a second: that second, and in brackets all so far.
+/// Describes the last second, with the totals so far in parentheses, in one line.
 pub fn serving_line(figures: &ServedFigures, last: &ServedFigures) -> Text {
     Text::join(serving_facts(figures, last), ["  "; 2])
 }
 
-/// A figure with so many digits, if there is one.
+/// Formats a figure with the given decimals, or returns the placeholder.
 fn fixed_if(value: Option<f64>, digits: usize) -> String {
     value.map_or(NONE.to_owned(), |value| fixed(value, digits))
 }
 
-/// What goes on, each with all so far in brackets.
+/// Returns the current figures, each with the total so far in parentheses.
 fn serving_facts(figures: &ServedFigures, last: &ServedFigures) -> Vec<Text> {
     let per_s = |amount: f64| amount * 1e9 / last.served_ns.max(1) as f64;
     let answers = last.lateness.answers as f64;
@@ -215,7 +216,7 @@ fn serving_facts(figures: &ServedFigures, last: &ServedFigures) -> Vec<Text> {
     ]
 }
 
-/// How it goes, for a page: first since the last look.
+/// Returns the state of a server for a page, beginning with the figures since the last update.
 pub fn served_doc(figures: &ServedFigures, last: &ServedFigures) -> Doc {
     let time = moment(last.served_ns);
     let key = text!("last {time} (all so far)", "直近 {time}(開始から)");
@@ -229,16 +230,16 @@ pub fn served_doc(figures: &ServedFigures, last: &ServedFigures) -> Doc {
     Doc::of(Fields::from(fields)).say_all(others).done()
 }
 
-/// How it went, a line each.
+/// Describes the result of a server, one line per fact.
 pub fn served_lines(figures: &ServedFigures) -> Vec<Text> {
     let facts = served_facts(figures).into_iter().enumerate();
     facts.map(|(place, fact)| if place == 0 { fact.1 } else { fact_line(fact) }).collect()
 }
 
-/// What is known of a server: its key, and words; a sentence has no key.
+/// A fact about a server: its key and text. A sentence has no key.
 type ServedFact = (Text, Text);
 
-/// A fact below the first line, in columns where it has a key.
+/// Formats a fact below the first line. Facts with a key are aligned in columns.
 fn fact_line((key, words): ServedFact) -> Text {
     let column = key.map(|key| match key {
         "" => String::new(),
@@ -247,7 +248,7 @@ fn fact_line((key, words): ServedFact) -> Text {
     text!("  {column}{words}", "  {column}{words}"; column, words)
 }
 
-/// How it went, the sum first.
+/// Returns the facts about a server's operation, the totals first.
 fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
     let time = moment(figures.served_ns);
     let [reads, writes, flushes, trims] =
@@ -291,7 +292,7 @@ fn served_facts(figures: &ServedFigures) -> Vec<ServedFact> {
     facts
 }
 
-/// What a script reads when a server begins.
+/// Returns the script line for the start of a server.
 pub fn serving_script<'a>(facts: &'a ServedFacts, first: Option<&ServedFigures>) -> ScriptLine<'a> {
     ScriptLine::Serving {
         uri: facts.uri.as_deref(),
@@ -303,7 +304,7 @@ pub fn serving_script<'a>(facts: &'a ServedFacts, first: Option<&ServedFigures>)
     }
 }
 
-/// What a script reads when the devices are attached; `process` serves them.
+/// Returns the script line for attached devices, which the process `process` serves.
 pub fn attached_script(facts: &ServedFacts, process: u32) -> ScriptLine<'_> {
     ScriptLine::Attached {
         devices: facts.devices.iter().map(shown::path).collect(),
@@ -314,7 +315,7 @@ pub fn attached_script(facts: &ServedFacts, process: u32) -> ScriptLine<'_> {
     }
 }
 
-/// Who was to blame.
+/// Returns the facts that show what limited the requests.
 fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
     let mut facts = Vec::new();
     if let Some(client) = figures.client {
@@ -348,12 +349,12 @@ fn blame(figures: &ServedFigures) -> Vec<ServedFact> {
     facts
 }
 
-/// What bounded the client.
+/// Names the client's bottleneck.
 fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
     let way = latency_ns(figures.round_trip_ns);
     let steal = figures.steal_share.map_or(NONE.to_owned(), percent);
     match limit {
-        // What a request took by a fault is time of the device, whose model says nothing of it.
+        // The delay caused by a fault counts as device time, although it isn't part of the model.
         ServedLimit::Model if figures.faults.iter().any(|fault| fault.requests > 0) => {
             text!("the model, with its faults", "モデル(故障を含む)")
         }
@@ -372,14 +373,14 @@ fn limit_words(limit: ServedLimit, figures: &ServedFigures) -> Text {
     }
 }
 
-/// A fault, and how many requests met it.
+/// Describes a fault, and how many requests it affected.
 fn fault_words(figures: &FaultFigures) -> Text {
     let (fault, requests) = (shown::line(&figures.fault), count(figures.requests));
     let end = if figures.is_lifted { text!(", and is no more", "(解消済み)") } else { Text::default() };
     text!("{fault}: met {requests} requests{end}", "{fault}: 要求 {requests} 件に影響{end}"; end)
 }
 
-/// What a power cut did, as a line of its own.
+/// Describes a power cut, on a separate line.
 pub fn power_cut_line(cut: &CutReport) -> Text {
     fact_line((Text::default(), power_cut(cut)))
 }
@@ -393,7 +394,7 @@ fn power_cut(cut: &CutReport) -> Text {
     )
 }
 
-/// A device that cannot be taken away yet, and who uses it.
+/// Says that a device can't be detached yet, and lists its users.
 pub fn waiting_line(device: &Path, users: &[Text]) -> Text {
     let (device, users) = (shown::path(device), Text::list(users.iter().cloned()));
     text!(
@@ -403,7 +404,7 @@ pub fn waiting_line(device: &Path, users: &[Text]) -> Text {
     )
 }
 
-/// What is said of devices that were taken away.
+/// Describes detached devices.
 pub fn detached_lines(detached: &Detached) -> Vec<Text> {
     let list = detached.devices.iter().map(shown::path).collect::<Vec<_>>().join(", ");
     if detached.was_left {
@@ -417,7 +418,7 @@ pub fn detached_lines(detached: &Detached) -> Vec<Text> {
     lines
 }
 
-/// Servers of models that were kept, a line each.
+/// Lists the stored records of servers, one line each.
 pub fn kept_server_lines(kept: &[KeptServer]) -> Vec<Text> {
     if kept.is_empty() {
         return vec![text!(

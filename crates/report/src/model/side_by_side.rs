@@ -1,14 +1,14 @@
-//! Models beside each other: what they hold, what may fail, how likely data are lost, how fast they are.
+//! Models side by side: capacity, fault tolerance, probability of data loss, speed.
 
 use crate::doc::{Column, Cut, Doc, Table};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::ModelSide;
 
-/// A row: what it is, and its words of a model.
+/// A row: its title, and a function that returns a model's value as text.
 type SideRow = (Text, fn(&ModelSide) -> Option<Text>);
 
-/// What is asked of every model, in the order of the table.
+/// Returns the rows of the table, in order.
 fn rows() -> [SideRow; 13] {
     [
         (text!("capacity", "容量"), |side| Some(Text::same(format_bytes_decimal(side.capacity_bytes)))),
@@ -62,7 +62,7 @@ fn per_s(per_s: Option<f64>) -> Option<Text> {
     per_s.map(|per_s| Text::same(format!("{} /s", number::whole(per_s))))
 }
 
-/// A chance: in percent, or as one in so many where it is small.
+/// Formats a probability: in percent, or as one in n if it is small.
 fn chance(share: f64) -> Text {
     if share >= 1e-4 {
         return Text::same(number::percent(share));
@@ -70,13 +70,13 @@ fn chance(share: f64) -> Text {
     if share <= 0.0 {
         return text!("none", "なし");
     }
-    // Two digits: the rates that it rests on are known no better.
+    // Two digits, because the underlying rates aren't known more precisely.
     let digits = 10f64.powf((1.0 / share).log10().floor() - 1.0);
     let times = number::whole((1.0 / share / digits).round() * digits);
     text!("1 in {times}", "{times} 分の 1")
 }
 
-/// The table, and what it takes for granted.
+/// Returns the table and its assumptions.
 pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
     let mut table = Table::of(rows()).cut(Cut::Wrap, Text::default(), |(name, _)| name.clone());
     for side in sides {

@@ -1,10 +1,11 @@
-//! The card: one picture of a run that people post, as SVG.
+//! The card: one picture of a run for posting, as SVG.
 //!
-//! The model: what stands on it is what the table of the run shows, with what a reader must know to judge it: device and
-//! connection, procedure and statistic, stutter, warnings, date and machine. Nothing is left out for beauty: what does
-//! not fit is counted, with the command that shows it. A model is marked in words and by a frame.
+//! The model: a card shows the figures of the run's table and the information needed to judge them.
+//! This includes device and link, procedure and statistic, stutter, warnings, date and machine.
+//! Nothing is left out for the sake of appearance: items that don't fit are counted, with the
+//! command that shows them. A model is marked by text and by a frame.
 //!
-//! Non-goals: comparing (that is a report's), and figures that the record has not.
+//! Non-goals: comparisons, which belong in a report, and figures that are not in the record.
 
 mod facts;
 mod paper;
@@ -18,21 +19,21 @@ use paper::{Anchor, Area, Paper, Tone, Type};
 
 /// Width in pixels.
 const WIDTH: f64 = 1200.0;
-/// Height in pixels: 16 to 9.
+/// Height in pixels, for an aspect ratio of 16 to 9.
 const HEIGHT: f64 = 675.0;
-/// Free space at the sides.
+/// Margin at the sides.
 const MARGIN: f64 = 44.0;
-/// The sentence on the run: its size and its lines.
+/// Font size and number of lines of the summary sentence.
 const SUMMARY_SIZE: f64 = 17.0;
 const SUMMARY_LINES: usize = 4;
-/// Lines of remarks, at most.
+/// Maximum number of lines for remarks.
 const MOST_REMARKS: usize = 4;
 const REMARK_HEIGHT: f64 = 22.0;
 
-/// Width of the means beside a curve.
+/// Width of the column of means next to a curve.
 const SIDE: f64 = 250.0;
 
-/// The card of a run.
+/// Draws the card of a run.
 pub fn card(run: &RunRecord, theme: Theme, lang: Lang) -> String {
     let title = facts::title(run).line(lang);
     let id = &run.header.id;
@@ -65,7 +66,7 @@ fn in_a_line(facts: Vec<Text>, lang: Lang) -> String {
     Text::join(facts, [" · "; 2]).take(lang)
 }
 
-/// Device, connection, procedure; at the right whose picture it is.
+/// Draws device, connection and procedure, and at the right kurabe's name and the run's id.
 fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
     let brand_right = WIDTH - MARGIN;
     let id = &run.header.id;
@@ -87,7 +88,7 @@ fn head(paper: &mut Paper, run: &RunRecord, title: &str, lang: Lang) {
     paper.text(MARGIN, 129.0, Type::of(17.0).within(WIDTH - 2.0 * MARGIN), Tone::Quiet, &procedure);
 }
 
-/// Curve, chart or table: whatever shows the run best.
+/// Draws a curve, a chart or the table, whichever shows the run best.
 fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang: Lang) {
     if let Some(chart) = curves(run, lang).into_iter().next() {
         return draw_curve(paper, run, chart, area, theme, lang);
@@ -101,7 +102,7 @@ fn draw_body(paper: &mut Paper, run: &RunRecord, area: Area, theme: Theme, lang:
     table::draw(paper, &rows, area, lang);
 }
 
-/// The curve over the target, with the means at its side.
+/// Draws the curve over the target, with the means next to it.
 fn draw_curve(paper: &mut Paper, run: &RunRecord, mut chart: Chart, area: Area, theme: Theme, lang: Lang) {
     chart.title.clear();
     chart.notes.clear();
@@ -116,23 +117,23 @@ fn draw_curve(paper: &mut Paper, run: &RunRecord, mut chart: Chart, area: Area, 
     }
 }
 
-/// What shows many cells at once: a sweep or a heat map, else bars.
+/// Returns a chart that can show many cells: a sweep or a heat map, otherwise bars.
 fn wide_chart(run: &RunRecord, lang: Lang) -> Option<Chart> {
     let mut all = own_pictures(run, lang);
     let marks = |plot: &Plot| if let Plot::Lines(lines) = plot { lines.marks.len() } else { 0 };
     let index =
         ["sweep", "heat", "rates", "durations", "access-times", "iops"].into_iter().find_map(|name| {
-            // Of several sweeps the one that shows most.
+            // Of several sweeps, use the one with the most change points.
             let named = all.iter().enumerate().filter(|(_, picture)| picture.name == name);
             named.rev().max_by_key(|(_, picture)| marks(&picture.chart.plot)).map(|(index, _)| index)
         })?;
     let mut chart = all.swap_remove(index).chart;
-    // The card says the statistic at its foot; the room is for the drawing.
+    // The statistic is in the card's footer, so the space is used for the drawing.
     chart.notes.clear();
     Some(chart)
 }
 
-/// What else is to be known, the weightiest first; what there is no room for is counted.
+/// Returns the remarks, most important first. Those that don't fit are counted.
 fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
     let width = WIDTH - 2.0 * MARGIN - 24.0;
     let all = facts::remarks(run);
@@ -146,7 +147,7 @@ fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
             lines.push((*tone, more.line(lang)));
             break;
         }
-        // Only the first line of a remark has its sign.
+        // Only the first line of a remark has the sign.
         let rest = if *tone == Tone::Warn { Tone::WarnRest } else { *tone };
         let tones = std::iter::once(*tone).chain(std::iter::repeat(rest));
         lines.extend(tones.zip(wrapped));
@@ -154,7 +155,7 @@ fn remarks(run: &RunRecord, lang: Lang) -> Vec<(Tone, String)> {
     lines
 }
 
-/// Date and machine, and how the figures are to be read.
+/// Draws date and machine, and how to read the figures.
 fn bottom(paper: &mut Paper, run: &RunRecord, lang: Lang) {
     paper.rule(MARGIN, WIDTH - MARGIN, HEIGHT - 46.0);
     // A sweep with more cells than the table holds is shown as curves.

@@ -1,11 +1,12 @@
-//! A report of one or more runs that people publish: one page, one text, one table, one picture.
+//! A report of one or more runs for publication: as a page, a text, a table or a picture.
 //!
-//! The model: the answer in a sentence, the table, the charts, why, the stutter, what else differed, how it was measured,
-//! on what, and what to mind. Of several runs the first is the baseline and each other one is held against it by itself.
-//! A page is one file that loads nothing: a policy in it forbids every request, and only its own script may run. Whatever
-//! words a record holds (names of devices, labels) are escaped where they are written.
+//! The model: the summary, the table, the charts, the reasons, the stutter, the other differences,
+//! the procedure, the test environment, and the warnings. Of several runs, the first is the
+//! baseline, and each other run is compared with it separately. A page is a single file that loads
+//! nothing: its content security policy forbids every request and allows only its own script. All
+//! text from a record (device names, labels) is escaped when it is written.
 //!
-//! Not a goal: laying out for the terminal, which the other renderers do; writing files.
+//! Non-goals: terminal output, which the other renderers produce, and writing files.
 
 mod answer;
 mod charts;
@@ -33,28 +34,28 @@ use sha2::{Digest, Sha256};
 
 const STYLE: &str = include_str!("page/page.css");
 const VERSION: &str = concat!("kurabe ", env!("CARGO_PKG_VERSION"));
-/// What makes tables sort and marks of charts tell their values, as JavaScript.
+/// JavaScript that sorts tables and shows the values of chart marks.
 pub const PAGE_SCRIPT: &str = include_str!("page/page.js");
 
-/// How a page of kurabe looks, its drawings included, as CSS.
+/// Returns the CSS of kurabe's pages, including that of the charts.
 pub fn page_style() -> String {
     format!("{STYLE}{}", style_sheet())
 }
 
-/// The records that a page holds.
+/// Records embedded in a page.
 #[derive(Clone, Debug, Default)]
 pub struct Embedded {
-    /// As JSON; empty if there are none.
+    /// The records as JSON. Empty if there are none.
     pub json: String,
-    /// What is missing of them, and where it is.
+    /// Describes what is left out of the records, and where to find it.
     pub left_out: Option<Text>,
 }
 
-/// What a report is of.
+/// A report of runs.
 #[derive(Clone, Debug)]
 pub struct Report<'a> {
     runs: Vec<&'a RunRecord>,
-    /// What the runs are called, in their order.
+    /// Names of the runs, in order.
     names: Vec<Text>,
     pairs: Vec<Pair>,
     fastest: Option<Fastest>,
@@ -62,13 +63,15 @@ pub struct Report<'a> {
     title: Option<String>,
     lang: Lang,
     extent: Extent,
-    /// The one run in a sentence.
+    /// The summary sentence, if there is only one run.
     summary: Option<Assessment>,
 }
 
 impl<'a> Report<'a> {
-    /// A report of these runs, of which the first is the baseline; at least one. Differences up to `margin` (0.05 is 5 %)
-    /// do not matter; `about` holds the words of what the user asks about.
+    /// Creates a report of at least one run. The first is the baseline.
+    ///
+    /// Differences up to `margin` don't matter (0.05 is 5 %). `about` holds the keys of the facts
+    /// that the user asks about.
     pub fn new(
         runs: Vec<&'a RunRecord>,
         margin: f64,
@@ -89,12 +92,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A report of some of the runs, for their tables.
+    /// Returns a report of some of the runs, for their tables.
     fn of_part(&self, runs: Vec<&'a RunRecord>, names: Vec<Text>, pairs: Vec<Pair>) -> Self {
         Self { runs, names, pairs, fastest: None, title: None, summary: None, ..self.clone() }
     }
 
-    /// Its heading: what the user called it, or what was measured.
+    /// Returns the title: the user's own, or the measured target and profile.
     pub fn title(&self) -> Text {
         if let Some(title) = &self.title {
             return Text::same(title);
@@ -113,24 +116,25 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report as Markdown: for an issue on GitHub, a page of Qiita, a wiki.
+    /// Returns the report as Markdown: for an issue on GitHub, an article on Qiita, a wiki.
     pub fn markdown(&self) -> String {
         let mut doc = self.head_doc();
         doc.append(self.body(&[]));
         format!("{}\n{VERSION}\n", doc.markdown(self.lang))
     }
 
-    /// The kind of device that the one run is held against.
+    /// Returns the class of devices that the single run is compared with.
     pub fn likeness(&self) -> Option<&Likeness> {
         self.summary.as_ref()?.likeness.as_ref()
     }
 
-    /// Everything below them in its parts: the name of each in addresses, its title, and what it says.
+    /// Returns the sections below the summary and the figures: the id, the title and the content of
+    /// each.
     pub fn parts(&self) -> Vec<(&'static str, Text, Doc)> {
         self.body(&self.pictures()).into_sections()
     }
 
-    /// The answer, the figures, and where the time of each model went.
+    /// Returns the summary, the figures, and the time account of each model.
     pub fn figures(&self) -> Doc {
         let mut doc = Doc::of(Paragraph::new(self.answer()));
         doc.push(self.main_table());
@@ -140,7 +144,7 @@ impl<'a> Report<'a> {
         doc
     }
 
-    /// The page up to its foot.
+    /// Renders the page up to its footer.
     fn page(&self, theme: Theme, pictures: &[[Picture; 2]]) -> Html {
         let mut html = Html::default();
         self.head(&mut html, theme);
@@ -196,7 +200,8 @@ impl<'a> Report<'a> {
     }
 }
 
-/// SHA-256 in Base64, as in `script-src 'sha256-…'`: how the policy of a page names its script.
+/// Returns the Base64-encoded SHA-256 hash by which a page's content security policy identifies its
+/// script, as in `script-src 'sha256-…'`.
 fn sha256_base64(words: &str) -> String {
     STANDARD.encode(Sha256::digest(words.as_bytes()))
 }

@@ -1,15 +1,16 @@
-//! Records as charts: what a run, or several runs side by side, show as pictures.
+//! Charts of the records of one run, or of several runs side by side.
 //!
-//! The model: one file per kind of picture. Each takes runs and gives charts, or nothing if the records have no data for
-//! it; nothing is guessed, and what was left out or thinned is noted in the chart. Titles say what and of which
-//! run; notes say the statistic, the interval and which way is better. How a chart is drawn is kurabe-chart's.
+//! The model: one file per kind of picture. Each takes runs and returns charts, or nothing if the
+//! records have no data for it. Nothing is guessed, and the chart notes what was left out or
+//! thinned. The title says what is shown of which run. The notes give the statistic, the interval,
+//! and which direction is better. kurabe-chart draws the charts.
 //!
 //! # To add a picture
 //!
 //! - Write a file here that takes runs and returns charts, or nothing if the records have no data for it. Add its name to
-//!   `PICTURE_NAMES` and its call to `pictures`.
-//! - Only if no plot of `chart/plot.rs` fits: add a variant there, a file in `svg` and one in `terminal`.
-//! - Look at the PNG, also in grey. Describe it in docs/pictures.md.
+//!   `PICTURE_NAMES` and a call to `pictures`.
+//! - If no plot of `chart/plot.rs` is suitable, add a variant there, and a file each in `svg` and `terminal`.
+//! - Check the PNG in colour and in greyscale. Describe the picture in docs/pictures.md.
 
 mod account;
 mod bars;
@@ -37,7 +38,7 @@ use kurabe_core::Lang;
 use kurabe_core::record::{Cell, RunRecord};
 use view::View;
 
-/// The kinds of pictures, in the order in which they are given.
+/// The kinds of pictures, in the order in which they are returned.
 pub const PICTURE_NAMES: [&str; 14] = [
     "rates",
     "iops",
@@ -55,7 +56,8 @@ pub const PICTURE_NAMES: [&str; 14] = [
     "time-account",
 ];
 
-/// Everything that can be drawn of the runs, in the order of [`PICTURE_NAMES`]; the forest plot if they are a pair.
+/// Returns all pictures that can be drawn of the runs, in the order of [`PICTURE_NAMES`], with the
+/// forest plot if `pair` is given.
 pub fn pictures(runs: &[&RunRecord], pair: Option<&Pair>, lang: Lang) -> Vec<Picture> {
     draw_all(&View::new(runs, lang, false), pair)
 }
@@ -73,27 +75,29 @@ fn draw_all(view: &View<'_>, pair: Option<&Pair>) -> Vec<Picture> {
     all
 }
 
-/// The pictures of one run without words on which run: they stand on its own card.
+/// Returns the pictures of one run without the run's name, which its card already shows.
 pub(crate) fn own_pictures(run: &RunRecord, lang: Lang) -> Vec<Picture> {
     draw_all(&View::new(&[run], lang, true), None)
 }
 
-/// The curves over the target of one run, without words on which run: they stand on its own page.
+/// Returns the curves over the target of one run without the run's name, which its page already
+/// shows.
 pub(crate) fn curves(run: &RunRecord, lang: Lang) -> Vec<Chart> {
     positions::pictures(&View::new(&[run], lang, true)).into_iter().map(|picture| picture.chart).collect()
 }
 
-/// The curves over the target of runs, all in one drawing, without words on which runs.
+/// Returns the curves over the target of several runs in one chart, without the names of the runs.
 pub(crate) fn curves_together(runs: &[&RunRecord], lang: Lang) -> Option<Chart> {
     positions::over_the_target(&View::new(runs, lang, true))
 }
 
-/// Where the time of a modelled run went, without words on which run.
+/// Returns the time account of a modelled run, without the run's name.
 pub(crate) fn account_of(run: &RunRecord, lang: Lang) -> Option<Chart> {
     account::pictures(&View::new(&[run], lang, true)).pop().map(|picture| picture.chart)
 }
 
-/// The course over rounds of a cell of one run; nothing if its profile does not track it.
+/// Returns the values of a cell over the rounds. `None` if the run's profile does not track the
+/// cell.
 pub(crate) fn course(run: &RunRecord, cell: &Cell, lang: Lang) -> Option<Chart> {
     rounds::picture(run, cell, &View::new(&[run], lang, true)).map(|picture| picture.chart)
 }

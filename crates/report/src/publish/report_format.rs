@@ -1,4 +1,4 @@
-//! The forms in which a report is published.
+//! Formats in which a report is published.
 
 use crate::publish::page::Report;
 use kurabe_chart::{Theme, png};
@@ -7,27 +7,27 @@ use kurabe_core::words::{Keyword, all_words};
 use kurabe_core::{ErrorKind, Result, Text, nearest, shown, shown::Shown, text};
 use std::path::Path;
 
-/// Pixels of a picture for one of the drawing.
+/// Pixels of a PNG per pixel of the drawing.
 const PNG_SCALE: f32 = 2.0;
 
-/// A form of a report.
+/// A format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportFormat {
-    /// One page without network.
+    /// A single page that works without a network.
     Page,
     /// Markdown.
     Markdown,
     /// A chart.
     Svg,
-    /// The same in pixels.
+    /// A chart in pixels.
     Png,
-    /// A line for each cell and run.
+    /// A line for each cell of each run.
     Csv,
-    /// Answer, comparisons and records.
+    /// Summary, comparisons and records.
     Json,
 }
 
-/// The words in flags, and the endings of files.
+/// The words used in options, and the extensions of files.
 impl Keyword for ReportFormat {
     const WORDS: &'static [(&'static str, Self)] = &[
         ("html", Self::Page),
@@ -40,10 +40,11 @@ impl Keyword for ReportFormat {
 }
 
 impl ReportFormat {
-    /// The form that a file's ending tells.
+    /// Returns the format that a file's extension implies.
     ///
     /// # Errors
-    /// When it tells none.
+    ///
+    /// Returns an error if the extension is unknown.
     pub fn of_file(path: &Path) -> Result<Self> {
         let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         let ending = match ending.as_str() {
@@ -71,10 +72,11 @@ impl ReportFormat {
             .remedy(remedy))
     }
 
-    /// Refuses a chart for a form that is no picture: it would be ignored in silence.
+    /// Rejects a chart for a format that is not a picture. Otherwise it would be silently ignored.
     ///
     /// # Errors
-    /// When this is none.
+    ///
+    /// Returns an error if `chart` is given and the format is not a picture.
     pub fn check_chart(self, chart: Option<&str>) -> Result<()> {
         if chart.is_none() || matches!(self, Self::Svg | Self::Png) {
             return Ok(());
@@ -91,16 +93,16 @@ impl ReportFormat {
     }
 }
 
-/// A report in its form.
+/// A report in its format.
 pub enum MadeReport {
-    /// Words, and what was left out of them because a page would be too large.
+    /// Text, and a list of what was left out because a page would be too large.
     Words(Shown, Vec<Text>),
-    /// Pixels.
+    /// A picture in pixels.
     Picture(Vec<u8>),
 }
 
 impl MadeReport {
-    /// As a file holds it.
+    /// Returns the content of the file.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Self::Words(words, _) => words.as_ref().as_bytes(),
@@ -110,10 +112,12 @@ impl MadeReport {
 }
 
 impl Report<'_> {
-    /// The report in a form; a picture is the main chart, or the one that was asked for.
+    /// Creates the report in a format. A picture is the main chart, or the chart with the given
+    /// name.
     ///
     /// # Errors
-    /// When there is no such chart, or it cannot be drawn.
+    ///
+    /// Returns an error if the chart does not exist or can't be drawn.
     pub fn made(&self, format: ReportFormat, theme: Theme, chart: Option<&str>) -> Result<MadeReport> {
         let words = match format {
             ReportFormat::Page => {
@@ -125,7 +129,7 @@ impl Report<'_> {
             ReportFormat::Json => self.json()?,
             ReportFormat::Svg => self.picture(chart, theme)?,
             ReportFormat::Png => {
-                // A PNG has one set of colours.
+                // A PNG has only one set of colours.
                 let theme = if theme == Theme::Auto { Theme::Light } else { theme };
                 return png(&self.picture(chart, theme)?, PNG_SCALE).map(MadeReport::Picture);
             }

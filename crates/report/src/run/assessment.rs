@@ -1,15 +1,18 @@
-//! A run in one sentence: the class of the device, its one special property, and one warning, in at most 25 words.
+//! A run in one sentence: the class of the device, one special property, and one warning, in at
+//! most 25 words.
 //!
-//! The model: memory, a page cache and a failure come first and alone, because the figures are then not the drive's. Otherwise the
-//! sentence begins with the class that `kurabe_study` compares the run with, continues with a property that the mechanism of the
-//! device explains, and ends with the most important warning. Cells that memory answered, writes that wait for the medium and
-//! points of a sweep whose working set the memory of a drive may hold are not compared with a class. A clause without sufficient
-//! evidence is left out.
+//! The model: memory, a page cache and a failure come first and alone, because the figures are then
+//! not the drive's. Otherwise the sentence begins with the class that `kurabe_study` compares the
+//! run with. It continues with a property that the mechanism of the device explains, and ends with
+//! the most important warning. Some cells are not compared with a class: those served from memory,
+//! writes that wait for the medium, and points of a sweep whose working set may fit into the
+//! drive's memory. A clause without sufficient evidence is left out.
 //!
 //! # To add a clause
 //!
-//! - Write it in `assessment/class.rs`, `property.rs` or `warning.rs`, in the place of its importance.
-//! - Add a run that has it, and one that nearly has it, to `report/tests/first_sentences/cases.rs`, and read the whole list there.
+//! - Write it in `assessment/class.rs`, `property.rs` or `warning.rs`, in the order of importance.
+//! - Add a run that has it, and one that nearly has it, to `testkit/tests/rooms/first_sentences.rs`. Read all sentences
+//!   in `first_sentences.txt` next to it.
 
 mod class;
 mod not_a_drive;
@@ -27,20 +30,20 @@ use serde::Serialize;
 
 pub use class::usual_words;
 
-/// Most words of the sentence in English. A longer one is not read.
+/// Maximum number of words in the English sentence. Users don't read a longer one.
 const MOST_WORDS: usize = 25;
 
-/// A run in one sentence, and what the sentence is based on.
+/// A run in one sentence, and the basis of the sentence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assessment {
     /// The sentence.
     pub sentence: Text,
-    /// The class of devices that it is compared with.
+    /// The class of devices that the run is compared with.
     pub likeness: Option<Likeness>,
     /// The uses whose limits were all measured and met.
     pub fit: Vec<String>,
-    /// The uses that it is not fit for, each with the limit that it breaks.
+    /// The uses that the run is not fit for, each with the exceeded limit.
     pub unfit: Vec<Unfit>,
 }
 
@@ -48,16 +51,16 @@ pub struct Assessment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unfit {
-    /// The use's name.
+    /// Name of the use.
     pub name: String,
-    /// Its title.
+    /// Title of the use.
     pub title: Text,
-    /// The limit.
+    /// The exceeded limit.
     pub out: Out,
 }
 
 impl Assessment {
-    /// Assesses a run; `None` if it measured nothing, or nothing can be said.
+    /// Assesses a run. `None` if it measured nothing, or if there is not enough evidence.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let limits = limits(record);
         let span = |cell: &Cell| cell.workload.as_ref().map_or(0, |workload| workload.span_bytes);
@@ -88,8 +91,8 @@ impl Assessment {
     }
 }
 
-/// Joins the clauses with the longest forms that make a sentence of at most 25 words. The class gives way to the warning, and the property
-/// to both.
+/// Joins the longest forms of the clauses that make a sentence of at most 25 words. The class is
+/// shortened first, then the warning. If that is not enough, the property is left out.
 fn shortened(classes: &[Text], property: Option<&Text>, warnings: &[Text]) -> Option<Text> {
     let shortest = classes.last()?;
     let warnings: Vec<Option<&Text>> = match warnings {
@@ -108,7 +111,7 @@ fn shortened(classes: &[Text], property: Option<&Text>, warnings: &[Text]) -> Op
     sentences.into_iter().find(is_short).or_else(|| Some(shortest.clone()))
 }
 
-/// Returns the uses whose limits a run meets, and those of which it breaks one.
+/// Returns the uses whose limits a run meets, and those with a limit that it exceeds.
 fn uses(record: &RunRecord) -> (Vec<String>, Vec<Unfit>) {
     let (mut fit, mut unfit) = (Vec::new(), Vec::new());
     for (Use { name, title, .. }, fitness) in fitness(record, Use::built_in()) {

@@ -1,9 +1,9 @@
-//! A sweep of copies as one table: chunks down, the parts of the copy across, and last the ratio that the profile makes
-//! of them.
+//! A sweep of copies as one table: chunk sizes down, the parts of the copy across, and last the
+//! profile's ratio of them.
 //!
-//! The model: the parts of one or two copies stand below each other, as `times` has them. Of more copies the same part
-//! is what one compares, so it gets a column. What does not fit the width is dropped: first what reached the device,
-//! then the memory alone; the details have all of it.
+//! The model: the parts of one or two copies are below each other, as in `times`. With more copies,
+//! readers compare the same part across them, so it gets a column. Columns that don't fit are
+//! dropped: first the device traffic, then the part in memory alone. The details have everything.
 
 use crate::doc::{Column, Cut, Doc, Entry, Paragraph, Role, Table};
 use crate::run::table::{RunTable, TableKind};
@@ -12,7 +12,7 @@ use crate::{run::derived::step_name, run::figures::Figures};
 use kurabe_core::{Text, number, profile::CopyPart, record::RunRecord, text};
 use std::collections::BTreeSet;
 
-/// The table; empty if the run is no sweep.
+/// Returns the table. Empty if the run is not a sweep.
 pub(crate) fn doc(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     let cells = table.of_kind(TableKind::Copies);
     let mut doc = Doc::new();
@@ -62,7 +62,8 @@ pub(crate) fn doc(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     doc.push_all(widest_interval(&cells)).done()
 }
 
-/// How uncertain the times are at worst; a column of intervals for each part would hide them.
+/// Returns the widest relative interval of the times. An interval column for each part would be
+/// hard to read.
 fn widest_interval(cells: &[&Figures<'_>]) -> Option<Paragraph> {
     let share = |figures: &&Figures<'_>| {
         let mean = figures.mean?;

@@ -1,4 +1,4 @@
-//! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
+//! Derived figures: scores and ratios computed from the figures of cells by the profile's formula.
 
 use crate::doc::{Column, Doc, Entry, Role, Table, TableRow};
 use crate::run::table::{TableKind, kinds};
@@ -8,10 +8,10 @@ use kurabe_core::{Text, quantity::format_bytes, record::RunRecord, shown, text};
 use kurabe_stats::{DerivedFault, DerivedFigure, derived_figures, derived_values};
 use std::collections::BTreeSet;
 
-/// Up to so many derived figures are listed one by one.
+/// Maximum number of derived figures that are listed one by one.
 const FEW: usize = 3;
 
-/// All derived figures of a run, as far as their cells were measured.
+/// Returns the derived figures of a run whose cells were measured.
 pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
     let shown = |figure: DerivedFigure| {
         let fault = figure.fault.as_ref().map(fault_words);
@@ -24,7 +24,7 @@ pub(crate) fn all(record: &RunRecord) -> Vec<DerivedFigure> {
     derived_figures(record).into_iter().map(shown).collect()
 }
 
-/// Why a score is not valid.
+/// Explains why a score is not valid.
 fn fault_words(fault: &DerivedFault) -> Text {
     match fault {
         DerivedFault::Missing(cell) => text!(
@@ -41,13 +41,13 @@ fn fault_words(fault: &DerivedFault) -> Text {
     }
 }
 
-/// The derived figures of a run that no table holds.
+/// Returns the derived figures of a run that are in no table.
 pub(crate) fn values(record: &RunRecord) -> Vec<DerivedFigure> {
     let in_table = || kinds(&record.cells).contains(&TableKind::Copies);
     if of_steps(record).is_some() && in_table() { Vec::new() } else { all(record) }
 }
 
-/// The derived figures of a run, each with what it means.
+/// Returns the derived figures of a run with their meanings.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
     let row = |DerivedFigure { name, value, meaning, .. }: DerivedFigure| {
         let name = name.map(|name| format!("{name}:"));
@@ -61,8 +61,9 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     Doc::of(Table { gap: 1, ..Table::new([Column::untitled(), Column::untitled()], rows) }).with_gap()
 }
 
-/// The derived figures of a run as sentences: the only one with what it means, a few by their names, and many by their
-/// ends, `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
+/// Returns the derived figures of a run as sentences. A single figure has its meaning, a few are
+/// listed by name, and many are given by their lowest and highest values, as in
+/// `DelayRatio: 1.02 (16 MiB) to 1.74 (64 KiB).`
 pub(crate) fn sentences(record: &RunRecord) -> Vec<Text> {
     let figures = finite(record);
     let profile = record.header.profile.as_ref();
@@ -88,7 +89,8 @@ fn finite(record: &RunRecord) -> Vec<DerivedFigure> {
     all(record).into_iter().filter(|figure| figure.value.is_finite()).collect()
 }
 
-/// A few derived figures that both of two runs of these names have, side by side: `DelayRatio: hdd 1.74, ssd 1.02.`
+/// Returns the first few derived figures that both runs have, side by side, as in
+/// `DelayRatio: hdd 1.74, ssd 1.02.`
 pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, names: &[Text]) -> Vec<Text> {
     let (first, second) = (finite(one), finite(other));
     let [run, other_run] = names else { return Vec::new() };
@@ -104,7 +106,7 @@ pub(crate) fn side_by_side(one: &RunRecord, other: &RunRecord, names: &[Text]) -
     both.take(FEW).collect()
 }
 
-/// The size of a step's chunks, or its name if it was given one.
+/// Returns the chunk size of a step, or its label if it has one.
 pub(crate) fn step_name(profile: &Profile, step: usize) -> String {
     match profile.steps.get(step) {
         Some(Step::Copy(copy)) if copy.label.is_none() => format_bytes(u64::from(copy.chunk_bytes)),
@@ -113,7 +115,7 @@ pub(crate) fn step_name(profile: &Profile, step: usize) -> String {
     }
 }
 
-/// The lowest and the highest of many derived figures.
+/// Returns the lowest and the highest of many derived figures.
 fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
     let common = of_steps(record).map(|(common, _)| common);
     let profile = record.header.profile.as_ref()?;
@@ -133,8 +135,10 @@ fn ends(record: &RunRecord, figures: &[DerivedFigure]) -> Option<Text> {
 
 pub(crate) use kurabe_core::number::ratio as figure_words;
 
-/// What the labels of a profile's derived figures have in common, and the figures by the place of their step, if each
-/// is made of one step alone and no step has two: then they can stand in that step's line.
+/// Returns the common part of the derived figures' labels, and the figures by step index.
+///
+/// Returns `None` unless each figure is computed from a single step and each step has at most one.
+/// Only then can a figure be shown in its step's line.
 pub(crate) fn of_steps(record: &RunRecord) -> Option<(Text, Vec<(usize, f64)>)> {
     let profile = record.header.profile.as_ref()?;
     let mut values = Vec::new();

@@ -1,5 +1,5 @@
-//! Everything behind the table: each cell with its engine, repetitions, latencies, stalls and disturbances, then
-//! what the run stood on.
+//! Details behind the table: each cell with its engine, repetitions, latencies, stalls and
+//! disturbances, then the test environment.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Role, Style, Table, filled, spark};
 use crate::run::figures::longest;
@@ -17,12 +17,12 @@ use kurabe_stats::{
 /// Percentiles of the latency table.
 const PERCENTILES: [(&str, f64); 5] =
     [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999), ("p99.99", 0.9999)];
-/// Seconds listed for a cell; the record has all.
+/// Maximum number of seconds listed for a cell. The record has all of them.
 const SECONDS_LISTED: usize = 60;
-/// Stalls listed for a cell; the record may hold more.
+/// Maximum number of stalls listed for a cell. The record may have more.
 const STALLS_LISTED: usize = 10;
 
-/// What stands behind the figures of a run.
+/// Renders the details behind the figures of a run.
 pub fn render_details(record: &RunRecord, style: &Style) -> String {
     let statistic = record.header.statistic();
     let mut doc = Doc::new();
@@ -33,7 +33,7 @@ pub fn render_details(record: &RunRecord, style: &Style) -> String {
 }
 
 fn of_cell(cell: &Cell, statistic: Statistic) -> Doc {
-    // A table of one entry, because a title is cut and not wrapped.
+    // A table with one entry, because a title is cut instead of wrapped.
     let title = [Entry::new(Role::Strong, times::title(cell))];
     let mut doc = Doc::of(Table::new([Column::untitled().cut(Cut::End)], [title]));
     if let Some(imported) = &cell.imported {
@@ -51,7 +51,8 @@ fn engine(cell: &Cell) -> Vec<Field> {
     let Some(engine) = &cell.engine else { return Vec::new() };
     let name = text!("engine", "エンジン");
     if engine.name == "model" {
-        // A model has no kernel to hand operations to: one sentence is all there is to say.
+        // A model has no kernel that could serve operations in different ways, so the reason is
+        // sufficient.
         return vec![(name, vec![engine.reason.clone()])];
     }
     let asked = &engine.asked;
@@ -103,7 +104,8 @@ fn repetitions(cell: &Cell, statistic: Statistic) -> Table {
     table.table().indent(2)
 }
 
-/// Rate, operations per second and mean latency of a repetition; empty where it has none.
+/// Returns rate, operations per second and mean latency of a repetition. Values that don't exist
+/// are empty.
 fn main_figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [String; 3] {
     if repetition.completed() == 0 && cell.measure == Measure::Duration {
         return [const { String::new() }; 3];
@@ -114,7 +116,8 @@ fn main_figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [
         let is_measured = !samples.is_empty() && cell.measure == measure;
         figure(statistic, &values, measure == Measure::Rate).filter(|_| is_measured)
     };
-    // The rate of a cell with samples is made of theirs, not of all bytes over all time.
+    // The rate of a cell with samples is computed from the samples, not from the total bytes and
+    // time.
     let rate = of_samples(Measure::Rate).unwrap_or_else(|| rate_bytes_per_s(repetition, cell.direction));
     let mean =
         of_samples(Measure::AccessTime).or_else(|| repetition_latency(repetition, cell.direction).mean_ns());
@@ -125,7 +128,7 @@ fn main_figures(cell: &Cell, repetition: &Repetition, statistic: Statistic) -> [
     [number::rate(rate).number, number::iops(rate_iops(repetition, cell.direction)).number, mean]
 }
 
-/// What is to be said of a repetition.
+/// Returns the remarks on a repetition.
 fn note(repetition: &Repetition) -> Entry {
     let (mut notes, mut role) = (Vec::new(), Role::Quiet);
     if repetition.kernel.is_some() {
@@ -157,7 +160,7 @@ fn latencies(cell: &Cell) -> Table {
         .left(text!("latency", "レイテンシ"), |(kind, _)| words::op_kind(*kind))
         .column(min, |(_, all)| Entry::latency(Some(all.min_ns)));
     for (name, fraction) in PERCENTILES {
-        // Where there is no room for all, these are missed least.
+        // These columns are the least important if there isn't room for all of them.
         let cut = if matches!(fraction, 0.9 | 0.9999) { Cut::DropFirst } else { Cut::Never };
         let column = Column::right(Text::same(name)).cut(cut);
         table = table.column(column, |(_, all)| Entry::latency(percentile_ns(all, fraction)));
@@ -166,7 +169,7 @@ fn latencies(cell: &Cell) -> Table {
     table.right(max, |(_, all)| Entry::latency(Some(all.max_ns))).table().indent(2)
 }
 
-/// The worst stalls of the counted repetitions, in order of time.
+/// Returns the worst stalls of the counted repetitions, in chronological order.
 fn stalls(cell: &Cell) -> Table {
     let table = Table::of(longest(figures::stalls(cell), STALLS_LISTED))
         .left(text!("stall at", "停滞の時刻"), |(at_ns, _)| number::time_words(&number::moment(*at_ns)))
@@ -192,12 +195,12 @@ fn surroundings(cell: &Cell) -> Vec<Field> {
     ])
 }
 
-/// From which length on operations were stalls, if one length tells it.
+/// Returns the duration from which operations counted as stalls, if it is the same for all stalls.
 fn stall_limits(cell: &Cell) -> Option<Text> {
     let mut limits: Vec<String> =
         cell.counted().map(|repetition| number::latency_ns(repetition.stall_threshold_ns)).collect();
     limits.dedup();
-    // Each kind of operation has its own threshold, and the record keeps one of them.
+    // Each kind of operation has its own threshold, but the record has only one of them.
     let holds = |repetition: &Repetition| {
         repetition.stalls.iter().all(|stall| stall.length_ns >= repetition.stall_threshold_ns)
     };
@@ -206,7 +209,7 @@ fn stall_limits(cell: &Cell) -> Option<Text> {
     Some(text!("counted from {limits} up", "{limits} 以上を停滞と数える"))
 }
 
-/// The rate of each second of the last repetition.
+/// Returns the rate of each second of the last repetition.
 fn seconds(cell: &Cell) -> Vec<Text> {
     let seconds = spark::per_second(cell);
     if seconds.len() < 2 {
@@ -221,7 +224,7 @@ fn seconds(cell: &Cell) -> Vec<Text> {
     items
 }
 
-/// How many samples there are, and how far apart.
+/// Returns the number, the range and the median of the samples.
 fn samples(cell: &Cell) -> Vec<Text> {
     if !cell.has_samples() {
         return Vec::new();
@@ -239,7 +242,7 @@ fn samples(cell: &Cell) -> Vec<Text> {
     ]
 }
 
-/// What else went on: bytes summed up, shares at their worst.
+/// Returns other activity during the cell: bytes as sums, shares as maximums.
 fn noise(cell: &Cell) -> Vec<Text> {
     let sum = |value: fn(&Noise) -> Option<u64>| {
         cell.counted().filter_map(|repetition| value(&repetition.noise)).reduce(u64::saturating_add)
@@ -265,7 +268,7 @@ fn noise(cell: &Cell) -> Vec<Text> {
     ])
 }
 
-/// kurabe's own time: per operation, and as a share of its threads' time.
+/// Returns kurabe's own CPU time per operation, and as a share of its threads' time.
 fn cpu(cell: &Cell) -> Vec<Text> {
     let sum = |value: &dyn Fn(&Repetition) -> f64| cell.counted().map(value).sum::<f64>();
     let operations = sum(&|repetition| repetition.completed() as f64);

@@ -1,7 +1,8 @@
-//! The figures of a cell: what its repetitions come to.
+//! The figures of a cell, computed from its repetitions.
 //!
-//! The model: the profile's statistic over the counted repetitions gives the main figure, and beside it stand
-//! kurabe's mean with its interval and the percentiles over all operations of these repetitions.
+//! The model: the main figure is the profile's statistic over the counted repetitions. It is
+//! accompanied by kurabe's mean with its interval, and by the percentiles over all operations of
+//! these repetitions.
 
 use crate::words;
 use kurabe_compare::values;
@@ -14,31 +15,31 @@ use kurabe_stats::{
     percentile_ns,
 };
 
-/// Cells with blocks up to this size show IOPS and latencies, too.
+/// Maximum block size for which a cell also shows IOPS and latencies.
 const SMALL_BLOCK_BYTES: u32 = 64 << 10;
 
-/// What a cell comes to.
+/// The figures of a cell.
 pub(crate) struct Figures<'a> {
     pub(crate) cell: &'a Cell,
     /// The profile's statistic.
     pub(crate) statistic: Statistic,
-    /// Values that count: repetitions, or samples.
+    /// Number of counted values: repetitions or samples.
     pub(crate) counted: usize,
-    /// The statistic of the values: bytes per second, or ns.
+    /// The statistic of the values, in bytes per second or ns.
     pub(crate) main: Option<f64>,
     /// kurabe's own mean of the values.
     pub(crate) mean: Option<MeanInterval>,
-    /// The statistic of the rates in operations.
+    /// The statistic of the operation rates.
     pub(crate) rate_iops: Option<f64>,
     /// The statistic of the mean latencies.
     pub(crate) mean_latency_ns: Option<f64>,
-    /// All latencies together.
+    /// All latencies combined.
     pub(crate) latency: LatencyRecord,
-    /// Whether operations and latencies tell more than bytes.
+    /// Whether operations and latencies matter more than bytes.
     pub(crate) small_blocks: bool,
-    /// Operations that failed.
+    /// Number of failed operations.
     pub(crate) failed: u64,
-    /// Whether kurabe was the limit in any of them.
+    /// Whether any repetition was generator-bound.
     pub(crate) generator_bound: bool,
 }
 
@@ -62,27 +63,28 @@ impl<'a> Figures<'a> {
         }
     }
 
-    /// A value of this cell with its unit.
+    /// Returns a value of this cell with its unit.
     pub(crate) fn value(&self, value: f64) -> Figure {
         number::measured(self.cell.measure, value)
     }
 
-    /// The main figure as it is written.
+    /// Returns the main figure with its unit.
     pub(crate) fn main_figure(&self) -> Option<Figure> {
         self.main.map(|main| self.value(main))
     }
 
-    /// The value by which the cell is drawn: the first that another tool printed, or the main figure.
+    /// Returns the value to draw: the first one that another tool printed, or the main figure.
     pub(crate) fn drawn(&self) -> Option<f64> {
         if self.cell.imported.is_some() { values(self.cell).first().copied() } else { self.main }
     }
 
-    /// `best of 3`: which of several values the main figure is, unless it is their mean.
+    /// Says which of several values the main figure is, as in `best of 3`. `None` if it is their
+    /// mean.
     pub(crate) fn chosen(&self) -> Option<Text> {
         words::statistic_of(self.statistic, self.counted).filter(|_| self.counted > 1)
     }
 
-    /// What casts doubt on the figure.
+    /// Returns the doubts about the figure.
     pub(crate) fn doubts(&self) -> Vec<Text> {
         let bound = self.generator_bound.then(|| text!("kurabe was the limit", "kurabe 自身が上限"));
         let failed = (self.failed > 0).then(|| {
@@ -96,20 +98,20 @@ impl<'a> Figures<'a> {
         percentile_ns(&self.latency, fraction)
     }
 
-    /// `±0.4 %` of the mean, if there is an interval.
+    /// Returns the interval of the mean, as in `±0.4 %`, if there is one.
     pub(crate) fn interval(&self) -> Option<String> {
         let mean = self.mean?;
         number::half_width(mean.mean, mean.half_width?)
     }
 }
 
-/// The longest stall of the counted repetitions, with its cell and its time within the run.
+/// Returns the longest stall of the counted repetitions, with its cell and its time within the run.
 pub(crate) fn worst_stall(cells: &[Cell]) -> Option<(&Cell, Stall, u64)> {
     let stalls = cells.iter().flat_map(|cell| stalls(cell).map(move |(at_ns, stall)| (cell, stall, at_ns)));
     stalls.max_by_key(|(_, stall, at_ns)| (stall.length_ns, std::cmp::Reverse(*at_ns)))
 }
 
-/// The stalls of a cell's counted repetitions, with their times within the run.
+/// Returns the stalls of a cell's counted repetitions, with their times within the run.
 pub(crate) fn stalls(cell: &Cell) -> impl Iterator<Item = (u64, Stall)> {
     cell.counted().flat_map(|repetition| {
         let at_ns = |stall: &Stall| repetition.started_ns.saturating_add(stall.at_ns);
@@ -117,7 +119,7 @@ pub(crate) fn stalls(cell: &Cell) -> impl Iterator<Item = (u64, Stall)> {
     })
 }
 
-/// The longest of these stalls, in order of time.
+/// Returns the longest stalls, in chronological order.
 pub(crate) fn longest(stalls: impl Iterator<Item = (u64, Stall)>, most: usize) -> Vec<(u64, Stall)> {
     let mut stalls: Vec<_> = stalls.collect();
     stalls.sort_by_key(|(_, stall)| std::cmp::Reverse(stall.length_ns));
@@ -126,12 +128,13 @@ pub(crate) fn longest(stalls: impl Iterator<Item = (u64, Stall)>, most: usize) -
     stalls
 }
 
-/// The figures of a cell in a tile of a page, each as it is written; what the cell has not is absent.
+/// The figures of a cell for a tile of a page, as displayed. Figures that the cell doesn't have are
+/// `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tile {
-    /// The figure that the table of the run shows: a rate or a time.
+    /// The main figure of the cell: a rate or a time.
     pub main: Option<Figure>,
-    /// The same, if it is a rate.
+    /// The main figure in bytes per second, if it is a rate.
     pub rate_bytes_per_s: Option<f64>,
     /// A rate in GB/s (10^9 bytes).
     pub gigabytes: Option<Figure>,
@@ -141,14 +144,14 @@ pub struct Tile {
     pub iops: Option<Figure>,
     /// The mean latency.
     pub mean_latency: Option<Figure>,
-    /// The latency that 99 of 100 operations stay below.
+    /// The 99th percentile of the latency.
     pub p99_latency: Option<Figure>,
-    /// `±0.4 %`, if there is an interval of the mean.
+    /// The interval of the mean, as in `±0.4 %`, if there is one.
     pub interval: Option<String>,
 }
 
 impl Tile {
-    /// The tile of a cell by this statistic of its repetitions.
+    /// Creates the tile of a cell with this statistic of its repetitions.
     pub fn of(cell: &Cell, statistic: Statistic) -> Self {
         let figures = Figures::of(cell, statistic);
         let of_rates = cell.measure == Measure::Rate;

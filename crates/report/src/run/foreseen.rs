@@ -1,4 +1,4 @@
-//! What a run would do: its profile, its time, and what it would write.
+//! Preview of a run: its profile, duration and writes.
 
 use crate::doc::{Doc, Paragraph, Style};
 use crate::machine::headline::surroundings;
@@ -11,10 +11,11 @@ use kurabe_core::{Result, Text, number, profile::PlannedWrites, shown, text};
 use kurabe_lab::versus::{LongestTime, PreparedVersus};
 use kurabe_lab::{Foreseen, Prepared};
 
-/// Of one run.
+/// Renders the preview of a run.
 ///
 /// # Errors
-/// When there is no such target.
+///
+/// Returns an error if the target does not exist.
 pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     let foreseen = prepared.foresee()?;
     let is_modelled = prepared.is_modelled();
@@ -23,7 +24,7 @@ pub fn render_foreseen(prepared: &Prepared, style: &Style) -> Result<String> {
     Ok(place(&foreseen, style) + &render_profile(prepared.profile(), style) + &lines)
 }
 
-/// What a run costs: its time, and what it writes.
+/// Returns the cost of a run: its duration and its writes.
 pub fn foreseen_doc(foreseen: &Foreseen, is_modelled: bool) -> Doc {
     price(foreseen, is_modelled).into_iter().map(Paragraph::new).collect()
 }
@@ -39,10 +40,11 @@ fn price(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     least.into_iter().chain(written(foreseen, is_modelled)).collect()
 }
 
-/// Of targets in turns: the same of each; the profile says what is asked of all of them.
+/// Renders the preview of an interleaved measurement: the shared profile, then each target.
 ///
 /// # Errors
-/// When there is no such target.
+///
+/// Returns an error if a target does not exist.
 pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Result<String> {
     let runs = prepared.runs();
     let mut page = render_profile(runs[0].profile(), style);
@@ -68,16 +70,17 @@ pub fn render_foreseen_versus(prepared: &PreparedVersus, style: &Style) -> Resul
     Ok(page)
 }
 
-/// What targets in turns cost: their time, and what they write together.
+/// Returns the cost of an interleaved measurement: its duration and its total writes.
 ///
 /// # Errors
-/// When there is no such target.
+///
+/// Returns an error if a target does not exist.
 pub fn foreseen_versus_doc(prepared: &PreparedVersus) -> Result<Doc> {
     let writes = written_in_turns(prepared, &foreseen_in_turns(prepared)?);
     Ok(std::iter::once(longest(prepared)).chain(writes).map(Paragraph::new).collect())
 }
 
-/// The longest time of targets in turns.
+/// Returns the maximum duration of an interleaved measurement.
 fn longest(prepared: &PreparedVersus) -> Text {
     let time = number::planned_time(longest_ns(prepared));
     match prepared.limit() {
@@ -97,12 +100,14 @@ fn longest_ns(prepared: &PreparedVersus) -> u64 {
     ns
 }
 
-/// What each of the targets in turns costs, and whether it uses the test file of one before it.
+/// Returns the preview of each interleaved target, and whether it uses the test file of an earlier
+/// one.
 fn foreseen_in_turns(prepared: &PreparedVersus) -> Result<Vec<(Foreseen, bool)>> {
     let of_run = |(index, run): (usize, &Prepared)| {
         let mut foreseen = run.foresee()?;
         if foreseen.writes.time_ns > 0 {
-            // How often cells are repeated is decided on the way; the time of all is the most that is written for.
+            // The number of repetitions is decided during the measurement. The maximum duration is
+            // the upper bound for the writing time.
             foreseen.writes.time_ns = longest_ns(prepared);
         }
         let shared = foreseen.test_file_bytes.take_if(|_| prepared.shares_test_file(index));
@@ -112,7 +117,7 @@ fn foreseen_in_turns(prepared: &PreparedVersus) -> Result<Vec<(Foreseen, bool)>>
     prepared.runs().iter().enumerate().map(of_run).collect()
 }
 
-/// What targets in turns write together.
+/// Returns the total writes of an interleaved measurement.
 fn written_in_turns(prepared: &PreparedVersus, foreseen: &[(Foreseen, bool)]) -> Option<Text> {
     let mut all = foreseen.iter().fold(PlannedWrites::default(), |all, (one, _)| all.and(one.writes));
     all.time_ns = all.time_ns.min(longest_ns(prepared));
@@ -120,7 +125,7 @@ fn written_in_turns(prepared: &PreparedVersus, foreseen: &[(Foreseen, bool)]) ->
     Some(text!("all targets together: {words}", "全対象の合計: {words}"; words))
 }
 
-/// Where it is going to be done: the target, what that stands on, and the room there.
+/// Describes the target, its storage, and its free space.
 fn place(foreseen: &Foreseen, style: &Style) -> String {
     let target = shown::path(&foreseen.target);
     let environment = &foreseen.environment;
@@ -136,7 +141,7 @@ fn place(foreseen: &Foreseen, style: &Style) -> String {
     lines.into_iter().map(|line| line.take(style.lang)).collect()
 }
 
-/// What is written on a target, in lines.
+/// Describes the writes on a target, one line per item.
 fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     let cells = foreseen.writing_cells;
     present([
@@ -156,12 +161,12 @@ fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
     ])
 }
 
-/// Whether cells are left out because they would write where there may be data.
+/// Checks whether write cells are skipped because the target may hold data.
 fn leaves_out(foreseen: &Foreseen, is_modelled: bool) -> bool {
     !foreseen.writable && !is_modelled && foreseen.writing_cells > 0
 }
 
-/// What to type so that the cells that write are measured, too. The page has nothing of the kind.
+/// Names the options that allow the skipped write cells. The page doesn't have these options.
 fn how_to_write(foreseen: &Foreseen, is_modelled: bool) -> Option<Text> {
     leaves_out(foreseen, is_modelled).then_some(text!(
         "to have it written over: {WRITE_EXISTING} (a file), {DESTROY_DATA_ON} NAME (a device)",

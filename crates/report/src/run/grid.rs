@@ -1,4 +1,5 @@
-//! The grid of a run: steps down, directions across; and the list of cells that another tool printed.
+//! The grid of a run, with steps down and directions across, and the list of cells that another
+//! tool printed.
 
 use super::figures::Figures;
 use super::imported;
@@ -12,19 +13,19 @@ use kurabe_core::record::{Cell, Measure};
 use kurabe_core::{Text, shown, text, workload::Direction};
 use std::collections::{BTreeSet, HashMap};
 
-/// Sign of a cell in which kurabe was the limit.
+/// Sign of a generator-bound cell.
 pub(crate) const GENERATOR_SIGN: &str = "*";
-/// The percentiles of a cell.
+/// Percentiles of a cell.
 const PERCENTILES: [(&str, f64); 3] = [("p50", 0.5), ("p99", 0.99), ("p99.9", 0.999)];
 
-/// The grid; empty without cells for it.
+/// Returns the grid. Empty if it has no cells.
 pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let cells = table.of_kind(TableKind::Grid);
     let has = |direction: &Direction| cells.iter().any(|figures| figures.cell.direction == Some(*direction));
     let directions: Vec<Direction> = Direction::ALL.into_iter().filter(has).collect();
     let steps: BTreeSet<(u32, &str)> =
         cells.iter().map(|figures| (figures.cell.step_index, figures.cell.label.as_str())).collect();
-    // Where several cells have one place, the last counts.
+    // If several cells have the same place, the last one is shown.
     let placed: HashMap<(u32, &str, Option<Direction>), &&Figures<'_>> = cells
         .iter()
         .map(|figures| {
@@ -44,7 +45,7 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     grid(Grid { headings, rows })
 }
 
-/// The list of imported cells; empty without them.
+/// Returns the list of imported cells. Empty if there are none.
 pub(crate) fn list(table: &RunTable<'_>) -> Doc {
     let row = |figures: &Figures<'_>| GridRow {
         name: [imported::name(figures.cell), Text::default()],
@@ -57,7 +58,8 @@ fn grid(grid: Grid) -> Doc {
     Some(grid).filter(|grid| !grid.rows.is_empty()).into_iter().collect()
 }
 
-/// The name of a direction; for a mix also its share of reads, if that is the same in every cell.
+/// Returns the name of a direction. For a mix, includes the share of reads if it is the same in
+/// every cell.
 fn heading(cells: &[&Figures<'_>], direction: Direction) -> Text {
     let name = words::direction(direction);
     let of_direction = cells.iter().filter(|figures| figures.cell.direction == Some(direction));
@@ -70,14 +72,15 @@ fn heading(cells: &[&Figures<'_>], direction: Direction) -> Text {
     }
 }
 
-/// The share of reads of a mix, if it is known; of one that writes blocks back it is not the share that is drawn.
+/// Returns the share of reads of a mix, if it is known. A mix that writes back the blocks that it
+/// read has no drawn share.
 fn read_percent(cell: &Cell) -> Option<f64> {
     let drawn = cell.workload.as_ref().filter(|workload| workload.rewrite_every_reads.is_none());
     let measured = drawn.map(|workload| f64::from(workload.read_percent));
     measured.or_else(|| cell.imported.as_ref()?.read_percent)
 }
 
-/// `RND 4 KiB Q32 T1` in the part before and the part from the queue depth.
+/// Splits a name such as `RND 4 KiB Q32 T1` before the queue depth.
 fn split_name(label: &str) -> [Text; 2] {
     let label = shown::line(label);
     let at = label
@@ -108,7 +111,7 @@ fn grid_cell(figures: &Figures<'_>, as_printed: Option<&PrintedUnit>) -> GridCel
     let remark = Text::join(remark.into_iter().chain(sign), [" "; 2]);
     let mut lines = vec![GridLine::new(Role::Strong, figures.value(main), remark)];
     if let (Some(printed), Measure::Rate) = (as_printed, cell.measure) {
-        // Digits as such tools print them.
+        // These tools print two decimals.
         let number = format!("{:.2}", main / printed.bytes as f64);
         let unit = text!("tool's {}", "ツールの {}", shown::line(&printed.unit));
         lines.push(quiet(Figure { number, unit: "" }, unit));

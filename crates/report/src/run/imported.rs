@@ -6,13 +6,13 @@ use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatis
 use kurabe_core::number::{self, Figure};
 use kurabe_core::{Text, quantity::format_bytes_decimal, record::Cell, shown, text};
 
-/// Figures of a cell in the table; the rest is in the details.
+/// Number of a cell's figures in the table. The details have the others.
 const IN_TABLE: usize = 3;
 
-/// Columns of a terminal that a series takes at least and at most.
+/// Minimum and maximum width of a time series, in terminal columns.
 const SERIES_COLUMNS: (usize, usize) = (8, 40);
 
-/// A figure in kurabe's units.
+/// Converts a figure to kurabe's units.
 fn value(figure: &PrintedFigure) -> Figure {
     let plain = |number: String, unit: &'static str| Figure { number, unit };
     match figure.quantity {
@@ -26,13 +26,13 @@ fn value(figure: &PrintedFigure) -> Figure {
     }
 }
 
-/// What a figure is: `best of 5`, `p99 · completion latency`.
+/// Describes a figure: `best of 5`, `p99 · completion latency`.
 fn remark(figure: &PrintedFigure, runs: Option<u32>) -> Text {
     let statistic = || statistic(figure, runs);
     let Some(of) = &figure.of else { return statistic() };
     let words = of_words(of);
     match statistic() {
-        // The words of the figure say it already.
+        // The description of the quantity already says so.
         _ if figure.statistic == PrintedStatistic::Mean && of.is_of_means() => words,
         statistic if statistic.is_empty() => words,
         statistic => text!("{statistic} · {words}", "{statistic} · {words}"; statistic, words),
@@ -54,7 +54,7 @@ fn statistic(figure: &PrintedFigure, runs: Option<u32>) -> Text {
         (PrintedStatistic::StandardDeviation, _) => text!("standard deviation", "標準偏差"),
         (PrintedStatistic::Percentile(percent), _) => Text::same(format!("p{percent}")),
         (PrintedStatistic::Sum, _) => text!("in all", "合計"),
-        // A score is made of other figures and has no statistic of its own.
+        // A score is computed from other figures and has no statistic.
         (PrintedStatistic::Unknown, _) if figure.quantity == Quantity::Score => Text::default(),
         (PrintedStatistic::Unknown, _) => text!("statistic unknown", "統計量は不明"),
     }
@@ -90,13 +90,13 @@ fn of_words(of: &FigureOf) -> Text {
     }
 }
 
-/// What the first figure of a cell is, if that does not go without saying.
+/// Describes the first figure of a cell. Empty if it is what a reader would assume.
 pub(crate) fn first_remark(imported: &ImportedCell) -> Text {
     let first = imported.figures.first().filter(|figure| !goes_without_saying(figure, imported.runs));
     first.map(|figure| remark(figure, imported.runs)).unwrap_or_default()
 }
 
-/// Whether a figure is what everybody takes it for: the mean rate of one run.
+/// Checks whether a figure is what a reader would assume: the mean rate of one run.
 fn goes_without_saying(figure: &PrintedFigure, runs: Option<u32>) -> bool {
     matches!(figure.quantity, Quantity::Rate | Quantity::Iops)
         && figure.of.is_none()
@@ -104,7 +104,8 @@ fn goes_without_saying(figure: &PrintedFigure, runs: Option<u32>) -> bool {
         && runs.is_none_or(|runs| runs <= 1)
 }
 
-/// The lines of a cell in the table: its first figures, each with what is not said above it, and percentiles.
+/// Returns the lines of a cell in the table: its first figures, each described where it differs
+/// from the line above, and the percentiles.
 pub(crate) fn lines(imported: &ImportedCell) -> Vec<GridLine> {
     let mut above = Text::default();
     let mut lines: Vec<GridLine> = Vec::new();
@@ -128,7 +129,8 @@ pub(crate) fn lines(imported: &ImportedCell) -> Vec<GridLine> {
     lines
 }
 
-/// `p50 57.6 µs  p99.9 268 µs`, of the first latency that was printed; without what the table has already.
+/// Returns percentiles of the first printed latency, as in `p50 57.6 µs  p99.9 268 µs`, without
+/// those already in the table.
 fn percentiles(imported: &ImportedCell) -> String {
     let is_latency = |figure: &&PrintedFigure| figure.quantity == Quantity::Latency;
     let Some(first) = imported.figures.iter().find(is_latency) else { return String::new() };
@@ -142,9 +144,9 @@ fn percentiles(imported: &ImportedCell) -> String {
     words.collect::<Vec<_>>().join("  ")
 }
 
-/// The name of a cell in the list: with its direction, unless it tells that itself.
+/// Returns the name of a cell in the list, with its direction unless the label contains it.
 pub(crate) fn name(cell: &Cell) -> Text {
-    // A job's name beside its work tells nothing.
+    // If the label begins with the work, a direction in the job's name after it doesn't count.
     let is_work = ["SEQ ", "RND "].iter().any(|order| cell.label.starts_with(order));
     match cell.direction {
         Some(direction) if is_work || !cell.label.to_lowercase().contains(direction.word()) => {
@@ -154,7 +156,7 @@ pub(crate) fn name(cell: &Cell) -> Text {
     }
 }
 
-/// Everything that was printed of a cell.
+/// Returns all printed figures of a cell.
 pub(crate) fn details(imported: &ImportedCell) -> Doc {
     let mut doc = Doc::new();
     if let Some(procedure) = &imported.procedure {
@@ -199,7 +201,7 @@ mod tests {
         };
         assert_eq!(named("cached reads"), "cached reads");
         assert_eq!(named("fileio"), "read fileio");
-        // Neither threads nor a job's name tell it.
+        // The direction is in neither the number of threads nor the name of the job.
         for label in ["RND 4 KiB Q8 one of 4 threads · a", "SEQ 1 MiB Q1 T1 · readwrite"] {
             assert_eq!(named(label), format!("read {label}"));
         }

@@ -1,22 +1,23 @@
-//! The list of runs: what was measured, and how fast it was.
+//! The list of runs with their main figures.
 //!
-//! The model: a line a run where the terminal is wide enough for names and figures; else a few lines a run, with the same words.
+//! The model: one line per run if the terminal is wide enough for names and figures. Otherwise a
+//! few lines per run with the same content.
 
 use crate::doc::{Block, Cut, Doc, Entry, Paragraph, Role, Style, Table, TableForm};
 use crate::{compare::facts::cell_name, words};
 use kurabe_compare::{FirstFigure, ListedRun, NAME_LABEL};
 use kurabe_core::{Text, mention::RUN, number, number::Figure, shown, text};
 
-/// Columns of a terminal from which on a run takes one line: figures and dates take about 70, and of the names of target and device
-/// some 25 characters each should be seen.
+/// Terminal width from which a run takes one line. Figures and dates take about 70 columns, and the
+/// names of target and device should have about 25 each.
 const ONE_LINE_COLUMNS: usize = 120;
-/// What labels need besides.
+/// Additional columns for labels.
 const LABEL_COLUMNS: usize = 30;
 
-/// The profile of a workload from the command line, which says nothing of it.
+/// The profile of a workload from the command line, which says nothing about it.
 const UNNAMED_PROFILE: &str = "single";
 
-/// The runs of a store, in the order given; without runs a sentence that says how to make one.
+/// Renders the runs of a store, in the given order. Without runs, explains how to create one.
 pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
     let mut doc = Doc::new();
     let has_labels = runs.iter().any(|listed| !listed.run.labels.is_empty());
@@ -34,7 +35,8 @@ pub fn render_list(runs: &[ListedRun], style: &Style) -> String {
     doc.terminal(style)
 }
 
-/// Runs as a page lists them: each can be ticked, and leads to its own address below one.
+/// Returns the runs as a table for a page. Each row has a checkbox and links to the run's page
+/// below `address`.
 pub fn runs_table(runs: &[ListedRun], address: &str) -> Doc {
     let run = |listed: &ListedRun| {
         let (id, name) = (&listed.run.id, listed.run.labels.get(NAME_LABEL));
@@ -65,7 +67,7 @@ fn table(runs: &[ListedRun], run: impl Fn(&ListedRun) -> Entry) -> Table {
         .table()
 }
 
-/// A run on lines of its own: what it is of, and below it the figures.
+/// Returns a run on two lines: what was measured, and the figures.
 fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
     let ListedRun { run, .. } = listed;
     let (_, status) = status(listed);
@@ -84,10 +86,10 @@ fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
     [Paragraph::flow(facts).indent(0, 2).lead(Role::Strong), Paragraph::flow(figures).indent(2, 2)]
 }
 
-/// A rate of a run: what it is called, and how it is had.
+/// A rate of a run: its name, and how to get it.
 type ListedRate = (Text, fn(&ListedRun) -> Option<f64>);
 
-/// The rates that are listed.
+/// Returns the listed rates.
 fn rates() -> [ListedRate; 3] {
     [
         (text!("best read", "読み出し最高"), |listed| listed.best_read_rate_bytes_per_s),
@@ -104,7 +106,7 @@ fn when(listed: &ListedRun) -> String {
     number::date_minute(listed.run.measured_at.as_ref().unwrap_or(&listed.run.started_at))
 }
 
-/// How it stands; nothing where all is well.
+/// Returns the status of a run. Empty if it is complete.
 fn status(listed: &ListedRun) -> (Role, Text) {
     match words::status(listed.run.status) {
         (Role::Plain, _) if listed.run.imported => (Role::Plain, text!("imported", "取り込み")),
@@ -113,7 +115,7 @@ fn status(listed: &ListedRun) -> (Role, Text) {
     }
 }
 
-/// The profile, or what was done where no profile says it.
+/// Returns the profile, or the name of the only cell if the run has no named profile.
 fn workload(listed: &ListedRun) -> Text {
     match &listed.only_cell {
         Some(cell) if listed.run.profile == UNNAMED_PROFILE => cell_name(cell),
@@ -121,13 +123,13 @@ fn workload(listed: &ListedRun) -> Text {
     }
 }
 
-/// `model:rascsi (fat-image.cluster=16KiB)`: the target with what was changed in it.
+/// Returns the target with its changed parameters, as in `model:rascsi (fat-image.cluster=16KiB)`.
 fn target(listed: &ListedRun) -> String {
     let target = &listed.run.target;
     listed.changes.as_ref().map_or_else(|| target.clone(), |changes| format!("{target} ({changes})"))
 }
 
-/// The device, or of what it is a model.
+/// Returns the device, or the title of the model.
 fn device(listed: &ListedRun) -> Text {
     match &listed.run.model {
         Some(title) => text!("model: {title}", "モデル: {title}"; title),

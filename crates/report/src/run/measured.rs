@@ -1,4 +1,5 @@
-//! A run beside a recorded device: how far its latencies are from those that a trace says were measured.
+//! A run compared with a recorded device: the distance of its latencies from those measured in a
+//! trace.
 
 use crate::doc::{Doc, Style, Table};
 use crate::{Picture, publish::pictures::latencies_beside, words};
@@ -8,11 +9,11 @@ use kurabe_core::{Lang, number, shown, text, workload::Direction};
 use kurabe_stats::{MeasuredLatencies, demerit, repetition_latency};
 use serde::Serialize;
 
-/// How far a run is from what was measured, in a direction or in all.
+/// Distance of a run from the measurement, in one direction or overall.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DemeritRow {
-    /// The direction; `None` for reads and writes together.
+    /// The direction. `None` for reads and writes together.
     pub direction: Option<Direction>,
     /// Operations of the trace.
     pub measured_operations: u64,
@@ -22,9 +23,9 @@ pub struct DemeritRow {
     pub measured_mean_ns: f64,
     /// Mean latency of the run, in ns.
     pub run_mean_ns: f64,
-    /// Root mean square of the distance of the two distributions, in ns.
+    /// Root mean square of the distance between the two distributions, in ns.
     pub rms_ns: f64,
-    /// That as a share of the measured mean.
+    /// `rms_ns` as a share of the measured mean.
     pub demerit: f64,
 }
 
@@ -34,7 +35,7 @@ fn run_latency(run: &RunRecord, direction: Option<Direction>) -> LatencyRecord {
     LatencyRecord::together(&all)
 }
 
-/// How far a run is from what was measured; only what both have operations of.
+/// Computes the distance of a run from the measurement, for the directions that both have.
 pub fn demerits(run: &RunRecord, measured: &[MeasuredLatencies]) -> Vec<DemeritRow> {
     let row = |of: &MeasuredLatencies| {
         let latency = run_latency(run, of.direction);
@@ -52,7 +53,7 @@ pub fn demerits(run: &RunRecord, measured: &[MeasuredLatencies]) -> Vec<DemeritR
     measured.iter().filter_map(row).collect()
 }
 
-/// The page of a run beside a trace.
+/// Renders the comparison of a run with a trace.
 pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style: &Style) -> String {
     let mut doc = Doc::new();
     let (id, trace) = (shown::line(&run.header.id), shown::line(trace));
@@ -85,7 +86,7 @@ pub fn render_demerits(run: &RunRecord, trace: &str, rows: &[DemeritRow], style:
     doc.terminal(style)
 }
 
-/// Both distributions, drawn.
+/// Draws both distributions.
 pub fn demerit_pictures(run: &RunRecord, measured: &[MeasuredLatencies], lang: Lang) -> Vec<Picture> {
     let picture = |of: &MeasuredLatencies| {
         latencies_beside(run, &run_latency(run, of.direction), &of.latency, of.direction, lang)

@@ -1,4 +1,4 @@
-//! Profiles: which there are, and what one does.
+//! The list of profiles, and the description of one.
 
 use crate::doc::{Column, Cut, Doc, Entry, Field, Fields, Paragraph, Role, Style, Table, TableRow};
 use crate::{run::steps, words};
@@ -7,7 +7,8 @@ use kurabe_core::profile::{Profile, Rules, Statistic, Step, Task, Work};
 use kurabe_core::profile_library::ProfileGroup;
 use kurabe_core::{Text, number, quantity::format_bytes, record::Measure, shown, text};
 
-/// Profiles in groups, with what each is and how long it measures. `more`: there are others, which `--all` lists.
+/// Renders profiles in groups, with their titles and durations. `more` says that `--all` lists
+/// others.
 pub fn render_profiles(profiles: &[Profile], more: bool, style: &Style) -> String {
     let columns = [
         Column::left(text!("profile", "プロファイル")),
@@ -57,7 +58,8 @@ fn profile_row(profile: &Profile) -> TableRow {
     row.into()
 }
 
-/// Measured time of a profile, and whether it may be less; `None` if something other than time ends a repetition.
+/// Returns the measured time of a profile, and whether it may be shorter. `None` if a repetition
+/// ends by something other than time.
 fn time(profile: &Profile) -> Option<(u64, bool)> {
     let mut total = 0u64;
     let mut most = profile.rounds.is_some();
@@ -70,7 +72,8 @@ fn time(profile: &Profile) -> Option<(u64, bool)> {
     Some((total.saturating_mul(u64::from(profile.repetitions())), most))
 }
 
-/// What a profile does: source, statistic, rules, steps, and where kurabe differs from the tool.
+/// Renders a profile: source, statistic, rules, steps, and the differences between kurabe and the
+/// tool.
 pub fn render_profile(profile: &Profile, style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, profile.name.clone()).aside(profile.title.clone()).gap();
@@ -105,7 +108,7 @@ fn what(step: &Step) -> (Text, Vec<Text>) {
     }
 }
 
-/// What holds for all steps, by its name.
+/// Returns the rules that apply to all steps, by name.
 fn rules(profile: &Profile) -> Vec<Field> {
     let mut fields = Vec::new();
     let mut put = |key: Text, items: Vec<Text>| fields.push((key, items));
@@ -139,7 +142,7 @@ fn rules(profile: &Profile) -> Vec<Field> {
     fields
 }
 
-/// How a figure is made, and in which units.
+/// Describes how a figure is computed, and its unit.
 fn figure(profile: &Profile) -> Vec<Text> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     let rates = tasks.iter().flat_map(|task| &task.cells).any(|cell| cell.measure == Measure::Rate);

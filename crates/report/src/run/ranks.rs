@@ -1,9 +1,9 @@
-//! What several processes did together: who was at work, how even their shares are, and who was slowest.
+//! Measurements by several processes: the ranks, the balance of their shares, and the slowest rank.
 
 use kurabe_core::record::{Cell, RankShare, RanksRecord, RunRecord};
 use kurabe_core::{Text, number, text};
 
-/// A sentence on who measured, and one on each cell.
+/// Describes the ranks in one sentence, and each cell in another.
 pub(crate) fn ranks(record: &RunRecord) -> Vec<Text> {
     let Some(ranks) = &record.header.ranks else { return Vec::new() };
     let mut sentences = vec![who(ranks)];
@@ -22,7 +22,8 @@ fn who(ranks: &RanksRecord) -> Text {
     )
 }
 
-/// The last repetition that counts: each has its own slowest rank, and the mean of such is nobody's.
+/// Describes the last counted repetition, because each repetition has its own slowest rank, and a
+/// mean of those would describe no rank.
 fn of_cell(ranks: &RanksRecord, cell: &Cell) -> Option<Text> {
     let ranked = cell.counted().last()?.ranks.as_deref()?;
     let moves_bytes = ranked.shares.iter().any(|share| share.bytes > 0);

@@ -1,4 +1,4 @@
-//! What stands below the table: how the run ended, stalls, engines, notices, footnotes.
+//! Text below the table: how the run ended, stalls, engines, notices, footnotes.
 
 use crate::doc::{Doc, Paragraph, Role};
 use crate::run::figures::{Figures, worst_stall};
@@ -14,12 +14,12 @@ use kurabe_core::{Text, number, shown, text};
 use kurabe_stats::{ReadsBesideWrites, stutter};
 use std::collections::BTreeSet;
 
-/// A remark in its tone, continued under its own text.
+/// Creates a remark in its role, with continuation lines indented.
 fn remark(role: Role, words: Text) -> Paragraph {
     Paragraph::new(words).role(role).indent(0, 2)
 }
 
-/// How the run ended, if not at its end.
+/// Describes how the run ended, if it did not complete.
 pub(crate) fn status(record: &RunRecord) -> Doc {
     let measured = record.cells.len();
     let planned = match (&record.header.profile, &record.header.target) {
@@ -65,10 +65,10 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
     Doc::of(remark(role, words)).push_all(below).done()
 }
 
-/// Mixed cells that get a sentence on what reads suffer beside writes.
+/// Maximum number of mixed cells with a sentence on the effect of writes on reads.
 const BESIDE_TOLD: usize = 2;
 
-/// Everything else below the table, in the order of weight.
+/// Returns everything else below the table, most important first.
 pub(crate) fn below(record: &RunRecord) -> Doc {
     let mut remarks = ranks(record);
     remarks.extend(worst(record));
@@ -89,16 +89,16 @@ pub(crate) fn below(record: &RunRecord) -> Doc {
     remarks.into_iter().map(|(role, words)| remark(role, words)).collect()
 }
 
-/// The labels of a run in a line, if it has any.
+/// Returns the labels of a run in a line, if it has any.
 pub(crate) fn labels(record: &RunRecord) -> Option<String> {
     (!record.labels.is_empty()).then(|| words::pairs(&record.labels).join(", "))
 }
 
-/// Something to know of a run.
+/// A remark on a run.
 pub(crate) struct Remark {
-    /// Whether it warns.
+    /// Whether it is a warning.
     pub(crate) role: Role,
-    /// What it is about, in a word.
+    /// Its subject, in a word.
     pub(crate) kind: Text,
     pub(crate) sentence: Text,
 }
@@ -122,23 +122,24 @@ impl Remark {
     }
 }
 
-/// The notices of a run, each once.
+/// Returns the distinct notices of a run as remarks.
 pub(crate) fn notices(record: &RunRecord) -> Vec<Remark> {
     distinct(record).map(Remark::of).collect()
 }
 
-/// The notices of a run as a list, for a page.
+/// Returns the notices of a run as a list for a page.
 pub fn notices_doc(record: &RunRecord) -> Doc {
     distinct(record).map(|notice| Remark::of(notice).paragraph().listed()).collect()
 }
 
-/// The notices of a run, each once.
+/// Returns the distinct notices of a run.
 fn distinct(record: &RunRecord) -> impl Iterator<Item = &Notice> {
     let mut seen = BTreeSet::new();
     record.notices.iter().filter(move |notice| seen.insert((&notice.text.en, &notice.text.ja)))
 }
 
-/// What else went on in a line: the repetition in which others moved most at the device, and where the rest stands.
+/// Summarizes other activity in a line: the repetition in which other processes transferred the
+/// most data on the device, and the command that shows the rest.
 fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
     let kind = words::notice(NoticeKind::Noise);
     let worst = worst_repetition(record).map(|(cell, repetition, bytes_per_s)| {
@@ -150,7 +151,7 @@ fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
             place, rate
         )
     });
-    // If the device was used by no other program, the first remark stands for the rest.
+    // If no other process used the device, the first notice represents the others.
     let worst = worst.unwrap_or_else(|| noise[0].text.clone());
     let (count, id) = (noise.len(), shown::line(&record.header.id));
     text!(
@@ -160,7 +161,8 @@ fn noise_in_short(record: &RunRecord, noise: &[&Notice]) -> Text {
     )
 }
 
-/// The repetition in which others read and wrote most per second, with its cell and that rate.
+/// Returns the repetition in which other processes had the highest transfer rate, with its cell and
+/// that rate.
 fn worst_repetition(record: &RunRecord) -> Option<(&Cell, &Repetition, f64)> {
     let rate = |repetition: &Repetition| {
         let Noise { other_read_bytes, other_write_bytes, .. } = &repetition.noise;
@@ -174,7 +176,7 @@ fn worst_repetition(record: &RunRecord) -> Option<(&Cell, &Repetition, f64)> {
         .max_by(|(.., one), (.., other)| one.total_cmp(other))
 }
 
-/// What else went on, a line for each remark, where [`below`] tells them in short.
+/// Lists all notices on other activity, if [`below`] only summarizes them.
 pub(crate) fn all_noise(record: &RunRecord) -> Doc {
     let noise: Vec<&Notice> = distinct(record).filter(|notice| notice.kind == NoticeKind::Noise).collect();
     if noise.len() < 2 {
@@ -183,7 +185,7 @@ pub(crate) fn all_noise(record: &RunRecord) -> Doc {
     noise.into_iter().map(|notice| Remark::of(notice).paragraph()).collect::<Doc>().with_gap()
 }
 
-/// Whether a notice warns.
+/// Returns the role of a notice.
 pub(crate) fn notice_role(kind: NoticeKind) -> Role {
     match kind {
         NoticeKind::CacheDrop | NoticeKind::Other | NoticeKind::EngineFallback => Role::Plain,
@@ -191,7 +193,7 @@ pub(crate) fn notice_role(kind: NoticeKind) -> Role {
     }
 }
 
-/// The worst stall and how many there were.
+/// Describes the worst stall, and the number of stalls.
 fn worst(record: &RunRecord) -> Vec<Text> {
     let Some((cell, stall, at_ns)) = worst_stall(&record.cells) else { return Vec::new() };
     let length = Text::same(number::latency_ns(stall.length_ns));
@@ -214,7 +216,7 @@ fn worst(record: &RunRecord) -> Vec<Text> {
     remarks
 }
 
-/// What reads suffer beside writes, where the run has them alone as well.
+/// Describes the effect of writes on reads, if the run also measured the reads alone.
 fn beside(record: &RunRecord) -> Vec<Text> {
     let sentence = |(cell, beside): &(&Cell, ReadsBesideWrites)| {
         let (words, place) = (reads_beside_words(beside), words::label(cell));
@@ -223,7 +225,7 @@ fn beside(record: &RunRecord) -> Vec<Text> {
     reads_beside(record).iter().take(BESIDE_TOLD).map(sentence).collect()
 }
 
-/// The writing of the test file.
+/// Describes the writing of the test file.
 fn fill(record: &RunRecord) -> Option<Text> {
     let fill = record.fill.filter(|fill| fill.written_bytes > 0)?;
     let written = Text::same(format_bytes(fill.written_bytes));
@@ -245,14 +247,15 @@ fn fill(record: &RunRecord) -> Option<Text> {
     ))
 }
 
-/// The amount that a run on a real device wrote in all, which wears it.
+/// Returns the total amount that a run wrote on a real device, which causes wear.
 fn written(record: &RunRecord) -> Option<Text> {
     let is_real = record.header.model.is_none() && record.header.origin.is_none();
     let written = Some(written_words(record)).filter(|_| is_real && written_bytes(record) > 0)?;
     Some(text!("written in all: {written}", "書き込み量: {written}"; written))
 }
 
-/// The amount that a run wrote; a lower bound if it had preconditions, whose amount is not recorded.
+/// Returns the amount that a run wrote. It is a lower bound if the run had preconditioning, whose
+/// amount is not recorded.
 pub(crate) fn written_words(record: &RunRecord) -> Text {
     let written = format_bytes_decimal(written_bytes(record));
     match record.header.profile.as_ref().is_some_and(|profile| !profile.preconditions.is_empty()) {
@@ -261,7 +264,7 @@ pub(crate) fn written_words(record: &RunRecord) -> Text {
     }
 }
 
-/// What the signs in the table mean.
+/// Explains the signs in the table.
 pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     let Some(profile) = &record.header.profile else { return Doc::new() };
     let figures: Vec<&Figures<'_>> = table.all().collect();
@@ -282,7 +285,7 @@ pub(crate) fn footnotes(record: &RunRecord, table: &RunTable<'_>) -> Doc {
     notes.into_iter().map(|(role, note)| remark(role, note)).collect()
 }
 
-/// The greatest queue depth within the latency that a cell asks for.
+/// Describes the greatest queue depth within the latency target of a cell.
 fn found_depth(cell: &Cell) -> Option<Text> {
     let target = cell.workload.as_ref()?.latency_target?;
     let depths: Vec<u32> = cell.counted().filter_map(|repetition| repetition.iodepth).collect();
@@ -297,7 +300,7 @@ fn found_depth(cell: &Cell) -> Option<Text> {
     ))
 }
 
-/// What ± is of, and why it is missing.
+/// Explains what ± refers to, and why it is missing.
 fn interval_notes(figures: &[&Figures<'_>]) -> Vec<Text> {
     let with_interval: Vec<_> = figures.iter().filter(|figures| figures.interval().is_some()).collect();
     let samples = with_interval.iter().filter(|figures| figures.cell.has_samples()).count();
@@ -331,7 +334,7 @@ fn interval_notes(figures: &[&Figures<'_>]) -> Vec<Text> {
     interval.into_iter().chain(missing).collect()
 }
 
-/// How the tool of the profile comes to its figures: its statistic, its unit, its rounds.
+/// Describes how the profile's tool computes its figures: its statistic, unit and rounds.
 fn tool_notes(profile: &Profile, figures: &[&Figures<'_>]) -> Vec<Text> {
     let mut notes = Vec::new();
     if profile.statistic != Statistic::Mean && figures.iter().any(|figures| figures.counted > 1) {
@@ -364,11 +367,12 @@ fn tool_notes(profile: &Profile, figures: &[&Figures<'_>]) -> Vec<Text> {
     notes
 }
 
-/// The engines of the cells, each once: `io_uring; queue depth 1: pread/pwrite`.
+/// Lists the engines of the cells without duplicates, as in
+/// `io_uring; queue depth 1: pread/pwrite`.
 pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let used = cells.iter().filter_map(|cell| {
         let shallow = cell.workload.as_ref().is_none_or(|workload| workload.iodepth == 1);
-        // Of a model the header says so.
+        // For a model, the header already says so.
         let engine = cell.engine.as_ref().filter(|engine| engine.name != "model")?;
         Some((engine.name.as_str(), shallow))
     });
@@ -378,7 +382,8 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     let mut names: Vec<&str> = used.iter().map(|(name, _)| *name).collect();
     names.sort_by_key(|name| (std::cmp::Reverse(count(name)), first(name)));
     names.dedup();
-    // An engine that serves exactly the cells of queue depth 1 is never the main one, however many they are.
+    // An engine that serves exactly the cells with queue depth 1 is not the main one, however many
+    // there are.
     let shallow = |name: &str| used.iter().all(|(other, shallow)| (*other == name) == *shallow);
     if names.len() == 2 && shallow(names[0]) {
         names.swap(0, 1);
@@ -396,8 +401,8 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
     Some(Text::join(words, ["; ", "、"]))
 }
 
-/// The amount that a run will write: that of the time of its writes on a slow and on a fast drive, because one figure would not hold for
-/// all drives.
+/// Returns the amount that a run will write. For writes limited by time, it gives the amounts for a
+/// slow and a fast drive, because no single figure would fit all drives.
 pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     if writes.time_ns == 0 {
         let amount = format_bytes_decimal(writes.bytes);
@@ -416,6 +421,6 @@ pub(crate) fn planned_writes(writes: PlannedWrites) -> Option<Text> {
     ))
 }
 
-/// A SATA drive, and an NVMe drive of the middle: most drives that people have write at something between.
+/// A SATA drive and a mid-range NVMe drive. Most drives write at rates between these.
 const SLOW_BYTES_PER_S: u64 = 500_000_000;
 const FAST_BYTES_PER_S: u64 = 3_000_000_000;

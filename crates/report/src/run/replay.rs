@@ -1,7 +1,7 @@
-//! The table of traces that were done again: all operations together, and reads, writes and syncs apart.
+//! The table of replayed traces: all operations together, then reads, writes and syncs separately.
 //!
-//! The model: a trace has block sizes and a share of reads of its own, so its rate alone says little. Operations per
-//! second and latencies stand beside it, for each kind of operation that it holds.
+//! The model: a trace has its own block sizes and share of reads, so its rate alone says little.
+//! Therefore the table also has operations per second and latencies for each kind of operation.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table, TableRow};
 use crate::run::figures::Figures;
@@ -13,7 +13,7 @@ use kurabe_stats::{figure, percentile_ns};
 
 const COURSE_COLUMNS: (usize, usize) = (8, 8);
 
-/// The table; empty without such cells.
+/// Returns the table. Empty if there are no such cells.
 pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let rows: Vec<TableRow> = table.of_kind(TableKind::Replay).into_iter().flat_map(rows).collect();
     let columns = [
@@ -28,7 +28,7 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     Some(Table::new(columns, rows)).filter(|table| !table.rows.is_empty()).into_iter().collect()
 }
 
-/// The row of a cell, and below it one for each kind of operation, if there are several.
+/// Returns the row of a cell and, if there are several kinds of operations, a row for each kind.
 fn rows(figures: &Figures<'_>) -> Vec<TableRow> {
     let cell = figures.cell;
     let has = |kind: &OpKind| cell.counted().any(|repetition| repetition.side(*kind).completed > 0);

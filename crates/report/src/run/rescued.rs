@@ -1,9 +1,9 @@
-//! Where runs are that the store did not take.
+//! Location of runs that the store could not take.
 
 use kurabe_core::{Text, mention::IMPORT, shown, text};
 use std::path::Path;
 
-/// The file that what the store did not take is in, and what to do with it.
+/// Names the file that contains the run, and the command that imports it.
 pub(crate) fn rescued_in(file: &Path) -> Vec<Text> {
     let file = shown::path(file);
     let word = shown::shell_word(&file);

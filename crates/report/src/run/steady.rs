@@ -1,4 +1,5 @@
-//! Runs in rounds: whether the device came to a steady state, by both criteria, and the course over the rounds.
+//! Runs in rounds: whether the device reached a steady state by both criteria, and the values over
+//! the rounds.
 
 use crate::doc::{Doc, Paragraph, Role, Style};
 use crate::{doc::layout::clip, publish::pictures::course, words};
@@ -7,7 +8,7 @@ use kurabe_core::profile::{Rounds, Tracked, TrackedCell};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, shown, text, workload::Direction};
 
-/// `round 7 of 25: excursion 12 % (limit …)`.
+/// Returns the line of a round, as in `round 7 of 25: excursion 12 % (limit …)`.
 pub(crate) fn round_line(
     index: u32,
     count: u32,
@@ -31,7 +32,8 @@ pub(crate) fn round_line(
     clip(&format!("{round}: {state}"), style.width)
 }
 
-/// The verdict and the course of each tracked cell; none for a run without rounds.
+/// Returns the verdict and the values over the rounds for each tracked cell. Empty for a run
+/// without rounds.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
     let rounds = record.header.profile.as_ref().and_then(|profile| profile.rounds.as_ref());
     let Some(rounds) = rounds else { return Doc::new() };
@@ -77,7 +79,7 @@ fn one(record: &RunRecord, cell: &Cell, direction: Direction, rounds: &Rounds) -
             (role, text!("{name}: {reached}; {over}", "{name}: {reached}{over}"; name, reached, over))
         }
     };
-    // Its title is said above it.
+    // The sentence above the chart replaces its title.
     let course = |lang| Some(Chart { title: String::new(), ..course(record, cell, lang)? });
     Doc::of(Paragraph::new(sentence).role(role).indent(0, 2)).chart_of("rounds", course).gap().done()
 }
@@ -90,7 +92,7 @@ fn value(tracked: Tracked, value: f64) -> String {
     }
 }
 
-/// The names of the cells that rounds track, for the description of a profile.
+/// Returns the names of the tracked cells, for the description of a profile.
 pub(crate) fn tracked_names(rounds: &Rounds) -> Vec<Text> {
     let name = |cell: &TrackedCell| words::directed(Some(cell.direction), &shown::line(&cell.label).into());
     rounds.tracked_cells.iter().map(name).collect()

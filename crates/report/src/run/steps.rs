@@ -1,4 +1,4 @@
-//! What the steps of a profile do, in a few words.
+//! Short descriptions of a profile's steps.
 
 use crate::doc::{Field, Fields};
 use crate::words::{self, present};
@@ -12,7 +12,7 @@ use kurabe_core::workload::{
 };
 use kurabe_core::{Text, number, quantity::format_bytes, text, words::Keyword};
 
-/// What a step does, and what else there is to say of it. Nothing of an `io` step.
+/// Describes a step, with further facts. Empty for an `io` step.
 pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
     match step {
         Step::Io(_) => (Text::default(), Vec::new()),
@@ -38,10 +38,11 @@ pub(crate) fn describe(step: &Step) -> (Text, Vec<Text>) {
     }
 }
 
-/// What sets an `io` step apart beyond its name.
+/// Returns the properties of an `io` step that its name doesn't contain.
 pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     let made = IoStep { label: None, ..step.clone() }.label();
-    // A name of its own may hide block size and queue depth; the order of offsets is shown in any case.
+    // A user-defined name may hide block size and queue depth. The order of offsets is always
+    // shown.
     let size_and_depth = made.split_once(' ').map_or(made.as_str(), |(_, rest)| rest);
     let percent = step.read_percent;
     let mix = step.directions.contains(&Direction::Mix);
@@ -92,12 +93,12 @@ pub(crate) fn io(step: &IoStep) -> Vec<Text> {
     items
 }
 
-/// A time, if there is any.
+/// Returns a time, unless it is 0.
 fn time_if(ns: u64) -> Option<Text> {
     (ns > 0).then(|| number::planned_time(ns))
 }
 
-/// What else ran, when it begins and pauses, and which places and sizes it draws.
+/// Describes what runs concurrently, start delay and pauses, and how positions and sizes are drawn.
 fn places_and_pauses(step: &IoStep) -> Vec<Text> {
     present([
         step.beside.then(|| text!("at the same time as the step before", "前のステップと同時に")),
@@ -164,7 +165,7 @@ fn within(span_bytes: u64) -> Text {
     text!("within {span}", "範囲 {span}")
 }
 
-/// What ends a repetition, if the step says so itself.
+/// Describes the end of a repetition, if the step defines it.
 fn end(end: &End) -> Vec<Text> {
     present([
         end.time_ns.map(number::planned_time).map(|time| match end.bytes.is_none() && end.passes.is_none() {
@@ -251,7 +252,7 @@ fn command(step: &CommandStep) -> (Text, Vec<Text>) {
     (text!("a program, timed", "プログラムを計時"), items)
 }
 
-/// The programs of a command step, each on lines of its own, in the order in which they run.
+/// Lists the programs of a command step on separate lines, in the order of execution.
 pub(crate) fn programs(step: &CommandStep) -> Fields {
     let timed = std::slice::from_ref(&step.command);
     let groups = [

@@ -1,8 +1,9 @@
-//! A sweep as people see it: a table of bars for each axis with its changes marked between the rows, and below it what
-//! the changes are.
+//! Output of a sweep: for each axis a table of bars with the changes marked between the rows, and
+//! below it the findings.
 //!
-//! The model: reads and writes stand side by side, because the same place on the axis is what one compares. Bars begin at
-//! zero, so that a level looks level. The course of the long write is a column chart, as other courses are.
+//! The model: reads and writes are side by side, because readers compare them at the same place on
+//! the axis. Bars begin at zero, so that a level looks level. The rate of the long write over time
+//! is a column chart, like other time series.
 
 use crate::doc::curve::{DrawnCurve, Values};
 use crate::doc::{BarRow, BarTable, Doc, Paragraph, Role};
@@ -13,7 +14,7 @@ use kurabe_core::quantity::{format_bytes, format_bytes_decimal};
 use kurabe_core::{Text, number, record::RunRecord, text};
 use kurabe_explain::{Confidence, Finding, FindingName, SweepAxis, SweepCurve, explain_sweep};
 
-/// What a sweep shows; nothing of any other run.
+/// Returns the curves and findings of a sweep. Empty for other runs.
 pub(crate) fn doc(record: &RunRecord) -> Doc {
     let explained = explain_sweep(record);
     let mut doc = Doc::new();
@@ -27,7 +28,7 @@ pub(crate) fn doc(record: &RunRecord) -> Doc {
     doc
 }
 
-/// What a sweep shows, a line for each finding with its evidence; nothing of any other run.
+/// Returns the findings of a sweep, one line each with the evidence. Empty for other runs.
 pub(crate) fn findings(record: &RunRecord) -> Vec<Text> {
     let sweep = explain_sweep(record);
     let findings = sweep.iter().flat_map(|curve| curve.findings.iter().map(move |one| (curve, one)));
@@ -107,7 +108,7 @@ fn title(curve: &SweepCurve) -> Text {
     }
 }
 
-/// What a value of a curve is shown as: rates for block sizes, because they are what one looks for there.
+/// Returns a curve's value as shown: rates for block sizes, because that is what readers look for.
 fn shown(axis: SweepAxis, (x, y): (f64, f64)) -> (f64, String) {
     match axis {
         SweepAxis::WorkingSet => (y, number::latency(y).to_string()),
@@ -124,7 +125,8 @@ fn place(axis: SweepAxis, x: f64) -> String {
     }
 }
 
-/// Bars over the places of an axis, a column for each direction, with marks between the rows where something changes.
+/// Returns bars over the places of an axis, with a column for each direction and marks between the
+/// rows where a curve changes.
 fn bars(curves: &[&SweepCurve]) -> BarTable {
     let axis = curves[0].axis;
     let mut places: Vec<f64> = curves.iter().flat_map(|curve| &curve.points).map(|point| point.0).collect();
@@ -136,7 +138,7 @@ fn bars(curves: &[&SweepCurve]) -> BarTable {
     for (index, x) in places.iter().enumerate() {
         let bar = |curve: &&SweepCurve| {
             let (value, words) = shown(axis, *curve.points.iter().find(|point| point.0 == *x)?);
-            // Something that was measured is not nothing.
+            // A measured value always has a visible bar.
             Some((words, (value / most(curve)).max(f64::MIN_POSITIVE)))
         };
         rows.push(BarRow::Bars(place(axis, *x), curves.iter().map(bar).collect()));
@@ -152,7 +154,7 @@ fn bars(curves: &[&SweepCurve]) -> BarTable {
     BarTable { columns: curves.iter().map(|curve| words::direction(curve.direction)).collect(), rows }
 }
 
-/// A place without figures that no measurement bears.
+/// Rounds a place to the precision that the measurement supports.
 fn rounded(x: f64) -> f64 {
     if x < 16.0 {
         return x.round();
@@ -167,7 +169,7 @@ fn course(curve: &SweepCurve) -> DrawnCurve {
     DrawnCurve { points: curve.points.clone(), until, values: Values::Rate, edges }
 }
 
-/// The name of a cause, as a mark has it.
+/// Returns the name of a cause, as used in a mark.
 pub(crate) fn name(cause: FindingName) -> Text {
     match cause {
         FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
@@ -188,7 +190,7 @@ pub(crate) fn name(cause: FindingName) -> Text {
     }
 }
 
-/// What speaks for it, how sure that is, and where the change lies.
+/// Describes the evidence for a finding, its confidence, and the range in which the change lies.
 fn evidence(finding: &Finding) -> Text {
     let sure = match finding.confidence {
         Confidence::Firm => text!("firm", "確実"),

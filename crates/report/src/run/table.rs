@@ -1,21 +1,21 @@
-//! What a run's cells come to, without a layout: a row for each cell, with its figures and the kind of
-//! table in which a terminal shows it.
+//! The figures of a run's cells without a layout: a row for each cell, with its figures and the
+//! kind of table in which a terminal shows it.
 
 use super::figures::Figures;
 use kurabe_core::profile::{CopyPart, PrintedUnit};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use std::collections::BTreeSet;
 
-/// The table of a terminal in which a cell stands.
+/// The kind of table in which a terminal shows a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TableKind {
     /// Steps down, directions across.
     Grid,
-    /// Cells of another tool below each other.
+    /// Cells of another tool, one per row.
     List,
-    /// Traces that were done again.
+    /// Replayed traces.
     Replay,
-    /// Times, and what is neither read nor written: copies, programs.
+    /// Times, and cells that are neither reads nor writes: copies, programs.
     Times,
     /// A sweep of copies.
     Copies,
@@ -23,7 +23,7 @@ pub(crate) enum TableKind {
 
 /// The cells of a run with their figures.
 pub(crate) struct RunTable<'a> {
-    /// The tool's own unit of rates, if it is another.
+    /// The tool's unit of rates, if it differs from kurabe's.
     pub(crate) as_printed: Option<&'a PrintedUnit>,
     rows: Vec<(TableKind, Figures<'a>)>,
 }
@@ -38,24 +38,24 @@ impl<'a> RunTable<'a> {
         }
     }
 
-    /// The figures of all cells, in the order of the record.
+    /// Returns the figures of all cells, in the order of the record.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Figures<'a>> {
         self.rows.iter().map(|(_, figures)| figures)
     }
 
-    /// The figures of the cells in tables of a kind.
+    /// Returns the figures of the cells in tables of a kind.
     pub(crate) fn of_kind(&self, kind: TableKind) -> Vec<&Figures<'a>> {
         self.rows.iter().filter(|(other, _)| *other == kind).map(|(_, figures)| figures).collect()
     }
 }
 
-/// From this many copies on they are a sweep.
+/// Minimum number of copies that form a sweep.
 const SWEEP: usize = 3;
 
-/// The kind of table in which each cell stands.
+/// Returns the kind of table for each cell.
 ///
-/// Imported cells stand in a list if they have no direction, and all of them do if no step has two directions, because a
-/// grid with a column for each direction would be mostly empty.
+/// Imported cells without a direction are in a list. If no step has two directions, all imported
+/// cells are in the list, because a grid with a column for each direction would be mostly empty.
 pub(crate) fn kinds(cells: &[Cell]) -> Vec<TableKind> {
     let directed = || cells.iter().filter(|cell| cell.imported.is_some() && cell.direction.is_some());
     let steps: BTreeSet<(u32, &str)> =
@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn a_cell_without_a_direction_never_stands_under_one() {
         let (read, write, none) = (cell(Some(Direction::Read)), cell(Some(Direction::Write)), cell(None));
-        // A write and a cell of unknown direction: a table of one column would head both.
+        // A write and a cell of unknown direction: the heading of a single column would cover both.
         assert_eq!(kinds(&[write.clone(), none.clone()]), [TableKind::List; 2]);
-        // Two directions of a step stand side by side, and what has none below them.
+        // Two directions of a step are side by side, with cells without a direction below them.
         assert_eq!(kinds(&[read, write, none]), [TableKind::Grid, TableKind::Grid, TableKind::List]);
     }
 }

@@ -1,4 +1,5 @@
-//! The table of cells whose figure is a time, and of those that are neither reads nor writes: copies, programs.
+//! The table of cells whose figure is a time, and of cells that are neither reads nor writes:
+//! copies, programs.
 
 use crate::doc::{Column, Cut, Doc, Entry, Role, Table};
 use crate::run::table::{RunTable, TableKind};
@@ -8,7 +9,8 @@ use kurabe_core::{Text, number, quantity::format_bytes_decimal, text, workload::
 use kurabe_stats::rate_bytes_per_s;
 use std::num::NonZeroU64;
 
-/// The tables: the times, and what reached the device meanwhile. Empty without such cells.
+/// Returns two tables: the times, and the device traffic during these cells. Empty if there are no
+/// such cells.
 pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     let cells = table.of_kind(TableKind::Times);
     let mut doc = Doc::new();
@@ -55,7 +57,7 @@ pub(crate) fn doc(table: &RunTable<'_>) -> Doc {
     doc
 }
 
-/// The mean rate of what a copy moves; nothing where that is the figure itself.
+/// Returns the mean transfer rate of a copy. Empty if the rate is the figure itself.
 fn rate(cell: &Cell) -> String {
     let bytes = cell.counted().any(|repetition| repetition.bytes(Direction::Mix) > 0);
     if cell.measure != Measure::Duration || !bytes {
@@ -66,12 +68,12 @@ fn rate(cell: &Cell) -> String {
     number::rate(rates.iter().sum::<f64>() / rates.len().max(1) as f64).to_string()
 }
 
-/// Whether a cell is a timed program.
+/// Checks whether a cell is a timed program.
 pub(crate) fn is_program(cell: &Cell) -> bool {
     cell.engine.is_none() && cell.direction.is_none() && cell.measure == Measure::Duration
 }
 
-/// User and system time of a program, the mean of its repetitions.
+/// Returns the user and system time of a program, as means over its repetitions.
 fn program_cpu(cell: &Cell) -> Option<(String, String)> {
     let count = NonZeroU64::new(cell.counted().count() as u64).filter(|_| is_program(cell))?;
     let mean = |of: fn(&CpuUse) -> u64| {
@@ -81,7 +83,7 @@ fn program_cpu(cell: &Cell) -> Option<(String, String)> {
     Some((mean(|cpu| cpu.user_ns), mean(|cpu| cpu.system_ns)))
 }
 
-/// What reached the device in the counted repetitions, summed up.
+/// Device traffic during the counted repetitions, as a sum.
 struct AtDevice {
     repetitions: NonZeroU64,
     elapsed_ns: u64,
@@ -107,12 +109,12 @@ impl AtDevice {
         })
     }
 
-    /// The mean of a sum over the repetitions.
+    /// Returns the mean of a sum over the repetitions.
     fn mean(&self, sum: u64) -> u64 {
         (sum as f64 / self.repetitions.get() as f64).round() as u64
     }
 
-    /// The rates of reads and writes, if there were both.
+    /// Formats the mean number of bytes, or the placeholder if there are none.
     fn bytes(&self, sum: u64) -> String {
         if sum == 0 { number::NONE.to_owned() } else { format_bytes_decimal(self.mean(sum)) }
     }
@@ -129,20 +131,21 @@ impl AtDevice {
     }
 }
 
-/// `393.2 + 391.8 MB/s`: the rates of reads and writes at the device, if there were both.
+/// Returns the rates of reads and writes at the device, as in `393.2 + 391.8 MB/s`, if there were
+/// both.
 pub(crate) fn rates_at_device(cell: &Cell) -> Option<String> {
     AtDevice::of(cell)?.rates()
 }
 
-/// What reached the device, on average, and at which rates if it was both read and written; nothing of copies that
-/// did not reach it.
+/// Returns the mean device traffic of a cell, with rates if there were both reads and writes.
+/// `None` for copies that did not reach the device.
 fn device(cell: &Cell) -> Option<(&Cell, AtDevice)> {
     let at = AtDevice::of(cell)?;
     let moved = at.sum.read_bytes > 0 || at.sum.write_bytes > 0 || is_program(cell);
     moved.then_some((cell, at))
 }
 
-/// What reached the device, in words for the details; empty if nothing did, or if it is not known.
+/// Describes the device traffic for the details. Empty if there was none, or if it is unknown.
 pub(crate) fn device_words(cell: &Cell) -> Vec<Text> {
     let Some(at) = AtDevice::of(cell) else { return Vec::new() };
     let sides = [
@@ -157,7 +160,7 @@ pub(crate) fn device_words(cell: &Cell) -> Vec<Text> {
     words.collect()
 }
 
-/// The heading of a cell in details: `write · RND 4 KiB Q1 T1`.
+/// Returns the heading of a cell in the details, as in `write · RND 4 KiB Q1 T1`.
 pub(crate) fn title(cell: &Cell) -> Text {
     let (name, label) = (words::cell(cell), words::label(cell));
     match cell.direction {

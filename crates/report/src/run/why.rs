@@ -1,10 +1,12 @@
-//! Why a run took as long as it did: for each cell what bounded it, with the evidence; of a modelled run its time by layer
-//! and cause, and what that means in words; of a real run what the kernel tells, if it was asked.
+//! Explanation of a run's performance: for each cell its bottleneck with the evidence. For a
+//! modelled run, also the time by layer and cause with an explanation. For a real run, also the
+//! kernel's trace if there is one.
 //!
-//! The model: the limit is what kurabe-explain makes of the record. The accounts of a cell's counted repetitions are added
-//! up and given for one operation, one sample or one repetition, whichever the cell's figure is of. Layers stand from the
-//! host down. Causes too small to matter are one row. Nothing is guessed: every nanosecond of an operation has a cause, so
-//! the rows add up to its time. Many cells have a line each.
+//! The model: kurabe-explain derives the bottleneck from the record. The accounts of a cell's
+//! counted repetitions are added and given per operation, sample or repetition, depending on the
+//! cell's figure. Layers are listed from the host down. Causes that are too small to matter share a
+//! row. Nothing is guessed: every nanosecond of an operation has a cause, so the rows add up to its
+//! time. If there are many cells, each has only one line.
 
 mod account;
 mod brief;
@@ -28,40 +30,42 @@ use kurabe_lab::Mover;
 use kurabe_stats::{ReadsBesideWrites, Stutter, reads_beside_writes, stutter};
 use serde::Serialize;
 
-/// Causes with a smaller share are put together.
+/// Share below which causes are combined.
 const SMALL: f64 = 0.005;
 
-/// What bounded a cell and where its time went, for scripts.
+/// Bottleneck and time account of a cell, for scripts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
     /// Id of the run.
     pub run: String,
-    /// Place of the cell in the run, from 1.
+    /// Number of the cell in the run, from 1.
     pub number: usize,
     /// Name of the cell's step.
     pub label: String,
     /// Name of the cell within its step.
     pub part: String,
-    /// What bounded it.
+    /// The bottleneck.
     pub limit: Limit,
-    /// The times by cause, of a modelled run.
+    /// The times by cause, for a modelled run.
     pub time: Option<CellTime>,
-    /// What the kernel's tracepoints recorded, for a real run that used them.
+    /// Records of the kernel's tracepoints, for a real run that used them.
     pub kernel: Option<KernelSplit>,
-    /// How it stuttered, if kurabe measured it.
+    /// Stutter, if kurabe measured it.
     pub stutter: Option<Stutter>,
-    /// What its reads suffered beside writes, if the run has the same reads alone.
+    /// Effect of writes on the cell's reads, if the run also measured the same reads alone.
     pub reads_beside_writes: Option<ReadsBesideWrites>,
-    /// What the times mean.
+    /// Explanation of the times.
     pub sentences: Vec<Text>,
 }
 
-/// What bounded a run's cells and where their time went; `wanted` is a cell's number from 1, or words of its name, and all cells if
-/// it is not given.
+/// Explains the bottleneck and the time of a run's cells. `cell` is the number of a cell, from 1,
+/// or words of its name. All cells are explained if it is `None`.
 ///
 /// # Errors
-/// When no cell is meant, or a modelled run has none of which an operation was completed.
+///
+/// Returns an error if no cell matches, or if no matching cell of a modelled run has a completed
+/// operation.
 pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
     let cells = choose(record, cell)?;
     let limits = limits(record);
@@ -92,7 +96,7 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
     Ok(whys)
 }
 
-/// What a run without a model tells of a cell.
+/// Explains a cell of a run without a model.
 fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why {
     Why {
         run: record.header.id.clone(),
@@ -108,10 +112,11 @@ fn of_real(record: &RunRecord, number: usize, cell: &Cell, limit: Limit) -> Why 
     }
 }
 
-/// What bounded the cells and where their time went, a screen for each, or a line each where there are many of them;
-/// `headline` says what the run stood on.
+/// Renders the bottleneck and the time of the cells, each in full, or in a line each if there are
+/// many. `headline` describes the test environment.
 ///
 /// # Errors
+///
 /// As [`explain`].
 pub fn render_why(
     record: &RunRecord,
@@ -141,7 +146,7 @@ pub fn render_why(
     Ok(doc.terminal(style))
 }
 
-/// The cells that are meant, with their numbers from 1.
+/// Returns the cells that match a selector, with their numbers from 1.
 fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usize, &'a Cell)>> {
     let all = || (1..).zip(&record.cells);
     let Some(selector) = selector else { return Ok(all().collect()) };
@@ -168,13 +173,13 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
     Ok(chosen)
 }
 
-/// What a cell is called in both languages, and by formulas.
+/// Returns the names of a cell in both languages, and as used in formulas.
 fn names(cell: &Cell) -> [String; 3] {
     let Text { en, ja, .. } = words::cell(cell);
     [en, ja, format!("{} {}", cell.part, cell.label)]
 }
 
-/// The run, and its model if it is of one.
+/// Returns the run, with its model if it has one.
 fn head(record: &RunRecord, headline: &Text) -> Doc {
     let header = &record.header;
     let stood_on =
@@ -208,7 +213,7 @@ fn sentence(words: Text) -> Paragraph {
     Paragraph::new(words).indent(2, 4)
 }
 
-/// The cell's figure, and the time that is taken apart.
+/// Returns the cell's figure, and the time that the account breaks down.
 fn figures(record: &RunRecord, cell: &Cell, time: Option<&CellTime>) -> Vec<Text> {
     let statistic = record.header.statistic();
     let figures = Figures::of(cell, statistic);
@@ -288,18 +293,18 @@ fn table(time: &CellTime) -> Table {
     Table::new(columns, rows).indent(2)
 }
 
-/// How often the layers did what they count.
+/// Returns the counters of the layers.
 fn counted(time: &CellTime) -> Option<Fields> {
     let item = |count: &CountOf| {
         let (layer, amount) = (shown::line(&count.layer), amount(count.each));
-        // Names are plurals, so a count stands behind them: "reads from drives: 1".
+        // The names are plural, so the count follows: "reads from drives: 1".
         count.name.map(|name| format!("{}: {amount} ({layer})", shown::line(name)))
     };
     let items: Vec<Text> = time.counts.iter().filter(|count| count.count > 0).map(item).collect();
     (!items.is_empty()).then(|| Fields::from(vec![(per_word(time.per), items)]))
 }
 
-/// A mean count with the digits that mean something.
+/// Formats a mean count with its meaningful digits.
 fn amount(each: f64) -> String {
     match each {
         each if each >= 99.95 || (each >= 1.0 && each.fract() == 0.0) => number::whole(each),

@@ -1,4 +1,5 @@
-//! Answers in sentences: what each form of answer says, which figures decide it, and how firm it is.
+//! Answers to the questions of a study in sentences: the answer in each form, the decisive figures,
+//! and the confidence.
 
 use super::names::{self, choice};
 use crate::{compare::recommend::why_out, run::why::how_sure, words};
@@ -9,12 +10,12 @@ use kurabe_study::{
     Along, Answer, AxisFit, Becomes, Best, Change, Deciding, Goes, QuestionResult, RankedChoice, ReasonView,
 };
 
-/// Ratios up to this are given in percent.
+/// Ratios below this are given in percent.
 const TOLD_IN_PERCENT: f64 = 2.0;
-/// As many figures are named as decisive.
+/// Maximum number of decisive figures that are named.
 const MOST_DECISIVE: usize = 3;
 
-/// The answer.
+/// Returns the answer in a sentence.
 pub(super) fn sentence(answer: &Answer, verdict: &QuestionResult) -> Text {
     match answer {
         Answer::Best(best) => best_of(best, verdict),
@@ -26,7 +27,7 @@ pub(super) fn sentence(answer: &Answer, verdict: &QuestionResult) -> Text {
     }
 }
 
-/// Whether two answers say the same.
+/// Checks whether two answers agree.
 pub(super) fn is_same(one: &Answer, other: &Answer) -> bool {
     match (one, other) {
         (Answer::Best(one), Answer::Best(other)) => one.best == other.best,
@@ -52,14 +53,14 @@ fn names(places: &[usize], verdict: &QuestionResult) -> Text {
     names::list(&places.iter().map(|index| all[*index].clone()).collect::<Vec<_>>())
 }
 
-/// A share in percent: one place below 10, unless it is whole.
+/// Formats a share in percent, with one decimal below 10 unless it is whole.
 fn percent(share: f64) -> String {
     let words = format!("{:.1}", share * 100.0);
     let short = if share < 0.1 { &words } else { &format!("{:.0}", share * 100.0) };
     short.strip_suffix(".0").unwrap_or(short).to_owned()
 }
 
-/// How much faster than another, for a ratio above 1.
+/// Describes how much faster something is, for a ratio above 1.
 fn faster(ratio: f64, than: &Text) -> Text {
     let more = percent(ratio - 1.0);
     match ratio < TOLD_IN_PERCENT {
@@ -183,7 +184,7 @@ fn keeps(keep: &[usize], break_it: &[usize], verdict: &QuestionResult) -> Text {
     }
 }
 
-/// The figures behind an answer.
+/// Returns the figures behind an answer.
 pub(super) fn details(answer: &Answer, verdict: &QuestionResult) -> Vec<Text> {
     match answer {
         Answer::Best(best) => best_details(best, verdict),
@@ -195,7 +196,7 @@ pub(super) fn details(answer: &Answer, verdict: &QuestionResult) -> Vec<Text> {
     }
 }
 
-/// The reason as somebody tells it who does not see the model's account.
+/// Returns the reason as it can be seen from outside, without the model's account.
 fn from_outside(reason: &ReasonView) -> Text {
     let CellLimit { part, label, limit, .. } = &reason.outside;
     let sentence = match limit.kind {
@@ -209,7 +210,7 @@ fn from_outside(reason: &ReasonView) -> Text {
     )
 }
 
-/// Why that is said, or what would tell, and what the model's account says.
+/// Returns the evidence for the reason, or how to find out, and the model's account.
 fn reason_details(reason: &ReasonView) -> Vec<Text> {
     let Limit { kind, evidence, next, .. } = &reason.outside.limit;
     let evidence = Some(evidence).filter(|evidence| !evidence.is_empty());
@@ -226,12 +227,12 @@ fn figure(value: f64, deciding: &Deciding) -> String {
     number::fixed(value, deciding.decimals)
 }
 
-/// The same with its unit.
+/// Formats a figure with its unit.
 fn with_unit(value: f64, deciding: &Deciding) -> String {
     format!("{} {}", figure(value, deciding), deciding.unit).trim().to_owned()
 }
 
-/// All choices that are not out in their order, if there are more than two.
+/// Returns the ranking of all choices that are not excluded, if there are more than two.
 fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let index = |standing: &RankedChoice| {
         let name = choice(standing.choice, verdict);
@@ -246,7 +247,7 @@ fn order_of(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     (able.count() > 2).then(|| text!("Order, the best first: {order}.", "良い順: {order}。"; order))
 }
 
-/// The answer of other figures than those of the verdict, with its order.
+/// Returns the answer from figures other than those of the verdict, with its ranking.
 pub(super) fn in_short(answer: &Answer, verdict: &QuestionResult) -> Text {
     let order = match answer {
         Answer::Best(best) => order_of(best, verdict),
@@ -255,7 +256,8 @@ pub(super) fn in_short(answer: &Answer, verdict: &QuestionResult) -> Text {
     Text::sentences(std::iter::once(sentence(answer, verdict)).chain(order))
 }
 
-/// The order of all choices, and the figures in which the best is furthest from the next.
+/// Returns the ranking of all choices, and the figures with the largest lead of the best choice
+/// over the next.
 fn best_details(best: &Best, verdict: &QuestionResult) -> Vec<Text> {
     let mut lines: Vec<Text> = order_of(best, verdict).into_iter().collect();
     lines.extend(best.standings.iter().filter_map(|standing| out_words(standing, verdict)));
@@ -278,7 +280,8 @@ fn out_words(standing: &RankedChoice, verdict: &QuestionResult) -> Option<Text> 
     Some(text!("{name} is out: {why}.", "{name} は除外: {why}。"; name, why))
 }
 
-/// The figures that put the best before the next: those with the largest weighted distance, at most three.
+/// Returns the figures that put the best choice ahead of the next: those with the largest weighted
+/// distance, at most three.
 fn decisive(best: &Best, verdict: &QuestionResult) -> Option<Text> {
     let first = best.standings.first().filter(|standing| standing.out.is_none())?.choice;
     let able = best.standings.iter().filter(|standing| standing.out.is_none());
@@ -329,7 +332,7 @@ fn change_words(change: &Change, verdict: &QuestionResult) -> Text {
     text!("{name}: {figures}{by}", "{name}: {figures}{by}"; name, by)
 }
 
-/// Both figures of each row, in the order of the first.
+/// Returns both figures of each row, in the order of the first figure.
 fn order_details(verdict: &QuestionResult) -> Text {
     let [one, other] = verdict.figures.as_slice() else { return Text::default() };
     let names = names::choices(verdict);
@@ -370,7 +373,7 @@ fn course_words(course: &AxisFit, verdict: &QuestionResult) -> Text {
     }
 }
 
-/// The unit that suits an axis of sizes.
+/// Returns the unit that suits an axis of sizes.
 fn largest_unit(verdict: &QuestionResult) -> (&'static str, f64) {
     let has = |unit: &str| verdict.choices.iter().any(|choice| choice.key.ends_with(unit));
     let units = [
@@ -384,7 +387,7 @@ fn largest_unit(verdict: &QuestionResult) -> (&'static str, f64) {
     units.iter().find(|(unit, _)| has(&format!(" {unit}"))).copied().unwrap_or(("B", 1.0))
 }
 
-/// The figure nearest to the limit, or furthest beyond, of each choice.
+/// Returns for each choice the figure closest to the limit or furthest beyond it.
 fn worst_words(worst: &[Option<f64>], verdict: &QuestionResult) -> Text {
     let Some(deciding) = verdict.figures.first() else { return Text::default() };
     let names = names::choices(verdict);
@@ -397,7 +400,7 @@ fn worst_words(worst: &[Option<f64>], verdict: &QuestionResult) -> Text {
     text!("{name}: {values}.", "{name}: {values}。"; name, values)
 }
 
-/// How firm an answer is.
+/// Describes the confidence in an answer.
 pub(super) fn firmness(answer: &Answer, verdict: &QuestionResult) -> Option<Text> {
     match answer {
         Answer::Best(best) => Some(best_firmness(best, verdict)),

@@ -1,4 +1,5 @@
-//! The catalogue of published figures: the list, an entry, and a run beside one.
+//! The catalogue of published figures: the list, an entry, and the comparison of a run with an
+//! entry.
 
 use crate::doc::{Column, Cut, Doc, Entry, Fields, Paragraph, Role, Style, Table, TableForm, filled};
 use crate::machine::seen::seen;
@@ -9,10 +10,11 @@ use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_study::Published;
 use kurabe_study::catalogue::{Beside, Catalogue, CatalogueEntry, PublishedColumn};
 
-/// Columns of a terminal below which the figures of an entry would stand one word a line.
+/// Terminal width below which the figures of an entry are shown on separate lines.
 const NARROW: usize = 90;
 
-/// Entries, one a line, below the tool of their table; without entries a sentence.
+/// Renders the entries that match `words`, one per line below the tool of their table. Explains the
+/// search if there are none.
 pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) -> String {
     let mut doc = Doc::new();
     let entries = catalogue.search(words);
@@ -41,7 +43,8 @@ pub fn render_catalogue(catalogue: &Catalogue, words: &[String], style: &Style) 
     doc.push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
 }
 
-/// What entries are held side by side by: order, direction and whether many are in flight, and what that is called; of small blocks at random.
+/// Returns the columns by which entries are compared: sequential or random, direction, whether many
+/// requests are in flight, and the title. Random columns are for small blocks.
 fn best_columns() -> [(bool, Direction, bool, Text); 6] {
     use Direction::{Read, Write};
     [
@@ -54,7 +57,7 @@ fn best_columns() -> [(bool, Direction, bool, Text); 6] {
     ]
 }
 
-/// Entries as a page lists them, each leading to its own address below one.
+/// Returns entries as a table for a page. Each links to its page below `address`.
 pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
     let columns =
         [text!("device", "デバイス"), text!("tool, profile", "ツール、プロファイル"), text!("year", "年")];
@@ -64,7 +67,7 @@ pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
         let (table, device) = (entry.table, entry.row.device.clone());
         let best = best_columns().map(|(sequential, direction, is_deep, _)| {
             entry.fastest(|work| {
-                // A source that tells no depth means the one that is best.
+                // A source that doesn't state the depth is assumed to use the best one.
                 let is_as_deep = is_deep == (work.in_flight != Some((1, 1)));
                 let is_same = sequential || is_as_deep && work.block_bytes == Some(4 * KIB);
                 is_same && work.direction == direction && work.sequential == sequential
@@ -88,7 +91,8 @@ pub fn catalogue_table(entries: &[CatalogueEntry<'_>], address: &str) -> Doc {
     Doc::of(Table::new(columns, entries.iter().map(row)).on_page(&caption, TableForm::Cards))
 }
 
-/// Entries of a table: one a line, or where that is too narrow, figures below.
+/// Returns the entries of a table: one per line, or with the figures below if the terminal is too
+/// narrow.
 fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
     let strong = |entry: &CatalogueEntry<'_>| Entry::new(Role::Strong, entry.id());
     if !narrow {
@@ -106,7 +110,7 @@ fn of_table(entries: &[CatalogueEntry<'_>], narrow: bool) -> Doc {
     entries.iter().flat_map(lines).collect()
 }
 
-/// `read 2,500.0 kB/s, write 2,100.0 kB/s`
+/// Returns the figures of an entry, as in `read 2,500.0 kB/s, write 2,100.0 kB/s`.
 fn figures(entry: &CatalogueEntry<'_>) -> Text {
     Text::list(entry.figures().map(|(column, figure)| {
         let (name, figure) = (&column.name, with_unit(column, figure));
@@ -118,13 +122,13 @@ fn with_unit(column: &PublishedColumn, figure: Published) -> Text {
     published(figure, column.decimals).map(|figure| format!("{figure} {}", column.unit).trim_end().to_owned())
 }
 
-/// Everything of an entry.
+/// Renders an entry with all its facts.
 pub fn render_entry(entry: &CatalogueEntry<'_>, style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, entry.id()).aside(entry.row.device.clone()).gap().append(entry_doc(entry)).terminal(style)
 }
 
-/// The same below its name.
+/// Returns an entry without its heading.
 pub fn entry_doc(entry: &CatalogueEntry<'_>) -> Doc {
     let table = entry.table;
     let fields = [
@@ -154,7 +158,7 @@ pub fn entry_doc(entry: &CatalogueEntry<'_>) -> Doc {
     Doc::of(Fields::from(fields)).with_gap().and(Doc::of(table.table().indent(2)))
 }
 
-/// A run beside an entry, and what differs.
+/// Renders the comparison of a run with an entry, and the differences in procedure.
 pub fn render_beside(beside: &Beside, style: &Style) -> String {
     let mut doc = Doc::new();
     let entry = &beside.entry;

@@ -1,7 +1,8 @@
-//! All figures of a table of a study in one: in every cell kurabe's figure, and below it the published one if there is one.
+//! All figures of a study's table in one: in every cell kurabe's figure, and below it the published
+//! one, if any.
 //!
-//! The model: the words of a cell are those of the terminal's tables. How near both figures are stands there as a sign
-//! beside the error; the colour only says it again.
+//! The model: the text of a cell is that of the terminal's tables. A sign before the error shows
+//! how close both figures are. The colour only repeats it.
 
 use super::tables::{
     Notes, error_words, figure_name, published, row_columns, row_names, status_words, value_words,
@@ -10,11 +11,12 @@ use crate::doc::{Column, Entry, Paragraph, Role, Table, TableForm};
 use kurabe_core::{Text, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, RowResult, Status};
 
-/// How near a figure is to the published one: up to so many percent, its role and its sign.
+/// Classes of closeness to the published figure: maximum error in percent, role, and sign in both
+/// languages.
 const NEARNESS: [(f64, Role, [&str; 2]); 3] =
     [(10.0, Role::Good, ["✓", "○"]), (25.0, Role::Warn, ["≈", "△"]), (f64::INFINITY, Role::Bad, ["✗", "×"])];
 
-/// How near a figure is, judged by the error as it is printed, and that error behind its sign.
+/// Returns the role for an error, judged as printed, and the error with its sign.
 fn nearness(error_percent: f64) -> (Role, Text) {
     let (tenths, error) = ((error_percent.abs() * 10.0).round(), error_words(error_percent));
     let is_in = |(most, ..): &(f64, Role, [&str; 2])| tenths <= most * 10.0;
@@ -22,7 +24,7 @@ fn nearness(error_percent: f64) -> (Role, Text) {
     (role, text!("{en} {error}", "{ja} {error}"))
 }
 
-/// How to read a cell.
+/// Explains how to read a cell.
 pub(super) fn matrix_legend() -> Paragraph {
     let tag = |(most, _, [en, ja]): (f64, _, [&str; 2])| match most.is_finite() {
         true => text!("{en} within {most} %", "{ja} {most} % 以内"),
@@ -33,7 +35,7 @@ pub(super) fn matrix_legend() -> Paragraph {
         .tags(NEARNESS.map(tag).to_vec())
 }
 
-/// All of a part's figures in one table.
+/// Returns all of a part's figures in one table.
 pub(super) fn matrix(part: &PartResult, notes: &mut Notes) -> Table {
     let mut columns = row_columns(part, Text::default());
     let fixed = columns.len();

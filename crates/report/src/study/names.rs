@@ -1,10 +1,9 @@
-//! Names in sentences: lists of them as a person would write them, in quotation marks where a name has a comma or a colon
-//! of its own.
+//! Names in sentences: lists of names, in quotation marks if a name contains a comma or a colon.
 
 use kurabe_core::{Text, text};
 use kurabe_study::QuestionResult;
 
-/// Names as they stand beside one another: all in quotation marks as soon as one of them could be taken for two.
+/// Puts all names in quotation marks if any of them could be mistaken for two.
 pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<Text> {
     let parts = |word: &str| word.contains([',', ':', ';', '、', '：', '/']);
     let (en, ja) = (names.clone().any(|name| parts(&name.en)), names.clone().any(|name| parts(&name.ja)));
@@ -17,17 +16,17 @@ pub(super) fn quoted<'t>(names: impl Iterator<Item = &'t Text> + Clone) -> Vec<T
     names.map(quote).collect()
 }
 
-/// What the choices of a verdict are called in its sentences.
+/// Returns the names of a verdict's choices for its sentences.
 pub(super) fn choices(verdict: &QuestionResult) -> Vec<Text> {
     quoted(verdict.choices.iter().map(|choice| &choice.name))
 }
 
-/// What one of them is called.
+/// Returns the name of one choice.
 pub(super) fn choice(index: usize, verdict: &QuestionResult) -> Text {
     choices(verdict).swap_remove(index)
 }
 
-/// Names joined as a person would.
+/// Joins names as in a sentence.
 pub(super) fn list(names: &[Text]) -> Text {
     match names {
         [first @ .., last] if !first.is_empty() => {
@@ -38,7 +37,7 @@ pub(super) fn list(names: &[Text]) -> Text {
     }
 }
 
-/// The same figures of several choices: `SCSI2SD V6: sequential write, random write`.
+/// Lists the same figures of several choices, as in `SCSI2SD V6: sequential write, random write`.
 pub(super) fn cells(of: &[(usize, Text)], verdict: &QuestionResult) -> Text {
     let cells = choices(verdict).into_iter().enumerate().filter_map(|(index, name)| {
         let figures = of.iter().filter(|(choice, _)| *choice == index).map(|(_, figure)| figure.clone());
@@ -48,7 +47,7 @@ pub(super) fn cells(of: &[(usize, Text)], verdict: &QuestionResult) -> Text {
     Text::join(cells, ["; ", " / "])
 }
 
-/// Japanese words without the spaces that stood around a name before it was put into brackets.
+/// Removes from Japanese text the spaces around a name that was put into brackets.
 pub(super) fn closed_up(ja: &str) -> String {
     let mut out = String::new();
     let mut rest = ja.chars().peekable();

@@ -1,4 +1,4 @@
-//! What scripts hear of studies and of the catalogue.
+//! Output for scripts about studies and the catalogue.
 
 use super::verdict_answer;
 use kurabe_core::Text;
@@ -10,9 +10,9 @@ use serde::Serialize;
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyLine<'a> {
-    /// Its name.
+    /// Name of the study.
     study: &'a str,
-    /// What it asks.
+    /// Title of the study.
     title: &'a Text,
     /// The article whose experiment it repeats.
     source: Option<&'a str>,
@@ -24,35 +24,35 @@ pub struct StudyLine<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PartLine<'a> {
-    /// Its name within the study.
+    /// Id within the study.
     id: &'a str,
-    /// What it shows.
+    /// Title of the table.
     title: &'a Text,
     /// The profile that is run.
     profile: &'a str,
-    /// The published table beside it.
+    /// The published table it is compared with.
     catalogue: Option<&'a str>,
-    /// Parameters that it varies.
+    /// The varied parameters.
     axes: &'a [StudyAxis],
-    /// What is measured.
+    /// The measured models.
     rows: Vec<RowLine<'a>>,
-    /// The keys of its figures.
+    /// Keys of the figures.
     columns: Vec<&'a str>,
 }
 
-/// A row of such a table.
+/// A row of a study's table.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct RowLine<'a> {
-    /// What it is called.
+    /// Label of the row.
     label: &'a Text,
     /// The model.
     model: &'a str,
     /// Its changed parameters.
     sets: &'a [(String, String)],
-    /// The name by which a device of one's own takes the model's place.
+    /// The name by which the user can replace the model with a device.
     on: Option<&'a str>,
-    /// The model whose figures these are held against.
+    /// The model that the figures are relative to.
     over: Option<&'a str>,
 }
 
@@ -84,13 +84,13 @@ impl<'a> From<&'a Part> for PartLine<'a> {
     }
 }
 
-/// A study's result, with each verdict in words.
+/// A study's result, with each verdict as text.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SpokenStudy<'a> {
     #[serde(flatten)]
     result: &'a StudyResult,
-    /// The answers to what it asks of its figures.
+    /// Answers to the study's questions.
     verdicts: Vec<SpokenVerdict<'a>>,
 }
 
@@ -118,29 +118,29 @@ pub struct EntryLine<'a> {
     entry: String,
     /// The device.
     device: &'a Text,
-    /// What the table is.
+    /// Title of the table.
     title: &'a Text,
     /// Article, document or address.
     source: &'a str,
-    /// When it was published.
+    /// Year of publication.
     year: Option<u16>,
-    /// The tool that measured.
+    /// The tool that measured the figures.
     tool: &'a str,
-    /// What was done.
+    /// The procedure.
     procedure: &'a Text,
-    /// kurabe's profile that repeats it.
+    /// kurabe's profile that repeats the procedure.
     profile: Option<&'a str>,
     /// Size of the test file.
     size_bytes: Option<u64>,
     /// How repetitions became the figure.
     statistic: PublishedStatistic,
-    /// What it was measured on.
+    /// The test environment.
     host: Option<&'a Text>,
     /// The model of the device.
     model: Option<&'a str>,
-    /// What to know about the table.
+    /// Remarks on the table.
     table_note: Option<&'a Text>,
-    /// What to know about the device.
+    /// Remarks on the device.
     note: Option<&'a Text>,
     /// The figures.
     figures: Vec<PublishedFigure<'a>>,
@@ -149,11 +149,11 @@ pub struct EntryLine<'a> {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct PublishedFigure<'a> {
-    /// Its key.
+    /// Key of the figure.
     key: &'a str,
-    /// What it tells.
+    /// Meaning of the figure.
     name: &'a Text,
-    /// Its unit, as printed.
+    /// Unit as printed.
     unit: &'a str,
     /// The figure.
     published: Published,

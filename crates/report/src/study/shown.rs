@@ -1,11 +1,11 @@
-//! The list of studies, and one study as its file tells it.
+//! The list of studies, and the description of one study file.
 
 use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Style, Table};
 use kurabe_core::mention::{ALL, ON, STUDY_RUN};
 use kurabe_core::{Text, number, quantity::format_bytes, text};
 use kurabe_study::{Part, Study, StudyRow};
 
-/// The studies, one a line.
+/// Renders the studies, one per line.
 pub fn render_studies(studies: &[Study], style: &Style) -> String {
     let table = Table::of(studies)
         .left(text!("study", "スタディ"), |study| Entry::new(Role::Strong, study.name.clone()))
@@ -19,7 +19,7 @@ pub fn render_studies(studies: &[Study], style: &Style) -> String {
     doc.push(table.table()).gap().push(Paragraph::new(next).role(Role::Quiet)).terminal(style)
 }
 
-/// What a study consists of.
+/// Renders the description of a study.
 pub fn render_study_file(study: &Study, style: &Style) -> String {
     let mut doc = Doc::new();
     doc.heading(1, study.name.clone()).aside(study.title.clone());
@@ -69,7 +69,8 @@ fn part_doc(part: &Part) -> Doc {
     doc.push(table.cut(Cut::Wrap, Text::default(), |row| target(row)).table().indent(4)).done()
 }
 
-/// `model:raid-9260 raid.members=4`, over another if the figures are ratios.
+/// Returns a row's model with its changed parameters, as in `model:raid-9260 raid.members=4`, and
+/// the model that it is relative to, if the figures are ratios.
 fn target(row: &StudyRow) -> String {
     let words = |model: &str, sets: &[(String, String)]| {
         let sets = sets.iter().map(|(key, value)| format!(" {key}={value}"));

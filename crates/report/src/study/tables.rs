@@ -1,22 +1,22 @@
-//! The tables of a part, and whether the order of what was published is kept.
+//! The tables of a part, and a check whether the order of the published figures is preserved.
 
 use super::names::{list, quoted};
 use crate::doc::{Column, Entry, Role, Table};
 use kurabe_core::{Text, number, text};
 use kurabe_study::{CellResult, ColumnResult, PartResult, Published, RowResult, Status};
 
-/// Columns of a terminal to which the name of a row, and words behind the figures, may be narrowed.
+/// Minimum widths of a row's name and of the text after the figures, in terminal columns.
 const NARROWEST_NAME: usize = 20;
 const NARROWEST_WORDS: usize = 12;
 
-/// Sentences below a table, each once.
+/// Numbered sentences below a table, without duplicates.
 #[derive(Default)]
 pub(super) struct Notes {
     pub(super) list: Vec<Text>,
 }
 
 impl Notes {
-    /// The mark of a sentence.
+    /// Returns the mark of a sentence, adding it if necessary.
     fn mark(&mut self, note: &Text) -> String {
         let place = self.list.iter().position(|other| other == note).unwrap_or_else(|| {
             self.list.push(note.clone());
@@ -26,19 +26,19 @@ impl Notes {
     }
 }
 
-/// `read, kB/s`
+/// Returns the name of a figure with its unit, as in `read, kB/s`.
 pub(super) fn figure_name(column: &ColumnResult) -> Text {
     let (name, unit) = (&column.name, &column.unit);
     if unit.is_empty() { name.clone() } else { text!("{name}, {unit}", "{name} ({unit})"; name) }
 }
 
-/// The columns that name a row: `first`, then the axes.
+/// Returns the columns that name a row: `first`, then the axes.
 pub(super) fn row_columns(part: &PartResult, first: Text) -> Vec<Column> {
     let axes = part.axes.iter().map(|axis| Column::left(axis.parameter.clone()));
     std::iter::once(Column::left(first).wrap_to(NARROWEST_NAME)).chain(axes).collect()
 }
 
-/// The name of a row, with the mark of what went wrong with it; then its values on the axes.
+/// Returns the name of a row, with the mark of its error if it failed, and its values on the axes.
 pub(super) fn row_names(part: &PartResult, row: &RowResult, notes: &mut Notes) -> Vec<Entry> {
     let marked = |error| marked(&row.label, &notes.mark(error));
     let name = row.error.as_ref().map_or_else(|| row.label.clone(), marked);
@@ -53,7 +53,7 @@ fn marked(words: &Text, mark: &str) -> Text {
     words.map(|words| format!("{words} {mark}").trim_start().to_owned())
 }
 
-/// One column: published, kurabe, error, and what the figure is.
+/// Returns the table of one column: published, kurabe, error, and status.
 pub(super) fn beside(part: &PartResult, index: usize, notes: &mut Notes) -> Table {
     let column = &part.columns[index];
     let mut columns = row_columns(part, figure_name(column));
@@ -81,7 +81,7 @@ pub(super) fn value_words(cell: &CellResult, column: &ColumnResult) -> Text {
     number::fixed(cell.value.unwrap_or(f64::NAN), column.decimals).into()
 }
 
-/// `2,500.0`, `150–200`, `> 2,000`, `about 900`.
+/// Formats a published figure: `2,500.0`, `150–200`, `> 2,000`, `about 900`.
 pub(crate) fn published(figure: Published, decimals: usize) -> Text {
     let low = number::fixed(figure.low, decimals);
     match figure.high {
@@ -92,13 +92,13 @@ pub(crate) fn published(figure: Published, decimals: usize) -> Text {
     }
 }
 
-/// `+1.2 %`
+/// Formats an error, as in `+1.2 %`.
 pub(crate) fn error_words(percent: f64) -> String {
     let words = format!("{percent:+.1} %");
     if words == "-0.0 %" { "+0.0 %".to_owned() } else { words }
 }
 
-/// What a figure is, in a word.
+/// Returns the word for a figure's status.
 pub(super) fn status_word(status: Status) -> Text {
     match status {
         Status::Source => text!("source", "出典"),
@@ -109,7 +109,8 @@ pub(super) fn status_word(status: Status) -> Text {
     }
 }
 
-/// What a figure is, unless it is what is usual, and what to know of it; of a figure that is not there only the latter.
+/// Returns the status of a figure, unless it is the usual one, with its remarks. A missing figure
+/// has only the remarks.
 pub(super) fn status_words(cell: &CellResult, usual: Option<Status>, notes: &mut Notes) -> Text {
     let mut words = Vec::new();
     if let Some((word, reason)) = range_words(cell) {
@@ -128,7 +129,8 @@ pub(super) fn status_words(cell: &CellResult, usual: Option<Status>, notes: &mut
     Text::join(words, [" "; 2])
 }
 
-/// Whether what nobody tells of the device can make the published figure, and the range of what it makes.
+/// Says whether the device properties that the article leaves open can explain the published
+/// figure, and which range of figures they allow.
 fn range_words(cell: &CellResult) -> Option<(Text, Text)> {
     let [low, high] = cell.range?;
     let published = cell.published?;
@@ -153,7 +155,8 @@ fn range_words(cell: &CellResult) -> Option<(Text, Text)> {
     })
 }
 
-/// What was said while rows were measured, each remark once: behind the rows that it is of, unless those are all.
+/// Lists the remarks from the measurement without duplicates, each with its rows unless it applies
+/// to all of them.
 pub(super) fn remark_lines(part: &PartResult) -> Vec<Text> {
     let mut remarks: Vec<(&Text, Vec<&Text>)> = Vec::new();
     for row in &part.rows {
@@ -174,7 +177,7 @@ pub(super) fn remark_lines(part: &PartResult) -> Vec<Text> {
     remarks.into_iter().map(line).collect()
 }
 
-/// Whether the order of the published figures is kept, and which rows left their place.
+/// Says whether the order of the published figures is preserved, and which rows moved.
 pub(super) fn order_lines(part: &PartResult) -> Vec<Text> {
     let has_error = |row: &&RowResult, column: usize| {
         row.cells.get(column).is_some_and(|cell| cell.error_percent.is_some())
@@ -212,7 +215,8 @@ fn kept(anomalies: bool, ties: bool) -> Text {
     }
 }
 
-/// One sentence for each group of rows of a column that are published apart and that the model does not tell apart.
+/// Returns a sentence for each group of rows of a column that differ in the published figures but
+/// not in the model.
 fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for tie in part.ties.iter().filter(|tie| tie.column == column) {
@@ -239,8 +243,8 @@ fn tied_rows(part: &PartResult, column: usize) -> Vec<Text> {
     groups.into_iter().map(sentence).collect()
 }
 
-/// One sentence for each row that left its place in a column: first the row that stands on the wrong side of the most
-/// others, then whatever pairs remain without it.
+/// Returns a sentence for each row of a column that moved. The first row is the one on the wrong
+/// side of the most other rows. The pairs that remain without it follow.
 fn moved_rows(part: &PartResult, column: usize) -> Vec<Text> {
     let swaps = part.swaps.iter().filter(|swap| swap.column == column);
     let mut pairs: Vec<(usize, usize)> = swaps.map(|swap| (swap.lower, swap.higher)).collect();

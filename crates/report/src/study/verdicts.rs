@@ -1,14 +1,15 @@
-//! The verdicts of a study as people read them: the question, the answer, the figures that decide it, how firm it is, and
-//! what the article says to it.
+//! The verdicts of a study: the question, the answer, the decisive figures, the confidence, and the
+//! article's conclusion.
 //!
-//! The model: a verdict becomes sentences, each in its role; the answer, which `--json` tells, too, is the first.
+//! The model: a verdict becomes sentences, each with its role. The first is the answer, which
+//! `--json` also has.
 
 use super::{answers, names};
 use crate::doc::{Doc, Paragraph, Role};
 use kurabe_core::{Text, mention::VERSUS, text};
 use kurabe_study::{Agreement, QuestionResult, StudyResult};
 
-/// The answer in a sentence, as `--json` tells it, too.
+/// Returns the answer in a sentence, which `--json` also has.
 pub fn verdict_answer(verdict: &QuestionResult) -> Text {
     let words = match (&verdict.answer, &verdict.untold) {
         (Some(answer), _) => answers::sentence(answer, verdict),
@@ -20,7 +21,7 @@ pub fn verdict_answer(verdict: &QuestionResult) -> Text {
     Text::of(words.en, names::closed_up(&words.ja))
 }
 
-/// Everything that is said of a verdict.
+/// Returns all sentences on a verdict.
 fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
     let plain = |words: Text| (Role::Plain, words);
     let mut sentences = Vec::new();
@@ -57,7 +58,8 @@ fn sentences(verdict: &QuestionResult) -> Vec<(Role, Text)> {
     sentences
 }
 
-/// What to know of the figures that went in: how many were fitted, which the model does not reach, which were assumed.
+/// Returns remarks on the figures used: how many were calibrated, which ones the model doesn't
+/// reproduce, and which were assumed.
 fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     let mut lines = Vec::new();
     let (count, calibrated) = (verdict.count, verdict.calibrated);
@@ -88,7 +90,7 @@ fn caveats(verdict: &QuestionResult) -> Vec<Text> {
     lines
 }
 
-/// What the published figures alone would say, and whether that is what the article says.
+/// Says what the published figures alone would imply, and whether it agrees with the article.
 fn published(verdict: &QuestionResult) -> Option<Text> {
     let from_published = verdict.published.as_ref()?;
     let same = verdict.answer.as_ref().is_some_and(|ours| answers::is_same(ours, &from_published.answer));
@@ -139,7 +141,7 @@ fn agreement(agreement: Agreement) -> (Role, Text) {
     }
 }
 
-/// The same as a sign with a word, and the class by which a page marks it.
+/// Signs with a word for each agreement, and the CSS class that marks it on a page.
 const BADGES: [(Agreement, &str, [&str; 2]); 5] = [
     (Agreement::Agrees, "good", ["✓ agrees", "○ 一致"]),
     (Agreement::Partly, "open", ["≈ in part", "△ 一部一致"]),
@@ -148,14 +150,14 @@ const BADGES: [(Agreement, &str, [&str; 2]); 5] = [
     (Agreement::WasGiven, "none", ["= was given", "＝ 前提どおり"]),
 ];
 
-/// How a page marks a verdict: a class, and a sign with a word.
+/// Returns the CSS class, and the sign with a word, by which a page marks a verdict.
 pub fn verdict_badge(verdict: &QuestionResult) -> Option<(&'static str, Text)> {
     let agreement = verdict.article.as_ref()?.agreement?;
     let (_, class, [en, ja]) = BADGES.into_iter().find(|(of, ..)| *of == agreement)?;
     Some((class, Text::of(en, ja)))
 }
 
-/// How often the figures come to what the article concludes.
+/// Counts how often the figures agree with the article's conclusions.
 pub fn study_summary(result: &StudyResult) -> Option<Text> {
     let agreement = |verdict: &QuestionResult| verdict.article.as_ref()?.agreement;
     let agreements: Vec<Agreement> = result.verdicts.iter().filter_map(agreement).collect();
@@ -170,7 +172,7 @@ pub fn study_summary(result: &StudyResult) -> Option<Text> {
     (all > 0).then_some(words)
 }
 
-/// Questions that were left out.
+/// Lists the questions that were skipped.
 fn unasked(result: &StudyResult) -> Option<Text> {
     let ids = result.unasked.join(", ");
     (!result.unasked.is_empty()).then_some(text!(
@@ -179,14 +181,14 @@ fn unasked(result: &StudyResult) -> Option<Text> {
     ))
 }
 
-/// What stands behind an answer.
+/// Returns the details behind an answer.
 pub fn verdict_doc(verdict: &QuestionResult) -> Doc {
     let closed_up = |words: Text| Text::of(words.en, names::closed_up(&words.ja));
     let paragraph = |(role, words)| Paragraph::new(closed_up(words)).listed().indent(2, 2).role(role);
     sentences(verdict).into_iter().map(paragraph).collect()
 }
 
-/// The verdicts; nothing if the study asks nothing.
+/// Returns the verdicts. Empty if the study asks no questions.
 pub(super) fn doc(result: &StudyResult) -> Doc {
     let mut doc = Doc::new();
     if result.verdicts.is_empty() {

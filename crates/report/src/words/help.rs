@@ -1,11 +1,12 @@
-//! The help of a command line in Japanese.
+//! Help of the command line in Japanese.
 //!
-//! The model: the library that lays the help out has English words of its own for headings and for what is the same in every
-//! command, and breaks lines at spaces only. Its words are replaced afterwards, and lines are broken between characters.
+//! The model: the library that formats the help uses English text for headings and common options,
+//! and breaks lines only at spaces. Its text is replaced afterwards, and lines are broken between
+//! characters.
 
 use crate::doc::layout::{display_width, wrap};
 
-/// The words of the library, longest first where one holds another.
+/// Texts of the library with their translations. A text that contains another one comes first.
 const WORDS: [(&str, &str); 9] = [
     ("Usage:", "使い方:"),
     ("Commands:", "コマンド:"),
@@ -18,21 +19,21 @@ const WORDS: [(&str, &str); 9] = [
     ("[possible values:", "[値:"),
 ];
 
-/// The help with Japanese words for those of the library, no line wider than this.
+/// Translates the library's text in the help to Japanese, and wraps lines to `width`.
 pub fn help_in_japanese(help: &str, width: usize) -> String {
     let words = WORDS.iter().fold(help.to_owned(), |words, (en, ja)| replaced(&words, en, ja));
     let lines: Vec<String> = words.lines().flat_map(|line| narrowed(line, width)).collect();
     lines.join("\n") + "\n"
 }
 
-/// A line of the help in lines of this width at most; what is added begins where the words of the first do.
+/// Wraps a line of the help to a width. Continuation lines are aligned with the text of the first.
 fn narrowed(line: &str, width: usize) -> Vec<String> {
     if shown_width(line) <= width {
         return vec![line.to_owned()];
     }
     let inner = line.trim_start();
     let indent = line.len() - inner.len();
-    // Names of options and commands end with at least two spaces, if words follow.
+    // At least two spaces separate the name of an option or command from its description.
     let named = inner.find("  ").map(|at| at + inner[at..].len() - inner[at..].trim_start().len());
     let at = indent + named.filter(|at| shown_width(&inner[..*at]) <= width / 2).unwrap_or(0);
     let (head, words) = line.split_at(at);
@@ -45,16 +46,17 @@ fn narrowed(line: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Words are not squeezed into less than this.
+/// Minimum width of the wrapped text.
 const MOST_NARROW: usize = 20;
 
-/// The width on a terminal, which takes escape codes for nothing.
+/// Returns the width on a terminal, where escape codes take no space.
 fn shown_width(text: &str) -> usize {
     let codes: usize = text.split('\u{1b}').skip(1).filter_map(|rest| rest.find('m').map(|at| at + 1)).sum();
     display_width(&text.replace('\u{1b}', "")) - codes
 }
 
-/// The text with other words for some, which may be broken over two lines; the break then stands behind them.
+/// Replaces a text, which may be broken over two lines. The line break is moved behind the
+/// replacement.
 fn replaced(text: &str, en: &str, ja: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -62,7 +64,7 @@ fn replaced(text: &str, en: &str, ja: &str) -> String {
         out.push_str(&rest[..at]);
         out.push_str(ja);
         rest = &rest[at + length..];
-        // What followed on the second line stays there; a line of nothing does not.
+        // Text that follows on the second line stays there. An empty line is not kept.
         if !broken.is_empty() && rest.starts_with(' ') {
             out.push_str(broken);
             rest = rest.trim_start_matches(' ');
@@ -71,7 +73,8 @@ fn replaced(text: &str, en: &str, ja: &str) -> String {
     out + rest
 }
 
-/// Place and length of the words, and the white space of the line break in them, if there is one.
+/// Returns position and length of the text, and the white space of a line break within it, if there
+/// is one.
 fn find<'a>(text: &'a str, words: &str) -> Option<(usize, usize, &'a str)> {
     let first = words.split(' ').next()?;
     text.match_indices(first).find_map(|(at, _)| {

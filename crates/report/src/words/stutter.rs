@@ -1,20 +1,25 @@
-//! Stutter in one line that a person understands.
+//! Stutter in one line of plain language.
 
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Text, number, text, workload::Workload};
 use kurabe_stats::{ReadsBesideWrites, Stutter, cell_latency, reads_beside_writes};
 
-/// Shorter pauses are not noticed.
+/// Minimum duration of a perceptible pause.
 pub(crate) const FELT_NS: u64 = 100_000_000;
 
-/// Up to this ratio a time is no longer than another.
+/// Ratio up to which two durations count as equal.
 const NO_LONGER: f64 = 1.05;
 
-/// In a measurement shorter than this, stalls are counted and not given per minute.
+/// Minimum duration of a measurement for which stalls are given per minute. For a shorter one, they
+/// are only counted.
 const LONG_ENOUGH_NS: u64 = 10_000_000_000;
 
-/// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`; `None` if it cannot be felt.
-/// Where most stalls are too short to be felt one by one, it `stalls` and does not freeze.
+/// Describes stutter, as in
+/// `freezes for 0.8 s about 4 times a minute (5.3 % of the time), at worst for 2.1 s`.
+/// `None` if it is imperceptible.
+///
+/// If most stalls are too short to be perceived individually, it says `stalls` instead of
+/// `freezes`.
 pub(crate) fn stutter_words(stutter: &Stutter) -> Option<Text> {
     if stutter.worst_ns < FELT_NS || stutter.stalls == 0 {
         return None;
@@ -62,8 +67,9 @@ fn how_often(stutter: &Stutter) -> Text {
     }
 }
 
-/// Describes a run without a stall by its longest operation. An operation is a stall only if it is far beyond the median of its kind, so
-/// where every operation takes 0.3 s there is no stall, and the run is not steady either.
+/// Describes a run without stalls by its longest operation. An operation is a stall only if it
+/// takes far longer than the median of its kind. Therefore a run in which every operation takes 300
+/// ms has no stall, but isn't steady either.
 pub(crate) fn smooth_words(longest_ns: u64) -> Text {
     let longest = number::latency_ns(longest_ns);
     match longest_ns < FELT_NS {
@@ -75,8 +81,8 @@ pub(crate) fn smooth_words(longest_ns: u64) -> Text {
     }
 }
 
-/// Returns the longest operation of cells of ordinary blocks, in ns. Blocks above a mebibyte take long because there is much
-/// to move, and in a queue operations wait for each other.
+/// Returns the longest operation of cells with ordinary blocks, in ns. Blocks above 1 MiB take long
+/// because of their size, and operations in a queue wait for each other.
 pub(crate) fn longest_operation_ns<'a>(cells: impl Iterator<Item = &'a Cell>) -> Option<u64> {
     const LARGEST_BLOCK: u32 = 1 << 20;
     let is_meant = |one: &Workload| {
@@ -86,7 +92,7 @@ pub(crate) fn longest_operation_ns<'a>(cells: impl Iterator<Item = &'a Cell>) ->
     alone.map(|cell| cell_latency(cell).max_ns).filter(|longest_ns| *longest_ns > 0).max()
 }
 
-/// Everything of a cell's stutter, for who wants more than the one line; nothing if it never stalled.
+/// Returns all facts about a cell's stutter, for the details. Empty if it never stalled.
 pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
     let mut items = Vec::new();
     if stutter.stalls > 0 {
@@ -123,7 +129,8 @@ pub(crate) fn stutter_items(stutter: &Stutter) -> Vec<Text> {
     items
 }
 
-/// What reads suffer beside writes, for each mixed cell of a run that has the same reads alone, the most first.
+/// Returns the effect of writes on reads for each mixed cell of a run that also measured the same
+/// reads alone, largest effect first.
 pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)> {
     let beside = |mixed: &Cell| record.cells.iter().find_map(|alone| reads_beside_writes(alone, mixed));
     let mut cells: Vec<(&Cell, ReadsBesideWrites)> =
@@ -132,7 +139,8 @@ pub(crate) fn reads_beside(record: &RunRecord) -> Vec<(&Cell, ReadsBesideWrites)
     cells
 }
 
-/// `reads take 7.2 times as long on average while writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
+/// Describes the effect of writes on reads, as in `reads take 7.2 times as long on average while
+/// writing (p50 93.1 µs alone, 670 µs beside writes; p99 …)`.
 pub(crate) fn reads_beside_words(beside: &ReadsBesideWrites) -> Text {
     let (alone, with) = (number::latency_ns(beside.alone_p50_ns), number::latency_ns(beside.beside_p50_ns));
     let (slow, slower) = (number::latency_ns(beside.alone_p99_ns), number::latency_ns(beside.beside_p99_ns));

@@ -1,4 +1,4 @@
-//! How the tests render, and the runs of the kit.
+//! Style of the rendering tests, and the runs of the test kit.
 
 pub use kurabe_testkit::ssd::*;
 pub use kurabe_testkit::{kinds, stories};
@@ -13,20 +13,20 @@ pub fn style(lang: Lang, width: usize) -> Style {
     Style { lang, color: false, width }
 }
 
-/// Returns whether a page of several widths is kept as a snapshot: in English at each width, in Japanese at one. The layout is
-/// the same, and the tests check every width in both languages.
+/// Returns whether a page of several widths is kept as a snapshot: in English at each width, in
+/// Japanese at one. The layout is the same, and the tests check every width in both languages.
 pub fn is_kept(lang: Lang, width: usize, widths: &[usize]) -> bool {
     let middle = if widths.contains(&80) { 80 } else { widths[0] };
     lang == Lang::En || width == middle
 }
 
-/// A run of each kind, made once: a law looks at hundreds of them.
+/// Returns a run of each kind. They are created once, because a law uses hundreds of them.
 pub fn runs_of_all_kinds() -> &'static [(&'static str, RunRecord)] {
     static RUNS: LazyLock<[(&str, RunRecord); 11]> = LazyLock::new(kinds::all);
     &*RUNS
 }
 
-/// The list of runs, some with figures.
+/// Returns the list of runs, some of them with figures.
 pub fn listed() -> Vec<ListedRun> {
     let mut runs: Vec<ListedRun> = summaries().into_iter().map(ListedRun::from).collect();
     let figures =

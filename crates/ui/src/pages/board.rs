@@ -1,4 +1,4 @@
-//! What goes on, or went on last: how far it is, the answer, the tiles, and where to go from there.
+//! The current or last run: progress, summary, tiles, and further links.
 
 use super::kit::*;
 use super::run::files;
@@ -7,7 +7,7 @@ use crate::board::Board;
 use kurabe_core::record::RunStatus;
 use kurabe_report::{Assessment, headline, notices_doc, positions_doc};
 
-/// What stands in the place of results.
+/// Renders the board, or a hint if nothing has been measured.
 pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     let Some(board) = board else {
         let words = text!(
@@ -21,7 +21,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     Ok(html! {
         (head(board, lang))
         @if board.goes_on() { (now(board, lang)) }
-        // A sentence about half a run would change with each test.
+        // The summary of an incomplete run would change with each test.
         @if let Some(summary) = summary.as_ref().filter(|_| !board.goes_on()) {
             p.summary { (summary.sentence.get(lang)) }
         }
@@ -38,7 +38,7 @@ pub(crate) fn board_piece(board: Option<&Board>, lang: Lang) -> Result<Markup> {
     })
 }
 
-/// What is measured, and in which unit tiles show their figures.
+/// Renders what is measured, and the choice of the tiles' unit.
 fn head(board: &Board, lang: Lang) -> Markup {
     let header = &board.record.header;
     let target = header.target.as_ref().map(|target| shown::line(target.place()));
@@ -61,12 +61,13 @@ fn head(board: &Board, lang: Lang) -> Markup {
     }
 }
 
-/// Rates and access times over the target, as far as they are known.
+/// Renders the rates and access times over the target so far.
 pub(crate) fn plot_piece(board: Option<&Board>, lang: Lang) -> Markup {
     html! { @if let Some(board) = board { (written(&positions_doc(&[&board.sampled()]), lang)) } }
 }
 
-/// What goes on now: words, the share that is done, and a curve over time where there is none over the target.
+/// Renders the current work: text, progress bar, and a curve over time if there is no curve over
+/// the target.
 fn now(board: &Board, lang: Lang) -> Markup {
     let words = board.phase.clone().unwrap_or_else(|| text!("measuring", "測定中"));
     let label = text!("rate of the running repetition over time", "測定中の転送速度の推移");
@@ -87,7 +88,7 @@ fn now(board: &Board, lang: Lang) -> Markup {
     }
 }
 
-/// How it ended, and where to go from there.
+/// Renders how the run ended, and further links.
 fn outcome(board: &Board, lang: Lang) -> Markup {
     let id = &board.record.header.id;
     let status = match board.record.status {

@@ -1,14 +1,15 @@
-//! Published figures in one table: searched, page by page, and each entry at an address of its own.
+//! Published figures in one table that can be searched and has several pages, and a separate page
+//! for each entry.
 
 use super::kit::*;
 use kurabe_report::{catalogue_table, entry_doc};
 use kurabe_study::catalogue::Catalogue;
 
-/// Entries on a page.
+/// Entries per page.
 const ON_A_PAGE: usize = 50;
 const ADDRESS: &str = "/catalogue";
 
-/// `GET /catalogue`
+/// Handles `GET /catalogue`.
 pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
     let catalogue = Catalogue::built_in();
     let words: Vec<String> = asked.q.split_whitespace().map(str::to_owned).collect();
@@ -32,7 +33,7 @@ pub(crate) fn page(_: &App, lang: Lang, Query(asked): Query<Search>) -> Result<M
     Ok(Made::Page(text!("Published figures", "公表値"), page))
 }
 
-/// Kinds and tools that people look for, as words of the search.
+/// Kinds and tools that users often search for.
 fn chips() -> [(&'static str, Text); 9] {
     [
         ("ssd", text!("SSDs", "SSD")),
@@ -47,7 +48,7 @@ fn chips() -> [(&'static str, Text); 9] {
     ]
 }
 
-/// `GET /catalogue/ENTRY`
+/// Handles `GET /catalogue/ENTRY`.
 pub(crate) fn entry(_: &App, lang: Lang, Path(id): Path<String>) -> Result<Made> {
     let entry = Catalogue::built_in().entry(&id)?;
     let differs = entry.table.profile().and_then(|profile| profile.differs);

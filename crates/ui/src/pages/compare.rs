@@ -1,4 +1,5 @@
-//! Runs or models side by side: who is faster and how sure that is, what else differed, and which is the better one for a use.
+//! Comparison of runs or models: which one is faster with what confidence, the other differences,
+//! and the better one for a use.
 
 use super::frame::{Tab, address_of, report_tabs, tabs};
 use super::kit::*;
@@ -8,14 +9,14 @@ use kurabe_compare::{USES, Use, UseWork, recommend};
 use kurabe_lab::{in_parallel, sides_of, what_if};
 use kurabe_report::{directed, recommendation_doc, side_by_side_doc};
 
-/// More runs than this make no page that can be read.
+/// Maximum number of runs for a readable page.
 const MOST_RUNS: usize = 50;
-/// Models are computed while the reader waits.
+/// Maximum number of models, because the reader waits while they are computed.
 const MOST_MODELS: usize = 6;
-/// What models are held against each other by.
+/// The profile by which models are compared.
 const MODELS_PROFILE: &str = "quick";
 
-/// What is compared: the address, the word in it before each side, and all that is asked there.
+/// The compared sides: the page's path, the parameter that names a side, and all parameters.
 struct TickedSides<'a> {
     path: &'static str,
     key: &'static str,
@@ -23,14 +24,14 @@ struct TickedSides<'a> {
     names: Vec<&'a str>,
 }
 
-/// `GET /compare?run=A&run=B…`
+/// Handles `GET /compare?run=A&run=B…`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let sides = TickedSides::ticked("/compare", "run", &asked, MOST_RUNS)?;
     let runs = sides.names.iter().map(|id| load(shared, id)).collect::<Result<Vec<_>>>()?;
     side_by_side(&sides, &runs, lang, Vec::new())
 }
 
-/// `GET /models/compare?model=A&model=B…`
+/// Handles `GET /models/compare?model=A&model=B…`.
 pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let sides = TickedSides::ticked("/models/compare", "model", &asked, MOST_MODELS)?;
     shared.desk.refuse_beside_real()?;
@@ -46,7 +47,7 @@ pub(crate) fn models(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, 
 }
 
 impl<'a> TickedSides<'a> {
-    /// Those that were ticked, each once: two at least.
+    /// Returns the selected sides without duplicates. At least two are required.
     fn ticked(
         path: &'static str,
         key: &'static str,
@@ -68,7 +69,7 @@ impl<'a> TickedSides<'a> {
         Ok(Self { path, key, asked, names })
     }
 
-    /// What is asked by a word.
+    /// Returns the value of a parameter.
     fn word(&self, key: &str) -> Option<&'a str> {
         self.asked.iter().find(|(name, _)| name == key).map(|(_, value)| value.as_str())
     }
@@ -80,7 +81,7 @@ fn side_by_side(sides: &TickedSides<'_>, runs: &[RunRecord], lang: Lang, more: V
     let mut parts = report_tabs(&report, lang);
     parts.extend(more);
     parts.push(("use", text!("For a use", "用途で選ぶ"), Box::new(|| purpose(sides, &list, lang))));
-    // Who weighs a use wants to see it.
+    // A reader who sets weights for a use wants to see its tab.
     let tab = sides.word("tab").or(sides.word("use").map(|_| "use"));
     let address = address_of(sides.path, sides.key, sides.names.iter().copied());
     let page = html! {
@@ -90,7 +91,7 @@ fn side_by_side(sides: &TickedSides<'_>, runs: &[RunRecord], lang: Lang, more: V
     Ok(Made::Headed(report.title(), page))
 }
 
-/// Which run is the better one for a use, whose parts the reader weighs.
+/// Renders which run is better for a use. The reader can weight the parts of the use.
 fn purpose(sides: &TickedSides<'_>, runs: &[&RunRecord], lang: Lang) -> Result<Markup> {
     let chosen = sides.word("use").filter(|name| USES.iter().any(|(own, _)| own == name));
     let mut uses = vec![("", Text::same("–"))];
@@ -118,14 +119,14 @@ fn purpose(sides: &TickedSides<'_>, runs: &[&RunRecord], lang: Lang) -> Result<M
     })
 }
 
-/// A use with the shares that the reader gave its parts.
+/// Returns a use with the reader's weights.
 fn weighed_use(name: &str, sides: &TickedSides<'_>) -> Result<Use> {
     let mut weighed = Use::load(name)?;
     let same_use = sides.word("of") == Some(name);
-    // A use gives parts of any sum; here they are of a hundred.
+    // The shares of a use can have any sum. Here they are percentages.
     let whole: f64 = weighed.work.iter().map(|work| work.share).sum();
     for (place, work) in weighed.work.iter_mut().enumerate() {
-        // Shares that were set for another use say nothing of this one.
+        // Weights that were set for another use don't apply to this one.
         let share = sides.word(&format!("share{place}")).filter(|_| same_use);
         let share = share.and_then(|share| share.parse().ok()).filter(|share| (0.0..=100.0).contains(share));
         work.share = share.unwrap_or(work.share / whole * 100.0);
@@ -133,12 +134,13 @@ fn weighed_use(name: &str, sides: &TickedSides<'_>) -> Result<Use> {
     Ok(weighed)
 }
 
-/// The part of a use that one of its works has.
+/// Renders the slider for the share of one workload in a use.
 fn slider(place: usize, work: &UseWork, lang: Lang) -> Markup {
     let order = if work.sequential { "SEQ" } else { "RND" };
     let block = format_bytes(work.block_bytes);
     let label = directed(Some(work.direction), &Text::same(format!("{order} {block} Q{}", work.iodepth)));
-    // A small share keeps one digit that says something: none that counts looks like nothing.
+    // A small share keeps one significant digit, because a share that counts must not be shown as
+    // 0.
     let places = if work.share > 0.0 { (-work.share.log10()).ceil().clamp(0.0, 9.0) } else { 0.0 };
     let (share, step) = (number::fixed(work.share, places as usize), 10f64.powf(-places));
     html! {

@@ -1,7 +1,9 @@
-//! A drive by itself: its curve while it is read, what to type to have it written, and what it did before.
+//! The page of a drive: its curve while it is being read, the command for a write test, and its
+//! earlier runs.
 //!
-//! The model: a run belongs to a drive by the hash of its serial number, or where no number is told, by name, model and size. Only runs on the
-//! drive itself have places that mean the same, so those in its directories are not laid over each other.
+//! The model: a run belongs to a drive by the hash of its serial number or, if the serial number is
+//! unknown, by name, model and size. Only runs on the drive itself have comparable positions, so
+//! runs in its directories are not overlaid.
 
 use super::frame::dated_runs;
 use super::kit::*;
@@ -15,16 +17,17 @@ use kurabe_report::positions_doc;
 use kurabe_store::Runs;
 use std::path::Path;
 
-/// The profile that a drive is first offered: reads spread over all of it.
+/// The profile offered first for a drive: reads distributed over the whole drive.
 const PROFILE: &str = "gnome-disks";
-/// Dates that are listed.
+/// Maximum number of listed dates.
 const MOST_DATES: usize = 30;
-/// Runs whose records are read to find those: others of the same model, or in its directories, are passed over.
+/// Maximum number of records that are read to find these runs. Other drives of the same model, and
+/// runs in the drive's directories, are skipped.
 const MOST_READ: usize = 120;
-/// Curves of more runs in one drawing cannot be told apart.
+/// Maximum number of overlaid curves. More could not be distinguished.
 const MOST_LAID: usize = 3;
 
-/// `GET /drive?target=/dev/sda&run=A&run=B`
+/// Handles `GET /drive?target=/dev/sda&run=A&run=B`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Vec<(String, String)>>) -> Result<Made> {
     let values =
         |name: &'static str| asked.iter().filter(move |(key, _)| key == name).map(|(_, value)| value);
@@ -54,13 +57,13 @@ fn no_drive() -> Error {
     ))
 }
 
-/// What to type where somebody wants a drive written: the page never does that.
+/// Returns the command for a write test of a drive. The page itself never writes to drives.
 pub(crate) fn writing_command(target: &str, profile: &str) -> String {
     let target = shown::shell_word(&shown::line(target));
     format!("kurabe run --profile {profile} --destroy-data-on {target} {target}")
 }
 
-/// What somebody types, and what that would do.
+/// Renders the command for a write test, and its effect.
 pub(crate) fn writing(target: &str, profile: &str, lang: Lang) -> Markup {
     let words = text!(
         "The page only reads drives. This, typed in a terminal, also writes, and destroys everything on it:",
@@ -80,15 +83,15 @@ pub(crate) fn writing(target: &str, profile: &str, lang: Lang) -> Markup {
     }
 }
 
-/// What was measured on the drive before, of which some are laid over each other.
+/// Renders the earlier runs on the drive, some of them overlaid.
 fn past(store: &dyn Runs, target: &str, ticked: &[&str], lang: Lang) -> Result<Markup> {
     let mut records = before(store, target)?;
     for record in &mut records {
-        // Of one drive the dates tell runs apart.
+        // Runs of the same drive are distinguished by their dates.
         let date = number::date_minute(&record.header.started_at);
         record.labels.entry(NAME_LABEL.to_owned()).or_insert(date);
     }
-    // The newest alone, unless some are ticked.
+    // Only the newest run is shown, unless some are selected.
     let is_laid = |record: &RunRecord| match ticked {
         [] => record.header.id == records[0].header.id,
         _ => ticked.contains(&&*record.header.id),
@@ -134,7 +137,7 @@ fn ways(laid: &[&RunRecord], lang: Lang) -> Markup {
     ways_to(compared.into_iter().chain(over_time), lang)
 }
 
-/// Runs on the drive itself that sampled its places, the newest first.
+/// Returns the runs on the drive itself that sampled its positions, newest first.
 fn before(store: &dyn Runs, target: &str) -> Result<Vec<RunRecord>> {
     let here = observe(Path::new(target), &ObserveOptions { with_serial: false, salt: &store.salt()? });
     let model = here.devices.iter().find_map(|device| device.model.as_deref());
@@ -156,7 +159,7 @@ fn before(store: &dyn Runs, target: &str) -> Result<Vec<RunRecord>> {
     Ok(records)
 }
 
-/// Whether a run measured the drive itself, and not something on it.
+/// Checks whether a run measured the drive itself, and not a directory or partition on it.
 fn is_of(record: &RunRecord, here: &Environment) -> bool {
     let identity = |environment: &Environment| environment.devices.first().map(device_identity);
     record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::BlockDevice)

@@ -1,6 +1,7 @@
-//! What stands around every page (its head, the ways to the other pages, language and theme), and what stands in several.
+//! The frame of every page (head, navigation, language and theme), and elements that several pages
+//! use.
 //!
-//! Language and theme, as links that work without JavaScript. They choose what the reader sees and nothing else.
+//! Language and theme are links that work without JavaScript. They only affect the presentation.
 
 use super::Visit;
 use super::kit::*;
@@ -16,7 +17,7 @@ use kurabe_report::Doc;
 use maud::{DOCTYPE, PreEscaped, Render};
 use std::collections::HashMap;
 
-/// The pages that one gets to from everywhere, each with its key.
+/// Pages in the navigation, with their keyboard shortcuts.
 fn ways() -> [(&'static str, &'static str, Text); 6] {
     [
         ("/", "m", text!("Measure", "測定")),
@@ -28,7 +29,7 @@ fn ways() -> [(&'static str, &'static str, Text); 6] {
     ]
 }
 
-/// A whole page: its head, and the body that it is given.
+/// Renders a whole page: its head and the given body.
 pub(crate) fn whole(Reader { lang, theme }: Reader, title: &str, body: &Markup) -> Markup {
     let forced = Some(theme.word()).filter(|_| theme != Theme::Auto);
     html! {
@@ -46,7 +47,7 @@ pub(crate) fn whole(Reader { lang, theme }: Reader, title: &str, body: &Markup) 
     }
 }
 
-/// What the keys do, for who asks.
+/// Renders the list of keyboard shortcuts.
 fn keys(lang: Lang) -> Markup {
     let own = [("/", text!("search", "検索")), ("?", text!("these keys", "このキー一覧"))];
     let name = text!("keys", "キー操作");
@@ -58,7 +59,7 @@ fn keys(lang: Lang) -> Markup {
                     dt { kbd { (key) } } dd { (name.get(lang)) }
                 }
             }
-            // Who dictates to the computer would press them unawares.
+            // Users of speech input would trigger the shortcuts by accident.
             label { input #letters type="checkbox" checked; " " (text!("Keys are on", "キー操作を使う").get(lang)) }
             (without_script(&text!("Keys need the page's script, which is off.", "キー操作には JavaScript が必要です。"), lang))
         }
@@ -66,7 +67,7 @@ fn keys(lang: Lang) -> Markup {
 }
 
 impl Visit {
-    /// The whole page.
+    /// Renders the whole page.
     pub(crate) fn page(&self, title: &Text, content: &Markup) -> Html<String> {
         let lang = self.reader.lang;
         let picture = text!("save this table as a picture", "この表を画像で保存");
@@ -93,12 +94,13 @@ impl Visit {
         answer(whole(self.reader, &format!("{} · kurabe", title.line(lang)), &body))
     }
 
-    /// Whether the tables of the page were computed by models: a picture of one is seen without its page.
+    /// Checks whether the tables of the page were computed by models. The picture of a table is
+    /// seen without its page and must say so.
     fn is_modelled(&self) -> bool {
         ["/models/", "/studies/"].iter().any(|folder| self.uri.path().starts_with(folder))
     }
 
-    /// Whether the page is the one of this address, or below it.
+    /// Checks whether the page has this address or is below it.
     fn is_in(&self, address: &str) -> bool {
         let above = match self.uri.path() {
             "/compare" | "/matrix" | "/history" => "/runs",
@@ -132,23 +134,23 @@ impl Visit {
     }
 }
 
-/// A page or a piece as an answer. Characters of foreign words that act on whatever shows them are escaped here, so that
-/// no page can forget it; line ends act on nothing in markup.
+/// Returns a page or a fragment as a response. Control characters in text from outside are escaped
+/// here, so that no page can forget it. Line breaks are harmless in markup.
 pub(crate) fn answer(markup: Markup) -> Html<String> {
     Html(Shown::lines(&markup.into_string()).as_ref().to_owned())
 }
 
-/// A document of the report.
+/// Renders a document of the report crate.
 pub(crate) fn written(doc: &Doc, lang: Lang) -> Markup {
     PreEscaped(doc.html(lang))
 }
 
-/// A piece of an address.
+/// Encodes text for an address.
 pub(crate) fn encoded(words: &str) -> String {
     shown::address(words.as_bytes(), &[])
 }
 
-/// Ways to elsewhere: addresses, and what they are called.
+/// Renders links: addresses and their texts.
 pub(crate) fn ways_to(ways: impl IntoIterator<Item = (impl Render, Text)>, lang: Lang) -> Markup {
     html! {
         p.ways {
@@ -157,17 +159,18 @@ pub(crate) fn ways_to(ways: impl IntoIterator<Item = (impl Render, Text)>, lang:
     }
 }
 
-/// A part of a page behind a tab: its name in addresses, its title, and what it shows, made only if it is shown.
+/// A tab of a page: its id in addresses, its title, and its content, which is created only if it is
+/// shown.
 pub(crate) type Tab<'a> = (&'static str, Text, Box<dyn FnOnce() -> Result<Markup> + 'a>);
 
-/// The parts of a report, to which others may be added.
+/// Returns the sections of a report as tabs, to which others can be added.
 pub(crate) fn report_tabs<'a>(report: &Report<'_>, lang: Lang) -> Vec<Tab<'a>> {
     let tab =
         |(id, title, doc): (_, _, Doc)| -> Tab<'a> { (id, title, Box::new(move || Ok(written(&doc, lang)))) };
     report.parts().into_iter().map(tab).collect()
 }
 
-/// Parts of a page behind tabs that are addresses, so that they work without a script; the first one, if none is asked for.
+/// Renders tabs as links, so that they work without JavaScript. The first tab is shown by default.
 pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang: Lang) -> Result<Markup> {
     let shown = tabs.iter().position(|(id, ..)| Some(*id) == asked).unwrap_or(0);
     let joint = if address.contains('?') { '&' } else { '?' };
@@ -175,7 +178,7 @@ pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang:
     Ok(html! {
         nav.tabs aria-label=(names.get(lang)) {
             @for (number, (id, title, _)) in tabs.iter().enumerate() {
-                // Words of the page that point to a part lead to its tab.
+                // Links to a section on the page lead to its tab.
                 a id=(id) href={ (address) (joint) "tab=" (id) } aria-current=[(number == shown).then_some("page")] {
                     (title.get(lang))
                 }
@@ -190,18 +193,18 @@ pub(crate) fn tabs(address: &str, tabs: Vec<Tab<'_>>, asked: Option<&str>, lang:
     })
 }
 
-/// Where runs are compared.
+/// Returns the address of a comparison of runs.
 pub(crate) fn compare_address<'a>(ids: impl IntoIterator<Item = &'a str>) -> String {
     address_of("/compare", "run", ids)
 }
 
-/// An address that asks for several by one word.
+/// Returns an address with one parameter for each name.
 pub(crate) fn address_of<'a>(path: &str, key: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<String> = names.into_iter().map(|name| format!("{key}={}", encoded(name))).collect();
     format!("{path}?{}", names.join("&"))
 }
 
-/// A form of things to tick, and the button that compares them.
+/// Renders a form with checkboxes, and the button that compares the selection.
 pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
     html! {
         form #compare method="get" action=(path) {
@@ -215,8 +218,8 @@ pub(crate) fn to_compare(path: &str, things: &Markup, lang: Lang) -> Markup {
     }
 }
 
-/// Runs of one device by their dates, each of which leads to its run; those that are ticked are laid over each other at an
-/// address, which may want a target, too.
+/// Renders the runs of a device by date, with links to the runs. The selected runs are overlaid at
+/// `address`, which may also need a target.
 pub(crate) fn dated_runs<'a>(
     address: &str,
     target: Option<&str>,
@@ -237,7 +240,7 @@ pub(crate) fn dated_runs<'a>(
     }
 }
 
-/// A list to choose from under its label: values and what they are called, one of them chosen.
+/// Renders a labelled list to choose from: values and their names, one of them selected.
 pub(crate) fn choice<'a>(
     (name, label): (&str, Text),
     options: impl IntoIterator<Item = (&'a str, Text)>,
@@ -256,7 +259,7 @@ pub(crate) fn choice<'a>(
     }
 }
 
-/// The profiles, some of them first.
+/// Renders the list of profiles, some of them first.
 pub(crate) fn profiles(first: &[&'static str], chosen: Option<&str>, lang: Lang) -> Result<Markup> {
     let others = PROFILES.iter().map(|(name, _)| *name).filter(|name| !first.contains(name));
     let titled = |name| Ok((name, profile_named(name)?.title.map(|title| format!("{name} — {title}"))));
@@ -264,12 +267,12 @@ pub(crate) fn profiles(first: &[&'static str], chosen: Option<&str>, lang: Lang)
     Ok(choice(("profile", text!("Profile", "プロファイル")), profiles, chosen, lang))
 }
 
-/// What is said where something needs the script.
+/// Renders the notice for features that need JavaScript.
 pub(crate) fn without_script(words: &Text, lang: Lang) -> Markup {
     html! { noscript { p.notice.warn { (words.get(lang)) } } }
 }
 
-/// `GET /choose/WHAT/WORD`
+/// Handles `GET /choose/WHAT/WORD`.
 pub(crate) async fn choose(
     Path((what, word)): Path<(String, String)>,
     Query(asked): Query<HashMap<String, String>>,
@@ -285,7 +288,7 @@ pub(crate) async fn choose(
         .into_response()
 }
 
-/// The page to come back to: one of this server, or the first.
+/// Returns the page to return to: a page of this server, or the first page.
 fn own_page(back: &str) -> &str {
     let is_path = back.starts_with('/') && !back.starts_with("//");
     let is_plain = back.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');

@@ -1,7 +1,8 @@
-//! A job of fio instead of a procedure: fields, the job's text and the command line are three forms of one thing.
+//! A fio job instead of a profile: form fields, job file and command line are three forms of the
+//! same job.
 //!
-//! The model: the text is what counts. Fields write it, and what a pasted text means is read by the importer of job files and
-//! comes back as fields and as a command line.
+//! The model: the job file is authoritative. The fields generate it. A pasted job file is read by
+//! the importer and converted to fields and to a command line.
 
 use super::kit::*;
 use kurabe_core::profile::{IoStep, Profile, Step};
@@ -13,18 +14,20 @@ use kurabe_interop::{NoSurroundings, read_fio_job};
 use kurabe_lab::RunRequest;
 use std::collections::BTreeMap;
 
-/// What a pasted job is called in errors.
+/// Name of a pasted job file in errors.
 const PASTED: &str = "pasted.fio";
 
-/// A request that does what a pasted job asks for, where the request says.
+/// Applies the settings of a pasted fio job to a request.
 ///
 /// # Errors
-/// When it holds what kurabe does not do.
+///
+/// Returns an error if the job has settings that kurabe does not support.
 pub(crate) fn ask(request: RunRequest, job: &str) -> Result<RunRequest> {
     Ok(request.with_job(read_fio_job(PASTED, job, &NoSurroundings)?))
 }
 
-/// A job of fio: fields write its text, and what is pasted as its text comes back as fields.
+/// Renders the form of a fio job: the fields generate the job file, and a pasted job file fills the
+/// fields.
 pub(crate) fn form(lang: Lang) -> Markup {
     let label =
         text!("job file, written by the fields or pasted", "ジョブファイル(上の欄から生成、または貼り付け)");
@@ -56,7 +59,7 @@ pub(crate) fn form(lang: Lang) -> Markup {
     }
 }
 
-/// A job as it was pasted.
+/// A pasted job file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Pasted {
@@ -64,7 +67,7 @@ pub(crate) struct Pasted {
     target: String,
 }
 
-/// `POST /job`: what a pasted job means, as fields of the form and as a command line.
+/// Handles `POST /job`: returns a pasted job as form fields and as a command line.
 pub(crate) fn read(_: &App, lang: Lang, Json(Pasted { job, target }): Json<Pasted>) -> Result<Made> {
     let profile = read_fio_job(PASTED, &job, &NoSurroundings)?.profile;
     let notes = profile.differs.as_ref().map(|differs| differs.get(lang));
@@ -75,14 +78,14 @@ pub(crate) fn read(_: &App, lang: Lang, Json(Pasted { job, target }): Json<Paste
                 settings.iter().map(|(fio, _, value)| (*fio, value)).collect();
             (command(step, &profile, &settings), Some(json!(fields)))
         }
-        // Several sections are a file on the command line, too.
+        // A job with several sections needs a job file on the command line as well.
         _ => ("job.fio".to_owned(), None),
     };
     let command = format!("kurabe run {words} {}", shell_word(&target));
     Ok(Made::Data(json!({ "command": command, "fields": fields, "notes": notes })))
 }
 
-/// A setting of a job: what fio calls it, what kurabe does, and its value.
+/// A setting of a job: fio's name, kurabe's option, and the value.
 type JobSetting = (&'static str, &'static str, String);
 
 fn settings(step: &IoStep, profile: &Profile) -> [JobSetting; 6] {
@@ -101,7 +104,7 @@ fn settings(step: &IoStep, profile: &Profile) -> [JobSetting; 6] {
     ]
 }
 
-/// The step as words of `kurabe run`.
+/// Returns the step as arguments of `kurabe run`.
 fn command(step: &IoStep, profile: &Profile, settings: &[JobSetting]) -> String {
     let mut words: Vec<String> =
         settings.iter().map(|(_, flag, value)| format!("--{flag} {value}")).collect();

@@ -1,4 +1,5 @@
-//! What pages are made of: a page takes all of it by `use super::kit::*`, and names what only few need.
+//! Imports that most pages need. A page uses `use super::kit::*` and imports everything else
+//! explicitly.
 
 pub(super) use super::Made;
 pub(super) use super::frame::{

@@ -1,4 +1,4 @@
-//! The first page: where, how, and the tiles that fill.
+//! The first page: where and how to measure, and the tiles that show the results.
 
 use super::board::{board_piece, plot_piece};
 use super::drive::{writing, writing_command};
@@ -13,15 +13,15 @@ use kurabe_report::{foreseen_doc, foreseen_versus_doc};
 use kurabe_sim::{DEVICES, device_named};
 use std::path::PathBuf;
 
-/// Sizes of the test file, as CrystalDiskMark offers them.
+/// Sizes of the test file, as in CrystalDiskMark.
 const SIZES: [&str; 9] = ["16MiB", "64MiB", "256MiB", "512MiB", "1GiB", "2GiB", "4GiB", "8GiB", "16GiB"];
-/// Repetitions of a cell.
+/// Choices for the number of repetitions of a cell.
 const RUNS: [&str; 6] = ["1", "2", "3", "5", "7", "9"];
-/// Profiles that stand first, by the tools that people come from.
+/// Profiles at the top of the list, including those of well-known tools.
 const FIRST_PROFILES: [&str; 8] =
     ["default", "quick", "cdm-9", "cdm-9-nvme", "kdiskmark-3", "adm-4", "gnome-disks", "stutter"];
 
-/// What the form sends.
+/// The fields of the form.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Form {
@@ -30,18 +30,19 @@ pub(crate) struct Form {
     size: String,
     runs: String,
     time: String,
-    /// A step's name: that one alone is measured.
+    /// Label of a step. If set, only this step is measured.
     only: String,
-    /// A job file of fio, instead of the profile.
+    /// A fio job file, used instead of the profile.
     job: String,
-    /// Other targets, with commas between, that take turns with the first.
+    /// Other targets, separated by commas, that are interleaved with the first.
     against: String,
-    /// What differs between configurations of the target, which take turns.
+    /// Settings that differ between interleaved configurations of the target.
     vary: Vary,
 }
 
 impl Form {
-    /// What the lab is asked for: what kurabe makes and takes away itself may be written, and nothing else.
+    /// Returns the request to the lab. It allows writing only to files that kurabe itself creates
+    /// and removes.
     fn request(&self) -> Result<RunRequest> {
         let target = self.target.trim();
         if target.is_empty() {
@@ -65,7 +66,7 @@ impl Form {
         }
     }
 
-    /// What is to be measured: one target, or two in turns.
+    /// Returns the requested measurement: one target, or several interleaved ones.
     fn wish(&self) -> Result<Wish> {
         let request = self.request()?;
         let others = self.against.split(',').map(str::trim).filter(|target| !target.is_empty());
@@ -98,7 +99,8 @@ impl Form {
         if self.profile.is_empty() { "default" } else { &self.profile }
     }
 
-    /// The profile, which must be one of kurabe's own: no file is read because a page names it.
+    /// Returns the profile. Only built-in profiles are allowed: a page must not make kurabe read a
+    /// file.
     fn procedure(&self) -> Result<Procedure> {
         let mut profile = profile_named(self.profile_name())?;
         if !self.only.is_empty() {
@@ -115,10 +117,12 @@ impl Form {
     }
 }
 
-/// What a form asks for in turns: as one would type it, and as the lab is asked. Both come to the same.
+/// Returns a form's interleaved measurement as a command line and as a request to the lab. Both are
+/// equivalent.
 ///
 /// # Errors
-/// When it asks for something else, or what it asks for makes no sense.
+///
+/// Returns an error if the form requests another measurement, or is invalid.
 pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
     let cannot =
         || ErrorKind::Usage.error(text!("this is no form for turns", "交互の測定のフォームではありません"));
@@ -131,7 +135,7 @@ pub fn turns_of_form(form: &str) -> Result<(String, VersusRequest)> {
     }
 }
 
-/// A place, or one of kurabe's own models: no file is read because a page names it.
+/// Returns a path or a built-in model. A page must not make kurabe read a model file.
 fn own_target(target: &str) -> Result<PathBuf> {
     if target.contains('\0') {
         return Err(
@@ -144,7 +148,7 @@ fn own_target(target: &str) -> Result<PathBuf> {
     Ok(PathBuf::from(target))
 }
 
-/// `GET /`
+/// Handles `GET /`.
 pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
     let title = text!("Measure", "測定");
     let offers: Vec<TargetOffer> = directories().into_iter().chain(drives()).collect();
@@ -156,7 +160,7 @@ pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
     Ok(Made::Headed(title, page))
 }
 
-/// What goes on, or went on last; it is followed from here.
+/// Renders the current or last run, with the number from which the page follows it.
 pub(crate) fn board_section(shared: &Site, lang: Lang) -> Result<Markup> {
     let (board, number) = shared.desk.board();
     Ok(html! {
@@ -166,17 +170,17 @@ pub(crate) fn board_section(shared: &Site, lang: Lang) -> Result<Markup> {
     })
 }
 
-/// `GET /board`
+/// Handles `GET /board`.
 pub(crate) fn board(shared: &App, lang: Lang, (): ()) -> Result<Made> {
     board_piece(shared.desk.board().0.as_ref(), lang).map(Made::Piece)
 }
 
-/// `GET /board/plot`: the curve over the target, which grows many times a second.
+/// Handles `GET /board/plot`: the curve over the target, which grows many times a second.
 pub(crate) fn plot(shared: &App, lang: Lang, (): ()) -> Result<Made> {
     Ok(Made::Piece(plot_piece(shared.desk.board().0.as_ref(), lang)))
 }
 
-/// `POST /plan`: what the form would do, and what it would write.
+/// Handles `POST /plan`: what the form would measure and write.
 pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> {
     Ok(Made::Piece(match form.wish()? {
         Wish::Run(request) => {
@@ -199,18 +203,19 @@ pub(crate) fn plan(_: &App, lang: Lang, Json(form): Json<Form>) -> Result<Made> 
     }))
 }
 
-/// `POST /measure`
+/// Handles `POST /measure`.
 pub(crate) fn start(shared: &App, _: Lang, Json(form): Json<Form>) -> Result<Made> {
     Ok(Made::Data(json!({ "run": shared.desk.start(shared, form.wish()?)? })))
 }
 
-/// `POST /stop`
+/// Handles `POST /stop`.
 pub(crate) fn stop(shared: &App, _: Lang, (): ()) -> Result<Made> {
     shared.desk.stop();
     Ok(Made::Data(json!({})))
 }
 
-/// Where it is measured: a place of this machine, or another one that is typed and takes its place.
+/// Renders the choice of the place to measure: a place on this machine, or another one that is
+/// typed.
 fn places(offers: &[TargetOffer], lang: Lang) -> Result<Markup> {
     let other = text!("another folder, or a model", "ほかのフォルダー、またはモデル");
     Ok(html! {
@@ -233,7 +238,7 @@ fn places(offers: &[TargetOffer], lang: Lang) -> Result<Markup> {
     })
 }
 
-/// The drives, and what cannot be measured, each with the reason.
+/// Renders the drives, and the places that can't be measured with the reason.
 fn beside(offers: &[TargetOffer], lang: Lang) -> Markup {
     let folded: Vec<&TargetOffer> =
         offers.iter().filter(|place| place.is_drive || !place.is_usable).collect();
@@ -247,7 +252,7 @@ fn beside(offers: &[TargetOffer], lang: Lang) -> Markup {
     }
 }
 
-/// A field in which a target is typed.
+/// Renders a field for a target.
 fn target_field(name: &str, label: &Text, lang: Lang) -> Markup {
     let hint = text!("/mnt/usb or model:NAME", "/mnt/usb または model:名前");
     html! {
@@ -256,7 +261,8 @@ fn target_field(name: &str, label: &Text, lang: Lang) -> Markup {
     }
 }
 
-/// The form: a row that asks where, how and how much, and begins; what that costs; and what is compared with it.
+/// Renders the form: a row with place, profile, size and the start button, then the cost, then the
+/// targets to compare with.
 pub(crate) fn measure_form(places: &Markup, beside: &Markup, profile: &str, lang: Lang) -> Result<Markup> {
     let words = text!(
         "Measuring needs JavaScript; stored runs can be read without it.",
@@ -309,7 +315,7 @@ fn offer(place: &TargetOffer, lang: Lang) -> Markup {
     }
 }
 
-/// Values to choose from, or that of the profile.
+/// Returns the choices, preceded by the profile's own setting.
 fn or_as_said<'a>(values: &'a [&'a str]) -> impl Iterator<Item = (&'a str, Text)> {
     let as_said = ("", text!("as the profile says", "プロファイルのとおり"));
     std::iter::once(as_said).chain(values.iter().map(|value| (*value, Text::same(*value))))

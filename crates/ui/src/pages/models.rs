@@ -1,10 +1,11 @@
-//! The models that there are, each with its stack drawn and three figures; they are computed once, for the first reader.
+//! The list of models, each with its stack drawn and three figures, which are computed once, at the
+//! first request. Also the page of a model: its stack, its parameters with sources and sliders, and
+//! what-if figures.
 //!
-//! A model: its stack drawn, its parameters with their sources and sliders, and what it would do.
-//!
-//! The model of a slider: it moves between the ends of the parameter's range by its scale, and its field holds what is sent.
-//! Figures are computed again when it is let go, and held against the model as it is; an answer that was overtaken is dropped by the
-//! page. The sliders that move most come first, found by moving each.
+//! The model of a slider: it covers the parameter's range on its scale, and its field holds the
+//! value that is sent. When the slider is released, the figures are computed again and compared
+//! with those of the unchanged model. The page drops a response that was overtaken by a later one.
+//! The sliders with the largest effect come first, which is determined by changing each parameter.
 
 use super::kit::*;
 use kurabe_core::model::{CONNECTIONS, Model};
@@ -15,12 +16,12 @@ use kurabe_report::{
 use kurabe_sim::{DEVICES, DeviceSpec, LayerSpec, ModelTarget, device_named};
 use std::sync::OnceLock;
 
-/// Figures come out the same each time, in the order of the models.
+/// Figures of all models, in the order of the models. They are deterministic.
 static COMPUTED: OnceLock<Vec<CardFigures>> = OnceLock::new();
 /// Height of a row of a drawing.
 const ROW: usize = 26;
 
-/// `GET /models?q=WORDS&figures=true`
+/// Handles `GET /models?q=WORDS&figures=true`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Result<Made> {
     let words = text!(
         "Storage that is not at hand, computed from what it is made of. Change a part and see what comes of it.",
@@ -49,7 +50,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(search): Query<Search>) -> Re
     Ok(Made::Page(text!("Models", "モデル"), page))
 }
 
-/// Kinds, links and years that people look for, as words of the search.
+/// Kinds, links and years that users often search for.
 fn chips() -> [(&'static str, Text); 11] {
     [
         ("disk", text!("hard disks", "ハードディスク")),
@@ -66,7 +67,7 @@ fn chips() -> [(&'static str, Text); 11] {
     ]
 }
 
-/// Everything of a model that a word is looked for in.
+/// Returns the text of a model that a search covers.
 fn haystack(DeviceSpec { name, title, year, layers, .. }: &DeviceSpec) -> String {
     let years = year.map(|year| format!("{year} {}s", year / 10 * 10)).unwrap_or_default();
     [name.as_str(), &title.en, &title.ja, &row_of_layers(layers), &years].join(" ")
@@ -95,7 +96,8 @@ fn card(model: &DeviceSpec, figures: Option<&CardFigures>, lang: Lang) -> Markup
     }
 }
 
-/// The figures of all models, computed if nobody has asked before, and not while real storage is measured.
+/// Returns the figures of all models. They are computed at the first request, but not during a
+/// measurement of real storage.
 fn of_all(shared: &Site) -> Result<&'static Vec<CardFigures>> {
     if COMPUTED.get().is_none() {
         shared.desk.refuse_beside_real()?;
@@ -107,7 +109,7 @@ fn of_all(shared: &Site) -> Result<&'static Vec<CardFigures>> {
     Ok(COMPUTED.get_or_init(|| computed))
 }
 
-/// A stack as it is drawn: pieces, and how far they reach.
+/// A drawing of a stack: its elements and its extent.
 #[derive(Default)]
 struct StackDrawing {
     pieces: Vec<Markup>,
@@ -115,8 +117,8 @@ struct StackDrawing {
     width: usize,
 }
 
-/// A stack from the host to the medium: links as lines, all else as boxes, members in rows below each other. A piece may lead
-/// to the parameters of its layer.
+/// Draws a stack from the host to the medium: links as lines, everything else as boxes, members in
+/// rows below each other. If `leads` is set, an element links to the parameters of its layer.
 pub(crate) fn drawing(layers: &[LayerSpec], leads: bool) -> Markup {
     let mut drawing = StackDrawing::default();
     drawing.draw(layers, 1, 1, leads);
@@ -160,10 +162,10 @@ impl StackDrawing {
     }
 }
 
-/// What is computed at first: the whole medium, read and written, and its access times.
+/// The profile computed by default: reads and writes over the whole medium, and access times.
 const USUAL_PROFILE: &str = "gnome-disks";
 
-/// `GET /models/NAME`
+/// Handles `GET /models/NAME`.
 pub(crate) fn model(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
     let spec = own_model(&name, &[])?;
     let capacity = ModelTarget::new(&spec, 0)?.span_bytes();
@@ -198,7 +200,7 @@ pub(crate) fn model(_: &App, lang: Lang, Path(name): Path<String>) -> Result<Mad
     Ok(Made::Page(model.title, page))
 }
 
-/// One of kurabe's own models: no file is read because a page names it.
+/// Loads a built-in model. A page must not make kurabe read a model file.
 pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
     if !DEVICES.iter().any(|(own, _)| *own == name) {
         return device_named(name);
@@ -206,7 +208,7 @@ pub(crate) fn own_model(name: &str, sets: &[(String, String)]) -> Result<DeviceS
     load_model(name, sets, &[])
 }
 
-/// Layers and those of their members, each name once.
+/// Collects the layers, including those of members, each name once.
 fn distinct<'m>(layers: &'m [LayerDescription], seen: &mut Vec<&'m LayerDescription>) {
     for layer in layers {
         if !seen.iter().any(|other| other.name == layer.name) {
@@ -247,7 +249,7 @@ fn field(layer: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     }
 }
 
-/// The slider of a parameter, if it is a number with a range.
+/// Renders the slider of a parameter, if it is a number with a range.
 fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     let label = text!("slider of {name}", "{name} のスライダー");
     html! {
@@ -260,8 +262,9 @@ fn slider(name: &str, parameter: &ParameterDescription, lang: Lang) -> Markup {
     }
 }
 
-/// Ranges go far beyond what is built; a slider goes from a sixteenth to sixteen times, its field goes everywhere. A
-/// logarithm begins above zero.
+/// Returns the range of a slider. Parameter ranges are much larger than what is built, so a slider
+/// covers a sixteenth to sixteen times the value. Its field accepts the whole range. A logarithmic
+/// slider must begin above zero.
 fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
     let is_linear = scale == "linear";
     let around = if number > 0.0 { number } else { most.min(1.0) };
@@ -272,7 +275,7 @@ fn reach((least, most): (f64, f64), number: f64, scale: &str) -> (f64, f64) {
     (if is_linear { low } else { low.max(high / 1e9).max(1e-9) }, high)
 }
 
-/// Where figures stand, and what is computed.
+/// Renders the place of the figures, and the choice of the profile.
 fn outcome(lang: Lang) -> Result<Markup> {
     let words = text!(
         "Figures are computed by the page's script, which is off.",
@@ -290,7 +293,7 @@ fn outcome(lang: Lang) -> Result<Markup> {
     })
 }
 
-/// What is asked of a model.
+/// A what-if request for a model.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhatIf {
@@ -298,10 +301,11 @@ pub(crate) struct WhatIf {
     sets: Vec<(String, String)>,
 }
 
-/// Model and profile that were computed last as they are, and what came of it: sliders are held against it.
+/// Name, profile and run of the last unchanged model that was computed, for comparison with changed
+/// ones.
 static AS_IT_IS: Mutex<Option<((String, String), RunRecord)>> = Mutex::new(None);
 
-/// `GET /models/NAME/movers`: parameters with sliders that matter at first, as JSON.
+/// Handles `GET /models/NAME/movers`: returns the parameters with the largest effect as JSON.
 pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
     shared.desk.refuse_beside_real()?;
     own_model(&name, &[])?;
@@ -310,7 +314,7 @@ pub(crate) fn movers(shared: &App, lang: Lang, Path(name): Path<String>) -> Resu
     Ok(Made::Data(movers.iter().map(words).collect()))
 }
 
-/// `POST /models/NAME/figures`
+/// Handles `POST /models/NAME/figures`.
 pub(crate) fn figures(
     shared: &App,
     lang: Lang,
@@ -337,7 +341,8 @@ pub(crate) fn figures(
     Ok(Made::Piece(written(&Report::new(runs.iter().collect(), MARGIN, &[], None, lang).figures(), lang)))
 }
 
-/// `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: the model as a file of the reader's own.
+/// Handles `GET /models/NAME/device.toml?LAYER.PARAMETER=VALUE…`: returns the changed model as a
+/// device file.
 pub(crate) fn device(
     _: &App,
     _: Lang,

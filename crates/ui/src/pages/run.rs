@@ -1,4 +1,4 @@
-//! One run: what its report says, its card, and what can be taken away of it.
+//! One run: its report, its card, and files to download.
 
 use super::frame::{report_tabs, tabs};
 use super::kit::*;
@@ -10,29 +10,30 @@ use kurabe_interop::ExportFormat;
 use kurabe_report::{headline, run_figures};
 use kurabe_store::{export_with_figures, without_paths};
 
-/// Differences up to this do not matter, as on the command line.
+/// Differences up to this don't matter, as on the command line.
 pub(crate) const MARGIN: f64 = 0.05;
 
-/// A run by its id, or what begins it.
+/// Loads a run by its id, or by another reference that the store resolves.
 pub(crate) fn load(shared: &Site, id: &str) -> Result<RunRecord> {
     let store = shared.store.runs()?;
     store.load(&store.resolve(id)?)
 }
 
-/// What is asked of a run beside its id.
+/// Query parameters of a run.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct AskedOfRun {
-    /// A part of its page.
+    /// The tab.
     tab: Option<String>,
-    /// Language and theme of its card.
+    /// Language and theme of the card.
     lang: Option<String>,
     theme: String,
-    /// Whether its report says nothing of the paths of this machine.
+    /// Whether the report omits the paths of this machine.
     without_paths: bool,
 }
 
-/// `GET /runs/ID?tab=PART`: the answer, the tiles and what they stand on; all else behind tabs.
+/// Handles `GET /runs/ID?tab=PART`: shows the summary, the tiles and the test environment, and
+/// everything else in tabs.
 pub(crate) fn page(
     shared: &App,
     lang: Lang,
@@ -53,7 +54,7 @@ pub(crate) fn page(
     Ok(Made::Headed(report.title(), page))
 }
 
-/// What can be taken away of a run, with its addresses.
+/// Returns the files of a run that can be downloaded, with their addresses.
 pub(crate) fn files(id: &str) -> [(String, Text); 4] {
     let files = [
         ("text", text!("as text", "テキスト")),
@@ -67,7 +68,7 @@ pub(crate) fn files(id: &str) -> [(String, Text); 4] {
     files.map(|(file, name)| (format!("/runs/{}/{file}", encoded(id)), name))
 }
 
-/// The card as it would be posted.
+/// Renders the card as it would be posted.
 fn cards(record: &RunRecord, lang: Lang) -> Markup {
     let id = encoded(&record.header.id);
     let (own, other) = (lang.pick("en", "ja"), lang.pick("ja", "en"));
@@ -95,7 +96,7 @@ fn name_form(record: &RunRecord, lang: Lang) -> Markup {
     }
 }
 
-/// `GET /runs/ID/FILE`: what can be taken away of a run.
+/// Handles `GET /runs/ID/FILE`: returns a file of a run.
 pub(crate) fn file(
     shared: &App,
     lang: Lang,
@@ -113,7 +114,7 @@ pub(crate) fn file(
                 false => Made::File("image/png", None, png(&svg, 1.0)?),
             }
         }
-        // As people paste it.
+        // In the text format that users paste into forums.
         "text" => {
             let words = kurabe_interop::export(&[record()?], ExportFormat::CdmText, lang)?;
             Made::File("text/plain; charset=utf-8", None, words.into_bytes())
@@ -138,7 +139,7 @@ pub(crate) struct NewName {
     name: String,
 }
 
-/// `POST /runs/ID/label`
+/// Handles `POST /runs/ID/label`.
 pub(crate) fn label(
     shared: &App,
     _: Lang,

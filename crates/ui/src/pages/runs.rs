@@ -1,5 +1,5 @@
-//! The runs of the store: filtered, ticked, compared; all at once, as values of a key in rows or columns with cells beside them, each
-//! held against the others; and devices over time, with what was measured again in the same way and what became of it.
+//! The runs of the store. The list can be filtered, and runs compared. The matrix compares all runs
+//! by a key. The history shows devices over time, with repeated measurements and their changes.
 
 use super::frame::dated_runs;
 use super::kit::*;
@@ -9,10 +9,10 @@ use kurabe_report::{PIVOT_WORDS, history_doc, pivot_doc, runs_table};
 use kurabe_store::Filter;
 use std::collections::{BTreeSet, HashMap};
 
-/// Runs on a page: more make it slow to read and to draw.
+/// Runs per page. More would be slow to read and to render.
 const ON_A_PAGE: usize = 100;
 
-/// `GET /runs`
+/// Handles `GET /runs`.
 pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
     let store = shared.store.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
@@ -43,7 +43,7 @@ pub(crate) fn page(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Res
     Ok(Made::Page(text!("Runs", "結果"), page))
 }
 
-/// Why no run is listed, of so many.
+/// Explains why no run is listed, given the number of runs in the store.
 fn nothing(all: usize) -> Text {
     match all {
         0 => text!(
@@ -54,7 +54,7 @@ fn nothing(all: usize) -> Text {
     }
 }
 
-/// Everything of a run that a word is looked for in.
+/// Returns the text of a run that a search covers.
 fn haystack(listed: &ListedRun) -> String {
     let run = &listed.run;
     let labels: Vec<String> = run.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -62,7 +62,7 @@ fn haystack(listed: &ListedRun) -> String {
     [&*run.id, &run.target, device, &run.profile, &run.started_at, &labels.join(" ")].join(" ")
 }
 
-/// Keys that are offered; any other is typed on the command line.
+/// The offered keys. Others are available on the command line.
 fn pivot_keys() -> [(&'static str, Text); 6] {
     [
         ("device", text!("device", "デバイス")),
@@ -74,19 +74,19 @@ fn pivot_keys() -> [(&'static str, Text); 6] {
     ]
 }
 
-/// Runs that stand side by side, each in a row of its own; more are a page of megabytes.
+/// Maximum number of rows of the matrix. More would make a page of megabytes.
 const MOST_ROWS: usize = 200;
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct MatrixQuery {
-    /// What stands in rows; the device, if nothing is asked for.
+    /// Key of the rows. The default is the device.
     by: String,
     profile: String,
     baseline: String,
 }
 
-/// `GET /matrix`
+/// Handles `GET /matrix`.
 pub(crate) fn matrix(shared: &App, lang: Lang, Query(mut asked): Query<MatrixQuery>) -> Result<Made> {
     if asked.by.is_empty() {
         asked.by = pivot_keys()[0].0.to_owned();
@@ -132,12 +132,13 @@ fn matrix_form(asked: &MatrixQuery, profiles: &BTreeSet<&str>, lang: Lang) -> Ma
     }
 }
 
-/// Devices on a page: each has charts, and more take longer than anybody waits for a page where there are thousands of runs.
+/// Devices per page. Each has charts, so more would take too long with thousands of runs.
 const DEVICES_ON_A_PAGE: usize = 4;
-/// Dates of a device that can be ticked; more are a wall of figures, and slow to draw.
+/// Maximum number of dates of a device that can be selected. More would be hard to read and slow to
+/// render.
 const MOST_DATES: usize = 60;
 
-/// `GET /history`
+/// Handles `GET /history`.
 pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> Result<Made> {
     let store = shared.store.runs()?;
     let digests = store.digests(DIGEST_VERSION, &digest, &mut |_, _| {})?;
@@ -168,7 +169,7 @@ pub(crate) fn history(shared: &App, lang: Lang, Query(asked): Query<Search>) -> 
     Ok(Made::Page(text!("Over time", "経時変化"), page))
 }
 
-/// The newest runs by their dates, of which two are laid over each other.
+/// Renders the newest runs by date, two of which can be overlaid.
 fn dates(device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: Lang) -> Markup {
     let earlier = ids.len().saturating_sub(MOST_DATES);
     let shown = &ids[earlier..];

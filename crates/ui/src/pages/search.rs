@@ -1,12 +1,12 @@
-//! Lists that are searched for words and shown page by page.
+//! Lists that can be searched and have several pages.
 
 use super::kit::*;
 
-/// What is asked of a list.
+/// Query parameters of a list.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct Search {
-    /// The words.
+    /// The search words.
     pub(crate) q: String,
     /// The page, from 0.
     page: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Whether something has all of the words, in whatever case.
+    /// Returns a predicate for texts that contain all search words, ignoring case.
     pub(crate) fn filter(&self) -> impl Fn(&str) -> bool + use<> {
         let words: Vec<String> = self.q.to_lowercase().split_whitespace().map(str::to_owned).collect();
         move |haystack| {
@@ -24,7 +24,7 @@ impl Search {
         }
     }
 
-    /// The field for the words, and what else stands in its line.
+    /// Renders the search field, followed by `more` on the same line.
     pub(crate) fn form(&self, path: &str, label: &Text, more: &Markup, lang: Lang) -> Markup {
         html! {
             form.line method="get" action=(path) role="search" {
@@ -35,7 +35,7 @@ impl Search {
         }
     }
 
-    /// Words that people look for, as ways to what has them.
+    /// Renders links for common searches.
     pub(crate) fn chips(&self, path: &str, kinds: &[(&str, Text)], lang: Lang) -> Markup {
         html! {
             span.ways { @for (word, name) in kinds {
@@ -44,13 +44,13 @@ impl Search {
         }
     }
 
-    /// What of a list stands on the page, and whether there is more behind it.
+    /// Returns the part of a list for the current page, and whether more pages follow.
     pub(crate) fn part<'a, T>(&self, list: &'a [T], on_a_page: usize) -> (&'a [T], bool) {
         let rest = &list[self.page.saturating_mul(on_a_page).min(list.len())..];
         (&rest[..rest.len().min(on_a_page)], rest.len() > on_a_page)
     }
 
-    /// Ways to the pages before and after.
+    /// Renders links to the previous and the next page.
     pub(crate) fn further(
         &self,
         path: &str,

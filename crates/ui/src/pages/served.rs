@@ -1,7 +1,9 @@
-//! Models that are served now: how well each keeps its time, its power, and what of it can be changed meanwhile.
+//! Served models: how well each keeps its timing, its power state, and the parameters that can be
+//! changed while it is served.
 //!
-//! The model: the page is made anew for each look, and the script that asks for it every second puts in place what is new. Between
-//! two looks lies the time that stands beside the whole.
+//! The model: the page is rendered anew for each request. The script requests it every second and
+//! replaces the parts that changed. The figures cover the time between two requests, which is shown
+//! with them.
 
 use super::kit::*;
 use kurabe_core::mention::{ATTACH, SERVE};
@@ -12,12 +14,12 @@ use kurabe_serve::{ControlRequest, ServedFigures, ask_server};
 use kurabe_sim::KINDS;
 use std::collections::BTreeMap;
 
-/// What was last seen of each server.
+/// The last figures of each server.
 static SEEN: Mutex<BTreeMap<String, ServedFigures>> = Mutex::new(BTreeMap::new());
 
-/// `GET /served`
+/// Handles `GET /served`.
 pub(crate) fn page(shared: &App, lang: Lang, (): ()) -> Result<Made> {
-    // What clients got is computed, which would spoil what is measured.
+    // Computing the client figures would disturb a measurement of real storage.
     let may_compute = shared.desk.refuse_beside_real().is_ok();
     let request = if may_compute { ControlRequest::Stats } else { ControlRequest::Watch };
     let notes = shared.served.as_deref().map_or_else(Vec::new, served_notes);
@@ -62,7 +64,8 @@ fn server(note: &ServedNote, answer: &ServedNow, lang: Lang) -> Markup {
     }
 }
 
-/// What can be changed while it is served. Power is cut by whoever has read what that takes.
+/// Renders the controls of a served model. The button that cuts the power is behind an explanation
+/// of the consequences.
 fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
     let loss = text!(
         "A cut takes away what was not flushed, as on the modelled device. Clients are cut off, and an attached device fails every request until power is on.",
@@ -91,7 +94,7 @@ fn controls(id: &str, model: &ModelRecord, lang: Lang) -> Markup {
     }
 }
 
-/// The parameters that can be changed, with their values.
+/// Returns the parameters that can be changed, with their values.
 fn live_parameters(model: &ModelRecord) -> Vec<(String, Text)> {
     let mut live = Vec::new();
     for layer in &model.layers {
@@ -108,7 +111,7 @@ fn live_parameters(model: &ModelRecord) -> Vec<(String, Text)> {
     live
 }
 
-/// `POST /served/NOTE`: what `kurabe control` can ask for.
+/// Handles `POST /served/NOTE`: executes a request of `kurabe control`.
 pub(crate) fn control(
     shared: &App,
     _: Lang,

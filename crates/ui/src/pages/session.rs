@@ -1,4 +1,4 @@
-//! The door: what who has no session sees, and how one is got.
+//! The sign-in page for browsers without a session, and how a session is obtained.
 
 use super::frame::whole;
 use super::kit::*;
@@ -8,7 +8,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Redirect};
 use serde_json::Value;
 
-/// What a browser without a session is shown. Its script takes the word out of the address; without one it is typed.
+/// Renders the sign-in page. Its script takes the token from the address. Without JavaScript, the
+/// user types it.
 pub(crate) fn door(reader: Reader) -> Markup {
     let lang = reader.lang;
     let words = text!(
@@ -35,7 +36,8 @@ pub(crate) fn door(reader: Reader) -> Markup {
     whole(reader, "kurabe", &body)
 }
 
-/// `POST /session`: a word for a cookie, as JSON or as the form of [`door`].
+/// Handles `POST /session`: exchanges a token for a cookie. The body is JSON or the form of
+/// [`door`].
 pub(crate) fn enter(shared: &App, _: Lang, (headers, body): (HeaderMap, Bytes)) -> Result<Made> {
     let is_form = headers
         .get(header::CONTENT_TYPE)

@@ -1,4 +1,5 @@
-//! Studies: what an article found, and what models make of it. Verdicts come first, each with its evidence behind it.
+//! Studies: the findings of an article, and what models make of them. Verdicts come first, each
+//! with its evidence behind it.
 
 use super::kit::*;
 use kurabe_lab::{RunHandle, Stream, StudyRunner, run_study};
@@ -6,10 +7,10 @@ use kurabe_report::{study_frame, study_summary, study_tables, verdict_answer, ve
 use kurabe_study::catalogue::Catalogue;
 use kurabe_study::{QuestionResult, STUDIES, StudyOptions, StudyResult, study_named};
 
-/// `GET /studies`
+/// Handles `GET /studies`.
 pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
     let published = Catalogue::built_in();
-    // While a study is computed nobody can look.
+    // While a study is being computed, the lock is held, and no results are shown.
     let kept = COMPUTED.try_lock().ok();
     let computed = |name| kept.iter().flat_map(|kept| kept.iter()).find(|result| result.study == name);
     let words = text!(
@@ -32,10 +33,10 @@ pub(crate) fn page(_: &App, lang: Lang, (): ()) -> Result<Made> {
     Ok(Made::Page(text!("Studies", "スタディ"), page))
 }
 
-/// Studies on models come out the same each time, so each is computed once.
+/// Results of studies. Studies on models are deterministic, so each is computed once.
 static COMPUTED: Mutex<Vec<StudyResult>> = Mutex::new(Vec::new());
 
-/// `GET /studies/NAME`
+/// Handles `GET /studies/NAME`.
 pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Result<Made> {
     let result = computed(&name, shared)?;
     let [about, ending] = study_frame(&result);
@@ -54,7 +55,7 @@ pub(crate) fn study(shared: &App, lang: Lang, Path(name): Path<String>) -> Resul
     Ok(Made::Page(result.title.clone(), page))
 }
 
-/// A verdict as a sentence, which unfolds what it rests on, with the ways to its tables.
+/// Renders a verdict as a sentence that expands to its evidence, with links to its tables.
 fn card(verdict: &QuestionResult, result: &StudyResult, lang: Lang) -> Markup {
     let tables = result.parts.iter().filter(|part| verdict.parts.contains(&part.id));
     let tables = tables.map(|part| (format!("#table-{}", part.id), part.title.clone()));

@@ -1,5 +1,5 @@
-//! Tiles: a row for each step, a tile for each direction, with the figure large and, on an axis that all tiles share, a dot among the
-//! bands of kinds of drives.
+//! Tiles: a row for each step, a tile for each direction. A tile has a large figure, and a dot on
+//! an axis that all tiles share, among the usual bands of drive classes.
 
 use super::kit::*;
 use crate::board::{Board, column};
@@ -11,18 +11,18 @@ use kurabe_study::{Band, Likeness, bands};
 
 /// Length of the axis, in its own units.
 const LENGTH: f64 = 250.0;
-/// Names of bands that are nearer than this would stand in one another.
+/// Minimum distance between the names of bands, so that they don't overlap.
 const NAME_LENGTH: f64 = 44.0;
-/// More tiles than these are no first look: a table shows them.
+/// Maximum number of tiles. More would give no overview, so a table shows the cells instead.
 const MOST: usize = 16;
 
-/// The tiles of what goes on, or went on last; each step can be measured alone.
+/// Renders the tiles of the current or last run. Each step can be measured separately.
 pub(crate) fn of_board(board: &Board, likeness: Option<&Likeness>, lang: Lang) -> Markup {
     let tiles = Tiles { now: board.now, can_measure: true, ..Tiles::of(&board.record, likeness) };
     tiles.markup(&board.planned, lang)
 }
 
-/// The tiles of a stored run; nothing of one with many cells.
+/// Renders the tiles of a stored run. Empty for a run with many cells.
 pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang) -> Markup {
     html! { @if record.cells.len() <= MOST { (Tiles::of(record, likeness).markup(&record.cells, lang)) } }
 }
@@ -30,13 +30,13 @@ pub(crate) fn of_run(record: &RunRecord, likeness: Option<&Likeness>, lang: Lang
 struct Tiles<'a> {
     done: Vec<DoneCell<'a>>,
     axis: Option<RateAxis>,
-    /// The cell that is measured now.
+    /// The cell being measured.
     now: Option<u32>,
     likeness: Option<&'a Likeness>,
     can_measure: bool,
 }
 
-/// A cell that is over, with what is drawn of it.
+/// A completed cell, with what is drawn of it.
 struct DoneCell<'a> {
     cell: &'a Cell,
     tile: Tile,
@@ -112,7 +112,8 @@ impl<'a> Tiles<'a> {
     }
 }
 
-/// What stands in a row: the cells of a step. Its directions may be apart in the order of measuring.
+/// Groups the cells by step, one row each. The directions of a step may be apart in the order of
+/// measurement.
 fn rows(places: &[Cell]) -> Vec<Vec<&Cell>> {
     let mut rows: Vec<Vec<&Cell>> = Vec::new();
     for place in places {
@@ -133,7 +134,7 @@ struct RateAxis {
 }
 
 impl RateAxis {
-    /// Over all rates and bands; none where there is no rate.
+    /// Creates an axis that covers all rates and bands. `None` if there is no rate.
     fn over(done: &[DoneCell<'_>]) -> Option<Self> {
         let rates = done.iter().filter_map(|one| one.tile.rate_bytes_per_s).filter(|rate| *rate > 0.0);
         let ends = done.iter().flat_map(|one| &one.bands);
@@ -152,10 +153,11 @@ impl RateAxis {
         ((rate.log10() - first) / (last - first)).clamp(0.0, 1.0) * LENGTH
     }
 
-    /// The bands with their names, the powers of ten, and a dot. Words beside it say the same.
+    /// Draws the bands with their names, the powers of ten, and a dot. The text next to it says the
+    /// same.
     fn drawing(&self, rate: f64, bands: &[(DeviceClass, Band)]) -> Markup {
         let tenths = |place: f64| format!("{place:.1}");
-        // Every second power where there are many.
+        // With many powers, only every second one is labelled.
         let step = if self.last_power - self.first_power > 5 { 2 } else { 1 };
         let ticks =
             (self.first_power..=self.last_power).filter(|power| (self.last_power - power) % step == 0);
@@ -190,7 +192,7 @@ impl RateAxis {
     }
 }
 
-/// `100 MB/s` of eight.
+/// Returns the rate for a power of ten, such as `100 MB/s` for 8.
 fn power_words(power: i32) -> String {
     let (unit, power) = match power {
         9.. => ("GB/s", power - 9),
@@ -200,7 +202,7 @@ fn power_words(power: i32) -> String {
     format!("{} {unit}", 10f64.powi(power))
 }
 
-/// The kind in as few letters as people write it, in either language.
+/// Returns the common short name of a class, in either language.
 fn short_name(class: DeviceClass) -> &'static str {
     match class {
         DeviceClass::HardDisk => "HDD",
@@ -218,11 +220,11 @@ fn short_name(class: DeviceClass) -> &'static str {
     }
 }
 
-/// The figures of a cell in every unit; the style shows the one that is chosen.
+/// Renders the figures of a cell in every unit. The style sheet shows the selected unit.
 fn figures(tile: &Tile, lang: Lang) -> Markup {
     let Tile { main, gigabytes, iops, microseconds, .. } = tile;
     let units = [("u-rate", main), ("u-giga", gigabytes), ("u-iops", iops), ("u-time", microseconds)];
-    // A time has one unit, and so has what has no operations.
+    // A time has only one unit, and so does a cell without operations.
     let units = if gigabytes.is_some() { &units[..] } else { &units[..1] };
     let facts = [
         tile.interval.clone().map(Text::same),

@@ -1,16 +1,19 @@
-//! Targets, or configurations of one target, that are measured in turns as `kurabe versus` does.
+//! Interleaved measurement of targets, or of configurations of one target, as in `kurabe versus`.
 //!
-//! The model: the form has a field for each thing that may differ. Several values in a field make a configuration each, several fields
-//! the product of theirs: just what `--vary` says on a command line, so that every form has a command line that asks for the same.
+//! The model: the form has a field for each setting that may vary. Each value in a field is a
+//! configuration, and several fields form the product of their values. This is the same as `--vary`
+//! on the command line, so every form has an equivalent command line.
 
 use super::kit::*;
 use kurabe_core::profile::option;
 use kurabe_lab::versus::{MOST_VARIANTS, SideWords, Variant, Variation, VersusRequest, count_sides, sides};
 
-/// What differs, as the form sends it: options, each with its values and commas between; without words it does not differ.
+/// The varied settings as sent by the form: options, each with comma-separated values. An empty
+/// value means that the setting doesn't vary.
 pub(crate) type Vary = Vec<(String, String)>;
 
-/// The fields: an option, what it is called, values as an example, and whether these are all that there are.
+/// Returns the fields: an option, its name, example values, and whether these are all possible
+/// values.
 fn fields() -> [(&'static str, Text, &'static str, bool); 5] {
     [
         ("bs", text!("block size", "ブロックサイズ"), "4k,16k", false),
@@ -60,17 +63,19 @@ fn axes(vary: &Vary) -> Result<Vec<Variation>> {
     Ok(axes)
 }
 
-/// A configuration for each combination, the first field slowest; none where nothing differs.
+/// Returns a configuration for each combination, with the first field varying slowest. Empty if
+/// nothing varies.
 pub(crate) fn variants(vary: &Vary) -> Result<Vec<Variant>> {
     let axes = axes(vary)?;
     let variant = |side: &SideWords<'_>| Variant::of(side).map_err(|what| ErrorKind::Usage.error(what));
-    // Nothing that differs is one side without words.
+    // Without variations, `sides` returns a single empty side.
     sides(&axes).iter().filter(|side| !side.is_empty()).map(variant).collect()
 }
 
-/// What is asked for, as one would type it.
+/// Returns the equivalent command line.
 ///
 /// # Errors
+///
 /// As [`variants`].
 pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str, &str)) -> Result<String> {
     let mut words = vec![format!("kurabe versus --profile {}", shown::shell_word(&request.profile))];
@@ -83,7 +88,7 @@ pub(crate) fn command(request: &VersusRequest, vary: &Vary, (size, time): (&str,
     Ok(words.join(" "))
 }
 
-/// Fields for what differs.
+/// Renders the fields for varied settings.
 pub(crate) fn form(lang: Lang) -> Markup {
     let words = text!(
         "or the same place with other settings: two values or more with commas between, the baseline's first; all combinations are \

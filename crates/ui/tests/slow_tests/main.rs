@@ -1,10 +1,11 @@
-//! The last test program of the workspace: it says how many tests a plain run left out, and how they are run.
+//! The last test program of the workspace. It prints how many tests a plain run skipped, and how to
+//! run them.
 
 use std::path::{Path, PathBuf};
 
 #[allow(clippy::print_stdout)]
 fn main() {
-    // Who asks for certain tests, or for those, knows.
+    // With arguments, the user has selected tests and knows about the skipped ones.
     if std::env::args().len() > 1 {
         return;
     }

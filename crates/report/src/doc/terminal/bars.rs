@@ -1,4 +1,4 @@
-//! Bars in a terminal: they begin at zero, so that a level looks level.
+//! Bars in a terminal. They begin at zero, so that a level looks level.
 
 use crate::doc::layout::{display_width, pad_left};
 use crate::doc::spark::bar;
@@ -6,7 +6,7 @@ use crate::doc::{BarRow, BarTable, Role, Style};
 
 const LONGEST_BAR: usize = 24;
 const SHORTEST_BAR: usize = 6;
-/// Columns of a value, with the gap behind it.
+/// Columns of a value, including the gap behind it.
 const VALUE: usize = 12;
 /// Columns of a place.
 const PLACE: usize = 9;

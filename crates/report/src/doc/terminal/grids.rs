@@ -1,7 +1,7 @@
 //! A grid in a terminal.
 //!
-//! The model: the first of these arrangements that fits the width is taken: columns side by side, columns below each
-//! other, names on lines of their own; with as many percentiles as there is room for.
+//! The model: the first arrangement that fits the width is used: columns side by side, columns
+//! below each other, or names on separate lines. Each shows as many percentiles as fit.
 
 use crate::doc::grid::{Grid, GridCell, GridRemark};
 use crate::doc::layout::{Line, clip, display_width, pad_left, pad_right, wrap};
@@ -9,21 +9,21 @@ use crate::doc::spark::sparkline;
 use crate::doc::{Role, Style};
 use kurabe_core::number;
 
-/// Between columns of the grid, if there is room.
+/// Gap between columns of the grid, if there is room.
 const GAP: usize = 3;
 const GAP_TIGHT: usize = 2;
-/// Between a unit and its remark, and between a remark and the course.
+/// Gap between a unit and its remark, and between a remark and the sparkline.
 const REMARK_GAP: usize = 2;
 const COURSE_SHORTEST: usize = 8;
 const COURSE_LONGEST: usize = 12;
 
-/// Which percentiles are shown.
+/// Percentiles to show.
 #[derive(Clone, Copy, PartialEq)]
 enum Percentiles {
     All,
     /// The first and the last.
     Ends,
-    /// These on lines of their own.
+    /// The first and the last, on separate lines.
     Split,
 }
 
@@ -33,20 +33,20 @@ struct LaidLine {
     number: String,
     unit: &'static str,
     remark: String,
-    /// The course that stands behind the remark.
+    /// The sparkline behind the remark.
     course: Option<Vec<f64>>,
 }
 
 type LaidCell = Vec<LaidLine>;
 
-/// A grid with the percentiles of an arrangement.
+/// A grid with the percentiles of one arrangement.
 struct LaidGrid {
     headings: Vec<String>,
     names: Vec<String>,
     rows: Vec<Vec<Option<LaidCell>>>,
 }
 
-/// Widths that hold for every cell.
+/// Widths shared by all cells.
 struct Widths {
     number: usize,
     unit: usize,
@@ -64,7 +64,7 @@ impl Widths {
     }
 }
 
-/// The lines of a grid.
+/// Renders a grid as lines.
 pub(super) fn lines(grid: &Grid, style: &Style) -> Vec<String> {
     let laid = |percentiles| LaidGrid::new(grid, percentiles, style);
     let is_list = grid.headings.is_empty();
@@ -112,7 +112,8 @@ impl LaidGrid {
         self.rows.iter_mut().flatten().flatten().flatten()
     }
 
-    /// Rates get as many places behind the point as the rate with the most, blanks for what is missing.
+    /// Pads rates with spaces to the same number of decimals, so that the decimal points are
+    /// aligned.
     fn align_decimals(&mut self) {
         let places = |line: &LaidLine| {
             let fraction = line.number.split_once('.').filter(|_| line.unit == "MB/s");
@@ -126,7 +127,8 @@ impl LaidGrid {
         }
     }
 
-    /// The widths, the course as long as the cell's other lines allow, within its limits.
+    /// Computes the widths. The sparkline is as long as the cell's other lines allow, within its
+    /// limits.
     fn widths(&self) -> Widths {
         let remarks = |with_course: bool| {
             widest(self.lines().filter(|line| line.course.is_some() == with_course).map(|line| &line.remark))
@@ -159,7 +161,7 @@ impl LaidGrid {
         }
         let mut head = Line::new(style);
         for (index, heading) in self.headings.iter().enumerate() {
-            // The heading begins where the widest number does.
+            // The heading is aligned with the start of the widest number.
             head.at(column(index), Role::Strong, heading);
         }
         let mut lines = vec![head.finish()];
@@ -184,7 +186,8 @@ impl LaidGrid {
         Some(lines)
     }
 
-    /// Columns below each other; `named_apart` puts names on lines of their own and always fits as well as anything can.
+    /// Arranges columns below each other. `named_apart` puts names on separate lines and always
+    /// succeeds, cutting what doesn't fit.
     fn stacked(mut self, style: &Style, named_apart: bool) -> Option<Vec<String>> {
         let mut widths = self.widths();
         let column = if named_apart { 4 } else { 2 + widest(&self.names) + GAP };
@@ -222,7 +225,7 @@ fn widest(words: impl IntoIterator<Item = impl AsRef<str>>) -> usize {
     words.into_iter().map(|words| display_width(words.as_ref())).max().unwrap_or(0)
 }
 
-/// The lines of a cell, the course behind the first.
+/// Returns the lines of a cell. The sparkline is behind the first line.
 fn laid_cell(cell: &GridCell, percentiles: Percentiles, style: &Style) -> LaidCell {
     let mut lines: LaidCell = Vec::new();
     for line in &cell.lines {
@@ -241,7 +244,7 @@ fn laid_cell(cell: &GridCell, percentiles: Percentiles, style: &Style) -> LaidCe
     lines
 }
 
-/// Percentiles behind one another, or each on a line of its own, aligned under each other whatever their digits.
+/// Returns the percentiles on one line, or each on a separate line and aligned.
 fn latency_remarks(latencies: &[(&str, String)], percentiles: Percentiles) -> Vec<String> {
     let last = latencies.len().saturating_sub(1);
     let name_width = if percentiles == Percentiles::Split { 5 } else { 0 };
@@ -257,7 +260,7 @@ fn latency_remarks(latencies: &[(&str, String)], percentiles: Percentiles) -> Ve
 
 fn put(line: Option<&LaidLine>, out: &mut Line<'_>, column: usize, widths: &Widths) {
     let Some(line) = line else { return };
-    // A remark in the tone of its line, unless the line is the main figure.
+    // A remark has the role of its line, unless the line is the main figure.
     let remark = if line.role == Role::Strong { Role::Plain } else { line.role };
     out.at(column, line.role, &pad_left(&line.number, widths.number));
     out.at(column + widths.number + 1, line.role, line.unit);

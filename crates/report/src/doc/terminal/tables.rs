@@ -1,8 +1,8 @@
-//! A table in a terminal: a title row and rows of words, aligned by display width.
+//! A table in a terminal: a title row and rows of text, aligned by display width.
 //!
-//! The model: columns are as wide as their widest entry; a column without entries is left out; when the line is
-//! too long, columns that may be dropped go first, the last one before the others, then the widest one that may be cut
-//! gives way until it fits.
+//! The model: columns are as wide as their widest entry, and a column without entries is omitted.
+//! If a line is too long, columns with `Cut::Drop` are removed first, from right to left. Then the
+//! widest column that may be cut shrinks until the line fits.
 
 use super::painted;
 use crate::doc::layout::{Line, clip, clip_front, display_width, flow, hanging, pad_right, wrap};
@@ -11,19 +11,20 @@ use crate::doc::table::GAP;
 use crate::doc::{Cut, Entry, EntryBody, Flush, Role, Style, Table, TableRow};
 use kurabe_core::{number, shown};
 
-/// A column is not cut below this.
+/// Minimum width of a column that is cut.
 const NARROWEST: usize = 6;
-/// A column that wraps is not made narrower than this for its title.
+/// Minimum width of a wrapping column because of its title.
 const NARROWEST_WRAPPED: usize = 12;
-/// Columns of a terminal that a column which wraps has at least, before the rows of a table become lines of their own.
+/// Minimum width of a wrapping column, in terminal columns. In a narrower terminal, each entry of a
+/// row gets a separate line.
 const LEAST_WRAPPED: usize = 24;
 
-/// An entry in its tone, in the reader's language.
+/// Text with its role, in the reader's language.
 type PaintedWords = (Role, String);
 
 impl Table {
-    /// The table, or several below one another with an empty line between where its columns are too many for the width
-    /// and it may be parted behind those that name a row.
+    /// Splits the table into several if its columns don't fit the width and `parted_behind` allows
+    /// it. The parts are separated by an empty line.
     pub(super) fn pieces(&self, style: &Style) -> Vec<Self> {
         let Some(fixed) = self.parted_behind else { return vec![self.clone()] };
         let rows = self.words(style);
@@ -47,7 +48,7 @@ impl Table {
         pieces.iter().map(|places| self.only(places)).collect()
     }
 
-    /// The lines of the table, each row with its note behind it.
+    /// Renders the table as lines. Each row is followed by its note.
     pub(super) fn lines(&self, style: &Style) -> Vec<String> {
         let titles: Vec<String> = self.columns.iter().map(|column| style.say(&column.title)).collect();
         let rows = self.words(style);
@@ -69,7 +70,8 @@ impl Table {
         lines
     }
 
-    /// What stands in the table; a course takes what the others leave of the width, within its limits.
+    /// Returns the entries as text. A sparkline takes the width that the other columns leave,
+    /// within its limits.
     fn words(&self, style: &Style) -> Vec<Vec<PaintedWords>> {
         let words = |entry: &Entry| match &entry.shown {
             EntryBody::Words(words) if entry.under.is_empty() => style.say(words),
@@ -96,7 +98,8 @@ impl Table {
         rows
     }
 
-    /// Whether the table is readable in this width: nothing is cut, and what wraps has room enough.
+    /// Checks whether the table is readable at this width: nothing is cut, and wrapping columns are
+    /// wide enough.
     fn fits(&self, titles: &[String], rows: &[Vec<PaintedWords>], room: usize) -> bool {
         let width_of = |place: usize| match (widest(rows, place), self.columns[place].cut) {
             (0, _) => 0,
@@ -106,7 +109,8 @@ impl Table {
         (0..titles.len()).map(width_of).sum::<usize>() <= room + self.gap
     }
 
-    /// A row on lines of its own: its first entry, and below it the others with the titles of their columns.
+    /// Renders a row on separate lines: its first entry, and below it the others with their column
+    /// titles.
     fn stacked(&self, titles: &[String], row: &[PaintedWords], style: &Style) -> Vec<String> {
         let title = |place: usize| if self.columns[place].is_bare { "" } else { titles[place].as_str() };
         let key_width = (1..titles.len()).map(|place| display_width(title(place))).max().unwrap_or(0);
@@ -130,7 +134,7 @@ impl Table {
     }
 }
 
-/// Columns that the widest words of a column take.
+/// Returns the width of a column's widest entry.
 fn widest(rows: &[Vec<PaintedWords>], place: usize) -> usize {
     let entries = rows.iter().filter_map(|row| row.get(place));
     entries.map(|(_, words)| display_width(words)).max().unwrap_or(0)
@@ -159,7 +163,7 @@ impl<'a> Fitted<'a> {
             let widest = fitted.shown.iter_mut().filter(|(index, width)| {
                 let column = &columns[*index];
                 let may = !matches!(column.cut, Cut::Never | Cut::Drop | Cut::DropFirst);
-                // Where entries wrap, so does the title.
+                // In a wrapping column, the title wraps as well.
                 let least = match column.cut {
                     Cut::Wrap => NARROWEST_WRAPPED.min(display_width(&titles[*index])),
                     _ => display_width(&titles[*index]),
@@ -177,7 +181,7 @@ impl<'a> Fitted<'a> {
         widths.sum::<usize>().saturating_sub(self.table.gap)
     }
 
-    /// A row, on several lines if a column wraps.
+    /// Renders a row, on several lines if a column wraps.
     fn lines(&self, row: &[PaintedWords], style: &Style) -> Vec<String> {
         let cell = |(index, width): &(usize, usize)| {
             let text = row.get(*index).map_or("", |(_, text)| text.as_str());

@@ -1,27 +1,28 @@
-//! A stack as boxes, the host on top.
+//! A stack drawn as boxes, with the host on top.
 //!
-//! The model: a block is lines of equal width with a stem, the column at which a line from above joins it. A layer over
-//! one block stands with its stem over that of the block; over several it stands over their middle, and they side by
-//! side. What is too wide for the page is drawn as a tree instead.
+//! The model: a block consists of lines of equal width and has a stem, the column at which a line
+//! from above joins it. The stem of a layer above one block is aligned with the stem of that block.
+//! Several blocks are placed side by side, with the layer centred above them. A drawing that is too
+//! wide for the page is replaced by a tree.
 
 use crate::doc::Block;
 use crate::doc::layout::{display_width, pad_right, wrap};
 use kurabe_core::{Lang, Text, shown};
 use kurabe_sim::LayerSpec;
 
-/// Columns of text in a box, at most.
+/// Maximum width of the text in a box, in columns.
 const WIDEST_TEXT: usize = 30;
-/// Columns between blocks that stand side by side.
+/// Columns between blocks placed side by side.
 const GAP: usize = 2;
 
-/// Lines of equal width.
+/// Lines of equal width, with the column at which a line from above joins them.
 struct LineBlock {
     lines: Vec<String>,
     width: usize,
     stem: usize,
 }
 
-/// The drawing of a stack, and a tree for where it does not fit.
+/// Draws a stack as boxes, and as a tree for where the boxes don't fit.
 pub(super) fn draw(layers: &[LayerSpec]) -> Block {
     let trees = |lang| {
         let mut lines = Vec::new();
@@ -33,7 +34,7 @@ pub(super) fn draw(layers: &[LayerSpec]) -> Block {
     Block::Drawing { wide: both(&boxes), narrow: both(&trees) }
 }
 
-/// Name and what it is.
+/// Returns a layer's name and the title of its kind.
 fn words(layer: &LayerSpec, lang: Lang) -> (String, &'static str) {
     let (en, ja) = layer.kind.title;
     (shown::line(&layer.name), lang.pick(en, ja))
@@ -56,7 +57,7 @@ fn block(layers: &[LayerSpec], lang: Lang) -> Option<LineBlock> {
     Some(over(boxed(&texts, true), beside(below)))
 }
 
-/// A frame around texts; one with something below it has a stem at its lower edge.
+/// Draws a frame around texts. If `joined` is set, it has a stem at its lower edge.
 fn boxed(texts: &[String], joined: bool) -> LineBlock {
     let inner = texts.iter().map(|text| display_width(text)).max().unwrap_or(0) + 2;
     let stem = inner.div_ceil(2);
@@ -70,7 +71,8 @@ fn boxed(texts: &[String], joined: bool) -> LineBlock {
     LineBlock { lines, width: inner + 2, stem }
 }
 
-/// A block whose upper edge takes the line from above, with its count there, if there is one.
+/// Joins the upper edge of a block with the line from above, and writes the number of instances
+/// there, if any.
 fn counted(LineBlock { mut lines, mut width, stem }: LineBlock, count: Option<u64>) -> LineBlock {
     if let Some(first) = lines.first_mut() {
         let joined = |(column, c)| if column == stem && c == '─' { '┴' } else { c };
@@ -86,7 +88,7 @@ fn counted(LineBlock { mut lines, mut width, stem }: LineBlock, count: Option<u6
     LineBlock { lines, width, stem }
 }
 
-/// Blocks side by side under one line.
+/// Places blocks side by side under one line.
 fn beside(mut blocks: Vec<LineBlock>) -> LineBlock {
     if blocks.len() == 1 {
         return blocks.remove(0);
@@ -121,7 +123,7 @@ fn beside(mut blocks: Vec<LineBlock>) -> LineBlock {
     LineBlock { lines, width, stem }
 }
 
-/// A block over another, stem over stem.
+/// Places a block above another, with aligned stems.
 fn over(top: LineBlock, bottom: LineBlock) -> LineBlock {
     let stem = top.stem.max(bottom.stem);
     let shifted = |block: LineBlock| {
@@ -134,7 +136,7 @@ fn over(top: LineBlock, bottom: LineBlock) -> LineBlock {
     LineBlock { lines, width, stem }
 }
 
-/// Where boxes have no room: a layer a line, what stands below it further right.
+/// Draws a tree for where boxes don't fit: one line per layer, with the layers below it indented.
 fn tree(layers: &[LayerSpec], lead: &str, count: &str, lang: Lang, lines: &mut Vec<String>) {
     let Some((layer, rest)) = layers.split_first() else { return };
     let (name, title) = words(layer, lang);
@@ -181,7 +183,7 @@ mod tests {
 
     fn drawn(width: usize, lang: Lang) -> Vec<String> {
         let doc: Doc = [draw(&box_of_three())].into_iter().collect();
-        // Two columns stand before a drawing.
+        // A drawing is indented by two columns.
         let lines = doc.lines(&Style { lang, color: false, width: width + 2 });
         lines.iter().map(|line| line[2..].to_owned()).collect()
     }

@@ -1,4 +1,4 @@
-//! The words on a card, from the record alone.
+//! Text on a card, from the record alone.
 
 use super::paper::Tone;
 use crate::machine::environment::link;
@@ -9,12 +9,12 @@ use kurabe_core::{Text, number, profile::Statistic, quantity::format_bytes_decim
 use kurabe_explain::swept_axis;
 use kurabe_stats::DerivedFigure;
 
-/// The device, as a reader looks for it.
+/// Returns the name of the device as a reader knows it.
 pub(super) fn title(run: &RunRecord) -> Text {
     if let Some(model) = &run.header.model {
         return model.title.map(shown::line);
     }
-    // A path says less than the device below it, even without a model.
+    // A path says less than the device below it, even if the device's model is unknown.
     if let Some(name) = nameless(run).filter(|_| run.header.origin.is_none()) {
         return name.into();
     }
@@ -24,7 +24,7 @@ pub(super) fn title(run: &RunRecord) -> Text {
     }
 }
 
-/// The kernel's name of the one device below the run, if it tells no model.
+/// Returns the kernel's name of the single device below the run, if its model is unknown.
 fn nameless(run: &RunRecord) -> Option<String> {
     match run.header.environment.devices.as_slice() {
         [device] if device.model.is_none() => Some(format!("/dev/{}", shown::line(&device.name))),
@@ -32,7 +32,7 @@ fn nameless(run: &RunRecord) -> Option<String> {
     }
 }
 
-/// Link, file system, capacity; of a model its layers and what was changed.
+/// Returns link, file system and capacity, or for a model its layers and changed parameters.
 pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
     if let Some(of) = &run.header.model {
         return [vec![shown::line(&of.name).into()], model::facts(of)].concat();
@@ -56,19 +56,19 @@ pub(super) fn connection(run: &RunRecord) -> Vec<Text> {
     items.extend(kind.map(|kind| Text::same(shown::line(kind))));
     items.extend(environment.layers.iter().map(|layer| seen(&shown::line(layer))));
     if items.is_empty() {
-        // Nothing is known of what is below: then at least where it was.
+        // The device is unknown, so at least the path is shown.
         let name = Text::same(shown::line(run.header.target_name()));
         items.extend(Some(name).filter(|name| !name.is_empty() && *name != title(run)));
     }
     items
 }
 
-/// Profile, test size, direct or not, data, repetitions.
+/// Returns profile, test size, whether I/O is direct, and repetitions.
 pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
     let mut items: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
     if let Some(profile) = header.profile.as_ref().filter(|_| header.target.is_some()) {
-        // Without the data, for want of room.
+        // There is no room for the kind of data.
         items.extend(words::size_and_data(header).into_iter().take(2));
         items.push(words::repetitions(profile));
     }
@@ -79,7 +79,7 @@ pub(super) fn procedure(run: &RunRecord) -> Vec<Text> {
     items
 }
 
-/// Scores, and whatever casts doubt on the figures, the weightiest first.
+/// Returns scores and doubts about the figures, most important first.
 pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
     let scores = Text::join(scores(run), [" · "; 2]);
     let scores = (!scores.is_empty()).then_some(scores);
@@ -88,7 +88,7 @@ pub(super) fn remarks(run: &RunRecord) -> Vec<(Tone, Text)> {
     plain.chain(warnings).collect()
 }
 
-/// Scores and ratios; of a sweep from the lowest to the highest.
+/// Returns scores and ratios. For a sweep, each is a range from lowest to highest.
 fn scores(run: &RunRecord) -> Vec<Text> {
     let score = |DerivedFigure { name, value, .. }: DerivedFigure| {
         name.map(|name| format!("{name}: {}", derived::figure_words(value)))
@@ -120,7 +120,7 @@ fn status(run: &RunRecord) -> Option<Text> {
     })
 }
 
-/// Warnings of the run, and cells whose figures are not those of the storage.
+/// Returns the warnings of the run, and the cells whose figures are not those of the storage.
 fn doubts(run: &RunRecord) -> Vec<Text> {
     let mut doubts: Vec<Text> = Vec::new();
     let failed: u64 =
@@ -144,7 +144,7 @@ fn doubts(run: &RunRecord) -> Vec<Text> {
     doubts
 }
 
-/// Date, machine, system; of a model that the machine does not matter.
+/// Returns date, machine and system. For a model, says that the machine does not matter.
 pub(super) fn host(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
     let mut items = vec![Text::same(number::date_minute(header.measured_at()))];
@@ -162,7 +162,8 @@ pub(super) fn host(run: &RunRecord) -> Vec<Text> {
     items
 }
 
-/// What the figures are (of a curve, if they are drawn as one): statistic, and units that stand nowhere else.
+/// Explains the figures: the statistic, and units that appear nowhere else. `is_curve` says that a
+/// curve is shown instead of the table.
 pub(super) fn reading(run: &RunRecord, is_curve: bool) -> Vec<Text> {
     let mut items = Vec::new();
     if let Some(profile) = &run.header.profile {

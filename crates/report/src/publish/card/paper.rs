@@ -1,13 +1,13 @@
-//! What a card is drawn on: texts, bars and rules as SVG, in the colours of a theme.
+//! Drawing surface of a card: text, bars and rules as SVG, in the colours of a theme.
 
 use kurabe_chart::{Chart, Drawing, Theme, bold_has, escape, fit, text_width};
 use kurabe_core::shown;
 use std::fmt::Write;
 
-/// Fonts: the embedded one first, for browsers without it those with Japanese.
+/// Fonts: the embedded one first, then Japanese fonts for browsers that don't load it.
 const FONTS: &str = "'Noto Sans JP', 'Noto Sans CJK JP', 'Hiragino Sans', 'Yu Gothic UI', sans-serif";
 
-/// A part of the picture, in pixels.
+/// A rectangle of the picture, in pixels.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Area {
     pub(super) x: f64,
@@ -16,7 +16,7 @@ pub(super) struct Area {
     pub(super) height: f64,
 }
 
-/// Which side of a text its place is.
+/// Point of a text that its position refers to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Anchor {
     Start,
@@ -24,17 +24,17 @@ pub(super) enum Anchor {
     End,
 }
 
-/// What a text is, and so its colour.
+/// Purpose of a text, which determines its colour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Tone {
     Plain,
     Quiet,
     Warn,
-    /// A further line of a warning, without its sign.
+    /// A continuation line of a warning, without the sign.
     WarnRest,
 }
 
-/// Size, weight and place of a text.
+/// Size, weight and alignment of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
     size: f64,
@@ -56,7 +56,7 @@ impl Type {
         Self { anchor, ..self }
     }
 
-    /// Cut to a width in pixels.
+    /// Limits the text to a width in pixels. Longer text is cut.
     pub(super) fn within(self, width: f64) -> Self {
         Self { most: Some(width), ..self }
     }
@@ -70,7 +70,7 @@ struct Colours {
     warn: &'static str,
     track: &'static str,
     rule: &'static str,
-    /// Bars: reads, writes, everything else. Texts stand on them.
+    /// Bars of reads, writes, and everything else. Text is drawn on them.
     bars: [&'static str; 3],
 }
 
@@ -84,7 +84,7 @@ const LIGHT: Colours = Colours {
     bars: ["#9fd0f0", "#f6c48a", "#b7dfc4"],
 };
 
-// The ground is that of the charts, which lie on it.
+// The background must equal that of the charts, which are drawn on it.
 const DARK: Colours = Colours {
     ground: "#16191e",
     plain: "#f0f3f6",
@@ -95,7 +95,7 @@ const DARK: Colours = Colours {
     bars: ["#145b86", "#86500f", "#1f6b42"],
 };
 
-/// The picture as it grows.
+/// The picture under construction.
 pub(super) struct Paper {
     out: String,
     colours: &'static Colours,
@@ -126,10 +126,10 @@ impl Paper {
         }
     }
 
-    /// Words with their baseline at a place.
+    /// Draws text with its baseline at a position.
     pub(super) fn text(&mut self, x: f64, y: f64, form: Type, tone: Tone, words: &str) {
         let words = shown::line(words);
-        // Words in two weights look worse than words in one.
+        // A text in one weight looks better than a text in two.
         let bold = form.bold && bold_has(&words);
         let words = form.most.map_or(words.clone(), |most| fit(&words, form.size, bold, most));
         if words.is_empty() {
@@ -148,12 +148,12 @@ impl Paper {
         );
     }
 
-    /// The background of a bar.
+    /// Draws the background of a bar.
     pub(super) fn track(&mut self, area: Area) {
         self.rectangle(area, self.colours.track);
     }
 
-    /// A bar; `kind` is 0 for reads, 1 for writes, 2 for everything else.
+    /// Draws a bar. `kind` is 0 for reads, 1 for writes, 2 for everything else.
     pub(super) fn bar(&mut self, area: Area, kind: usize) {
         self.rectangle(area, self.colours.bars[kind % 3]);
     }
@@ -169,19 +169,19 @@ impl Paper {
         );
     }
 
-    /// A horizontal line.
+    /// Draws a horizontal line.
     pub(super) fn rule(&mut self, from: f64, to: f64, y: f64) {
         let colour = self.colours.rule;
         let _ = write!(self.out, "<path d=\"M{from:.1} {y:.1}H{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
 
-    /// A faint upright line.
+    /// Draws a faint vertical line.
     pub(super) fn tick(&mut self, x: f64, from: f64, to: f64) {
         let colour = self.colours.rule;
         let _ = write!(self.out, "<path d=\"M{x:.1} {from:.1}V{to:.1}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
 
-    /// Words in a frame, with their baseline at a place; gives the frame's width.
+    /// Draws text in a frame, with its baseline at a position. Returns the width of the frame.
     pub(super) fn badge(&mut self, x: f64, y: f64, size: f64, words: &str) -> f64 {
         let bold = bold_has(words);
         let width = text_width(words, size, bold) + 24.0;
@@ -195,7 +195,7 @@ impl Paper {
         width
     }
 
-    /// A triangle with an exclamation mark beside the line whose baseline this is.
+    /// Draws a triangle with an exclamation mark next to the line with this baseline.
     pub(super) fn warning_sign(&mut self, x: f64, y: f64) {
         let colour = self.colours.warn;
         let (top, left, right) = (y - 13.0, x, x + 16.0);
@@ -211,14 +211,15 @@ impl Paper {
         );
     }
 
-    /// A chart in an area, as large as it fits.
+    /// Draws a chart into an area, as large as it fits.
     pub(super) fn chart(&mut self, chart: &Chart, area: Area, theme: Theme) {
         let enlarged = |factor: f64| {
             let drawing = chart.draw_into((area.width / factor) as u32, area.height / factor, theme);
             let scale = (area.width / drawing.width_px).min(area.height / drawing.height_px);
             (drawing, scale, factor)
         };
-        // Drawn smaller and enlarged, as far as the height allows it, so that its words can be read on a card.
+        // Draws the chart smaller and enlarges it as far as the height allows, so that its text is
+        // readable on a card.
         let fits = |(_, scale, factor): &(Drawing, f64, f64)| *scale > factor * 0.98;
         let fitting = [1.3, 1.2, 1.1].into_iter().map(enlarged).find(fits);
         let (Drawing { svg, width_px, height_px }, scale, _) = fitting.unwrap_or_else(|| enlarged(1.0));

@@ -1,7 +1,8 @@
-//! The table on a card: cells as bars with their figure on them, reads beside writes.
+//! The table on a card: cells as bars with their figures on them, reads next to writes.
 //!
-//! The model: steps are rows and directions columns, as in the table of the run; times and what has no direction take
-//! the whole width below. Rates that differ much are drawn on a logarithmic scale with a line at each power of ten.
+//! The model: as in the table of the run, steps are rows and directions are columns. Times and
+//! cells without a direction take the full width below. Rates that differ widely are drawn on a
+//! logarithmic scale with a line at each power of ten.
 
 use super::paper::{Anchor, Area, Paper, Tone, Type};
 use crate::{run::figures::Figures, words};
@@ -9,20 +10,20 @@ use kurabe_chart::{bold_has, text_width, wrap};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Lang, imported::Quantity, number, profile::Statistic, text, workload::Direction};
 
-/// More rows than this are no table any more.
+/// Maximum number of rows of a table.
 pub(super) const MOST_ROWS: usize = 12;
-/// From this ratio of the highest to the lowest on the scale is logarithmic.
+/// Ratio of the highest to the lowest value from which the scale is logarithmic.
 const WIDE: f64 = 20.0;
 const LABEL_WIDTH: f64 = 262.0;
 const GAP: f64 = 14.0;
-/// Height of a heading and the numbers of a logarithmic scale below it.
+/// Height of a heading and of the labels of a logarithmic scale below it.
 const HEADING: f64 = 38.0;
 
-/// What stands in a place of the table.
+/// An entry of the table.
 pub(super) struct CardBar<'a> {
     figures: Figures<'a>,
     value: f64,
-    /// Below the figure.
+    /// Text below the figure.
     more: String,
 }
 
@@ -40,11 +41,11 @@ impl CardBar<'_> {
 pub(super) struct CardRow<'a> {
     label: String,
     entries: Vec<CardBar<'a>>,
-    /// Whether reads and writes stand side by side.
+    /// Whether reads and writes are side by side.
     paired: bool,
 }
 
-/// The rows of a run, in the order of its steps.
+/// Returns the rows of a run, in the order of its steps.
 pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow<'_>> {
     let statistic = run.header.statistic();
     let mut keyed: Vec<((u32, String), CardRow<'_>)> = Vec::new();
@@ -63,7 +64,7 @@ pub(super) fn rows(run: &RunRecord, lang: Lang) -> Vec<CardRow<'_>> {
             None => keyed.push((key, CardRow { label, entries: vec![entry], paired })),
         }
     }
-    // By direction first is the order of measuring, not of reading.
+    // Measurement goes direction by direction. The table is sorted by step, with paired rows first.
     keyed.sort_by_key(|((step, _), row)| (!row.paired, *step));
     keyed.into_iter().map(|(_, row)| row).collect()
 }
@@ -86,7 +87,7 @@ fn entry(cell: &Cell, statistic: Statistic, lang: Lang) -> Option<CardBar<'_>> {
     Some(CardBar { figures, value, more })
 }
 
-/// `±0.4 % · 76,260 IOPS · p99.9 412 µs`
+/// Returns the text below a figure: `±0.4 % · 76,260 IOPS · p99.9 412 µs`.
 fn more(figures: &Figures<'_>, lang: Lang) -> Vec<String> {
     let interval = || figures.interval().filter(|interval| interval != "±0 %");
     let which = figures.chosen().map(|words| words.line(lang)).or_else(interval);
@@ -104,7 +105,7 @@ fn more(figures: &Figures<'_>, lang: Lang) -> Vec<String> {
     items
 }
 
-/// Draws the rows into an area; those that do not fit are counted.
+/// Draws the rows into an area. Those that don't fit are counted.
 pub(super) fn draw(paper: &mut Paper, rows: &[CardRow<'_>], area: Area, lang: Lang) {
     let shown = &rows[..rows.len().min(MOST_ROWS)];
     if shown.is_empty() {
@@ -150,7 +151,8 @@ fn draw_paired(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64
     }
 }
 
-/// The bars of a direction, the scale over them, and then the figures over both; `area` is the first place.
+/// Draws the bars of a direction, then the lines of the scale, then the figures. `area` is the
+/// place of the first bar.
 fn draw_column(paper: &mut Paper, rows: &[&CardRow<'_>], direction: Direction, area: Area, scale: &BarScale) {
     let of_direction = |entry: &&CardBar<'_>| entry.direction() == Some(direction);
     let place =
@@ -203,9 +205,10 @@ fn label_rows(paper: &mut Paper, rows: &[&CardRow<'_>], area: Area, height: f64)
     let room = LABEL_WIDTH - 16.0;
     for (line, row) in rows.iter().enumerate() {
         let place = Area { y: area.y + line as f64 * height, height: height - 8.0, ..area };
-        // What tells rows apart often stands at the end of their names: two lines before anything is cut.
+        // The end of a name often distinguishes the rows, so it wraps to two lines before it is
+        // cut.
         let two = size.min((place.height - 4.0) / 2.4);
-        // All lines in one weight.
+        // All lines have the same weight.
         let bold = bold_has(&row.label);
         let (size, lines) = match text_width(&row.label, size, bold) > room && two >= 11.0 {
             true => (two, wrap(&row.label, two, false, room * 0.96, 2)),
@@ -233,7 +236,7 @@ fn draw_bar(paper: &mut Paper, entry: &CardBar<'_>, place: Area, scale: &BarScal
     paper.bar(Area { width: place.width * scale.share(entry.value), ..place }, kind);
 }
 
-/// The figure on a bar; with its unit where the heading does not tell it.
+/// Draws the figure on a bar, with its unit if the heading doesn't give it.
 fn draw_figure(paper: &mut Paper, entry: &CardBar<'_>, place: Area, with_unit: bool) {
     let size = (place.height * 0.44).clamp(13.0, 34.0);
     let two_lines = place.height >= 52.0 && !entry.more.is_empty();
@@ -252,7 +255,7 @@ fn draw_figure(paper: &mut Paper, entry: &CardBar<'_>, place: Area, with_unit: b
     }
 }
 
-/// Where the end of a bar lies.
+/// Scale of the bars.
 struct BarScale {
     low: f64,
     high: f64,
@@ -265,7 +268,7 @@ impl BarScale {
             .filter(|value| value.is_finite() && *value > 0.0)
             .fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), value| (low.min(value), high.max(value)));
         if low.is_finite() && high / low > WIDE {
-            // The lowest is seen, too.
+            // The bar of the lowest value must be visible.
             let decade = |value: f64| 10f64.powf(value);
             return Self {
                 low: decade((low * 0.7).log10().floor()),
@@ -276,7 +279,7 @@ impl BarScale {
         Self { low: 0.0, high: high * 1.05, logarithmic: false }
     }
 
-    /// The same without a logarithm: times are compared by their length.
+    /// Returns a linear scale. Times are compared by their length.
     fn linear(self) -> Self {
         if self.logarithmic { Self { low: 0.0, logarithmic: false, ..self } } else { self }
     }
@@ -289,7 +292,7 @@ impl BarScale {
         if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 }
     }
 
-    /// The powers of ten within a logarithmic scale, in MB/s.
+    /// Draws the powers of ten on a logarithmic scale, in MB/s.
     fn ticks(&self, mut draw: impl FnMut(f64, &str)) {
         if !self.logarithmic {
             return;
@@ -303,7 +306,7 @@ impl BarScale {
     }
 }
 
-/// Name, figure and what stands below it, of every place of the table.
+/// Returns name, figure and the text below it for every entry of the table.
 pub(super) fn main_figures(rows: &[CardRow<'_>], lang: Lang) -> Vec<(String, String, String)> {
     rows.iter()
         .flat_map(|row| row.entries.iter().map(move |entry| (row, entry)))

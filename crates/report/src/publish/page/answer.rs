@@ -1,10 +1,13 @@
-//! The answer in a sentence or a few, before any table: what one run found, or how runs compare.
+//! The summary in a few sentences, before any table: the result of one run, or the comparison of
+//! several.
 //!
-//! The model: of one run the figures that its profile derives, if it is there for them, the sentence that begins every output, and
-//! what reads suffer beside writes; of two the count of verdicts and the largest difference that is sure; of more which is the
-//! fastest, and which are faster or slower than the baseline. Nothing is said that the table does not hold.
+//! The model: for one run, the profile's derived figures if they are its purpose, the sentence that
+//! begins every output, and the effect of writes on reads. For two runs, the count of verdicts and
+//! the largest difference with a clear verdict. For more runs, the fastest one, and those that are
+//! faster or slower than the baseline. The summary contains nothing that isn't in the table.
 //!
-//! What a report says of stalls: of each run the cells in which a person would feel them.
+//! This file also has the report's section on stalls: for each run, the cells with perceptible
+//! stalls.
 
 use super::Report;
 use super::rows::CellRow;
@@ -23,7 +26,7 @@ use kurabe_core::{Text, number, text};
 use kurabe_stats::{Compared, Stutter, Verdict};
 
 impl Report<'_> {
-    /// The answer: sentences in the order of weight, as one text.
+    /// Returns the summary: sentences as one text, most important first.
     pub fn answer(&self) -> Text {
         Text::sentences(match self.pairs.as_slice() {
             [] => self.of_one(),
@@ -71,7 +74,7 @@ impl Report<'_> {
         sentences
     }
 
-    /// Stutter of each run, in sentences.
+    /// Describes the stutter of each run.
     pub(super) fn stutter(&self) -> Doc {
         let (mut doc, rows) = (Doc::new(), self.rows());
         let several = self.runs.len() > 1;
@@ -111,7 +114,7 @@ impl Report<'_> {
     }
 }
 
-/// What the reads of each mixed cell suffer, the worst first.
+/// Describes the effect of writes on the reads of each mixed cell, the largest effect first.
 pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
     let sentence = |(cell, beside)| {
         let (name, words) = (Text::same(words::label(cell).en), reads_beside_words(&beside));
@@ -120,7 +123,7 @@ pub(super) fn beside_writes(record: &RunRecord) -> Vec<Text> {
     reads_beside(record).into_iter().map(sentence).collect()
 }
 
-/// The largest difference that is sure.
+/// Describes the largest difference with a clear verdict.
 fn largest(rows: &[CellRow<'_>]) -> Option<Text> {
     let compared = rows.iter().filter_map(|row| Some((&row.name, row.compared(1)?)));
     let sure = |(_, one): &(&Text, &Compared)| matches!(one.verdict, Verdict::Faster | Verdict::Slower);
@@ -136,10 +139,11 @@ fn largest(rows: &[CellRow<'_>]) -> Option<Text> {
     ))
 }
 
-/// Runs of one outcome that are named; more are counted.
+/// Maximum number of runs with the same outcome that are named. The others are counted.
 const NAMED: usize = 4;
 
-/// Which runs are faster or slower than the baseline, by whether all their sure cells agree.
+/// Groups the runs by their outcome compared with the baseline: only faster cells, only slower
+/// ones, both, no difference, or not clear yet.
 fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
     let outcome = |pair: &Pair| {
         let verdicts: Vec<Verdict> =
@@ -177,7 +181,7 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
     )
 }
 
-/// `write SEQ 1 MiB: freezes for …`
+/// Describes the stutter of a cell, as in `write SEQ 1 MiB: freezes for …`.
 fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
     let cell = &row.name;
     let silence = match stutter.longest_silence_ns {
@@ -190,7 +194,8 @@ fn sentence(row: &CellRow<'_>, felt: &Text, stutter: &Stutter) -> Text {
     text!("{cell}: {felt}{silence}", "{cell}: {felt}{silence}"; cell, felt, silence)
 }
 
-/// That no stall can be felt, and if so, that operations are slow all the same.
+/// Says that no stall is perceptible, and mentions the slowest operation if operations are slow
+/// nevertheless.
 fn no_stall(rows: &[CellRow<'_>]) -> Text {
     let cells = rows.iter().flat_map(|row| row.entries.iter().flatten()).map(|entry| entry.figures.cell);
     longest_operation_ns(cells).map_or_else(

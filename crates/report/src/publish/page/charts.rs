@@ -1,8 +1,8 @@
-//! The charts of a report: in the page as they are, and the main one as a picture of its own.
+//! The charts of a report, on the page and as a separate picture of the main chart.
 //!
-//! The model: what can be drawn of the runs decides `pictures`; the page shows it in that order, the colours follow the
-//! reader's system unless they are fixed. The main picture is the ratios where two runs are held against each other, else
-//! the first that there is.
+//! The model: `pictures` decides which charts can be drawn of the runs, and the page shows them in
+//! that order. The colours follow the reader's system unless the theme is fixed. The main chart is
+//! the forest plot if two runs are compared, otherwise the first chart.
 
 use super::Report;
 use crate::doc::{Block, Doc, Paragraph, Purpose};
@@ -11,11 +11,12 @@ use kurabe_chart::Theme;
 use kurabe_core::record::RunRecord;
 use kurabe_core::{ErrorKind, Lang, Result, text};
 
-/// Width of a picture of its own.
+/// Width of a separate picture.
 const PICTURE_WIDTH_PX: u32 = 1000;
-/// More runs than this in one chart cannot be told apart: the page draws the first of them.
+/// Maximum number of runs in the page's charts. More could not be distinguished.
 const DRAWN_RUNS: usize = 8;
-/// More charts than this are folded, so that the reasons below them are found.
+/// Maximum number of expanded charts. The others are collapsed, so that the reasons below them are
+/// easy to find.
 pub(super) const SHOWN: usize = 3;
 
 impl Report<'_> {
@@ -24,13 +25,13 @@ impl Report<'_> {
         pictures(&drawn, self.pairs.first().filter(|_| self.pairs.len() == 1), lang)
     }
 
-    /// The pictures in English and in Japanese.
+    /// Returns the pictures in English and in Japanese.
     pub(super) fn pictures(&self) -> Vec<[Picture; 2]> {
         let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| self.pictures_in(lang));
         english.into_iter().zip(japanese).map(|(one, other)| [one, other]).collect()
     }
 
-    /// The charts of the page, of which some stand behind a title.
+    /// Returns the charts of the page, some of them collapsed.
     pub(super) fn charts(&self, pictures: &[[Picture; 2]]) -> Doc {
         let mut doc = Doc::new();
         if self.runs.len() > DRAWN_RUNS && !pictures.is_empty() {
@@ -51,10 +52,12 @@ impl Report<'_> {
         doc
     }
 
-    /// The first chart of a name (one of [`crate::PICTURE_NAMES`]), or the main one, as SVG.
+    /// Returns the first chart with the given name (one of [`crate::PICTURE_NAMES`]), or the main
+    /// chart, as SVG.
     ///
     /// # Errors
-    /// When no run has the data for it.
+    ///
+    /// Returns an error if no run has the data for the chart.
     pub fn picture(&self, name: Option<&str>, theme: Theme) -> Result<String> {
         let pictures = self.pictures_in(self.lang);
         let named = |name: &str| pictures.iter().find(|picture| picture.name == name);

@@ -1,7 +1,9 @@
-//! A line for each cell of each run, with its ratio to the baseline: for spreadsheets and scripts (RFC 4180, CRLF).
+//! A line for each cell of each run, with its ratio to the baseline, for spreadsheets and scripts
+//! (RFC 4180, CRLF).
 //!
-//! The model: every line has the same columns, in base units (bytes per second, ns, shares); what is not known is empty,
-//! never 0. The baseline's own lines have no ratio. Single repetitions are in `kurabe export --format csv`.
+//! The model: every line has the same columns, in base units (bytes per second, ns, shares). An
+//! unknown value is empty, never 0. The baseline's own lines have no ratio. Single repetitions are
+//! in `kurabe export --format csv`.
 
 use super::Report;
 use super::rows::{CellRow, RunCell};
@@ -21,7 +23,7 @@ struct ReportRow<'a> {
     entry: &'a RunCell<'a>,
 }
 
-/// The columns.
+/// Returns the columns.
 fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 32] {
     [
         ("run_id", |line| line.run.header.id.clone()),
@@ -60,7 +62,7 @@ fn columns<'a>() -> [CsvColumn<ReportRow<'a>>; 32] {
 }
 
 impl Report<'_> {
-    /// The table.
+    /// Returns the table as CSV.
     pub fn csv(&self) -> String {
         let rows = self.rows();
         let lines = self.runs.iter().enumerate().flat_map(|(index, run)| {
@@ -81,7 +83,7 @@ impl ReportRow<'_> {
         }
     }
 
-    /// Block size in bytes, operations in flight or threads.
+    /// Returns block size in bytes, operations in flight or threads, by index.
     fn shape(&self, index: usize) -> String {
         match self.row.key {
             CellKey::Io { block_bytes, iodepth, threads, .. } => {
@@ -91,7 +93,7 @@ impl ReportRow<'_> {
         }
     }
 
-    /// The mean that runs are compared by, if the cell measures one of these.
+    /// Returns the mean by which runs are compared, if the cell has one of these measures.
     fn mean(&self, measures: &[Measure]) -> String {
         number(self.entry.mean.filter(|_| measures.contains(&self.row.measure)))
     }

@@ -1,15 +1,16 @@
-//! What a report says, from its heading to the environment of its runs.
+//! Content of a report, from the title to the test environment of its runs.
 //!
-//! The model: the answer, the table, the charts, why, the stutter, what else differed, how it was measured, on what, and
-//! what to mind. Of several runs, method and environment are folded by run.
+//! The model: the summary, the table, the charts, the reasons, the stutter, the other differences,
+//! the procedure, the test environment, and the warnings. For several runs, procedure and
+//! environment are collapsed, one part per run.
 //!
-//! How a run was measured, as key and words: what a reader needs to repeat it.
+//! The procedure of a run is given as keys and values that a reader needs to repeat the run.
 //!
 //! # To add a section of the report
 //!
-//! - Write a function that makes a `Doc` of records, without any format, and add its line to `Report::body`, which decides
-//!   its id, title and place. An empty `Doc` leaves the section out.
-//! - `extent.rs` says what is dropped from a page that is too large.
+//! - Write a function that creates a `Doc` from records, independent of the format. Add a line to `Report::body`, which
+//!   determines the section's id, title and place. A section with an empty `Doc` is omitted.
+//! - `extent.rs` determines what is left out of a page that is too large.
 
 use super::Report;
 use super::extent::Extent;
@@ -29,13 +30,14 @@ use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_core::{Text, number, shown, text};
 use kurabe_explain::LimitKind;
 
-/// Runs that are named in the head of a report; more are counted.
+/// Maximum number of runs named in the head of a report. The others are counted.
 const NAMED: usize = 8;
-/// Of so many runs the page itself says why; of more what is folded does.
+/// Maximum number of runs for which the page has a section with reasons. With more runs, the
+/// collapsed parts give them.
 const TOLD_WHY: usize = 2;
 
 impl Report<'_> {
-    /// Heading, runs, answer, and that there are warnings.
+    /// Returns the title, the runs, the summary, and a notice if there are warnings.
     pub fn head_doc(&self) -> Doc {
         let mut doc = Doc::new();
         doc.heading(2, self.title());
@@ -63,7 +65,8 @@ impl Report<'_> {
         doc.push_all(self.warnings()).done()
     }
 
-    /// That there are warnings, of which kinds, and where they stand.
+    /// Returns a notice with the number and kinds of warnings, linked to their section. `None` if
+    /// there are no warnings.
     fn warnings(&self) -> Option<Paragraph> {
         let warns = |remark: &Remark| remark.role == Role::Warn;
         let (mut warned, mut count, mut kinds) = (0, 0, Vec::new());
@@ -91,7 +94,7 @@ impl Report<'_> {
         Some(Paragraph::new(words).role(Role::Warn).used_as(Purpose::Notice).link(section))
     }
 
-    /// Everything below the head.
+    /// Returns everything below the head.
     pub(super) fn body(&self, pictures: &[[Picture; 2]]) -> Doc {
         let mut results = Doc::of(self.main_table());
         let notes = match self.runs.as_slice() {
@@ -112,7 +115,8 @@ impl Report<'_> {
             ("why", text!("Why", "理由"), self.why()),
         ];
         if matches!(self.runs.as_slice(), [run] if !sweep::findings(run).is_empty()) {
-            // A sweep is for its curves and what they show; the cells below are their points.
+            // The curves and findings are the purpose of a sweep. The cells in the table are only
+            // their points.
             sections.rotate_left(1);
         }
         for (id, title, section) in sections {
@@ -126,7 +130,7 @@ impl Report<'_> {
         doc.append(self.of_runs()).done()
     }
 
-    /// How the table of a comparison is read.
+    /// Explains how to read the table of a comparison.
     fn reading(&self) -> Vec<Text> {
         let margin = self.pairs.first().map_or(0.0, |pair| pair.margin * 100.0);
         let margin = format!("{} %", (margin * 100.0).round() / 100.0);
@@ -161,8 +165,9 @@ impl Report<'_> {
         notes
     }
 
-    /// Why the cells are as fast as they are: of one run in full, of two and of many cells the most telling sentence of
-    /// each. Of more runs it stands in what is folded.
+    /// Explains the performance of the cells: in full for a single run, and by the most important
+    /// sentence of each cell for two runs or many cells. With more runs, the collapsed parts have
+    /// it.
     fn why(&self) -> Doc {
         let (mut doc, several) = (Doc::new(), self.runs.len() > 1);
         for (run, name) in self.runs.iter().zip(&self.names).filter(|_| self.runs.len() <= TOLD_WHY) {
@@ -189,7 +194,8 @@ impl Report<'_> {
         doc
     }
 
-    /// Method, environment and notices: of one run in sections, of several folded by run.
+    /// Returns procedure, environment and notices: in sections for a single run, otherwise in a
+    /// collapsed part for each run.
     fn of_runs(&self) -> Doc {
         let mut doc = Doc::new();
         if let [run] = self.runs.as_slice() {
@@ -209,7 +215,7 @@ impl Report<'_> {
         Doc::new().section("runs", title, doc).done()
     }
 
-    /// Everything of one of several runs.
+    /// Returns the collapsed part of one of several runs.
     fn of_run(&self, index: usize) -> Doc {
         let (mut doc, run) = (Doc::new(), self.runs[index]);
         let pair = index.checked_sub(1).and_then(|index| self.pairs.get(index));
@@ -241,7 +247,7 @@ impl Report<'_> {
     }
 }
 
-/// The most telling sentence of each cell.
+/// Returns the most important sentence of each cell.
 fn first_reasons(reasons: &[Reasons]) -> Doc {
     let first = reasons.iter().filter_map(|(cell, sentences)| {
         let sentence = sentences.first()?;
@@ -259,7 +265,7 @@ fn fairness(pairs: &[Pair], about: &[String]) -> Doc {
     })
 }
 
-/// What a difference of a weight can do.
+/// Describes the possible effect of a difference with this weight.
 fn weight(weight: Weight) -> Text {
     match weight {
         Weight::Decisive => text!("may make the figures incomparable", "比較を損なうおそれ"),
@@ -268,7 +274,7 @@ fn weight(weight: Weight) -> Text {
     }
 }
 
-/// How a run was measured.
+/// Describes the procedure of a run.
 fn of_method(run: &RunRecord) -> Doc {
     let mut doc = Doc::of(Fields::from(fields(run)));
     if let Some(command) = again(run) {
@@ -277,19 +283,19 @@ fn of_method(run: &RunRecord) -> Doc {
     doc
 }
 
-/// Remarks of a run.
+/// Returns the notices of a run.
 fn of_notices(run: &RunRecord) -> Doc {
     let paragraph =
         |remark: &Remark| Paragraph::new(remark.words()).role(remark.role).used_as(Purpose::Notice);
     notices(run).iter().map(paragraph).collect()
 }
 
-/// Flags of a command line that say where kurabe kept or showed something, and change nothing of the measurement; those
-/// with `true` take a word.
+/// Options that only say where kurabe stores or shows something, and don't affect the measurement.
+/// Those with `true` take a value.
 const ABOUT_OUTPUT: [(Mention, bool); 5] =
     [(DB, true), (LANG, true), (JSON, false), (QUIET, false), (Mention::Shell("-q"), false)];
 
-/// Profile, statistic, sizes, times, versions, and the command line that repeats it.
+/// Returns profile, statistic, sizes, times and versions.
 fn fields(record: &RunRecord) -> Vec<Field> {
     let header = &record.header;
     let mut fields: Vec<Field> = Vec::new();
@@ -318,13 +324,14 @@ fn fields(record: &RunRecord) -> Vec<Field> {
     filled(fields)
 }
 
-/// What a run stood on. Version and command line are part of the method.
+/// Returns the test environment of a run, without the version, which is part of the procedure.
 fn of_environment(record: &RunRecord) -> Doc {
     let fields = environment::fields(record).into_iter().filter(|(key, _)| key.en != "kurabe");
     Doc::of(Fields::from(fields.collect::<Vec<_>>()))
 }
 
-/// The command line that measures in the same way; of another tool's run the profile that does.
+/// Returns the command line that repeats the measurement. For another tool's run, it uses the
+/// equivalent profile.
 fn again(record: &RunRecord) -> Option<String> {
     if let Some(origin) = &record.header.origin {
         let profile = origin.profile.as_deref()?;
@@ -345,14 +352,15 @@ fn again(record: &RunRecord) -> Option<String> {
     (words.len() > 1).then(|| words.join(" "))
 }
 
-/// What must be known to read the table: how the run ended, what ± is, what kurabe did not measure.
+/// Returns the notes needed to read the table: how the run ended, the meaning of ±, and what kurabe
+/// did not measure.
 fn footnotes(record: &RunRecord) -> Vec<Text> {
     let mut notes = remarks::status(record);
     notes.append(remarks::footnotes(record, &RunTable::of(record)));
     notes.paragraphs()
 }
 
-/// Remarks of a run, each once; why it failed first.
+/// Returns the distinct notices of a run. The reason for a failure comes first.
 fn notices(record: &RunRecord) -> Vec<Remark> {
     let mut notices: Vec<Remark> = Vec::new();
     if record.status == RunStatus::Failed {
@@ -368,14 +376,14 @@ fn notices(record: &RunRecord) -> Vec<Remark> {
     notices
 }
 
-/// A cell, and why it is as fast as it is.
+/// A cell, and the reasons for its performance.
 type Reasons = (Text, Vec<Text>);
 
-/// Why each cell of a run is as fast as it is, where that is known: of a model by its account of time, of a device by what
-/// the record tells from outside. Cells of which nothing is known are named together.
+/// Explains the performance of each cell, if it is known: for a model by its time account, for a
+/// device by the observations in the record. Cells without an explanation are named together.
 fn why(record: &RunRecord) -> Vec<Reasons> {
     let (mut reasons, mut unknown) = (Vec::new(), Vec::new());
-    // Without an operation that was completed there is nothing to explain.
+    // A run without a completed operation has nothing to explain.
     for one in why::explain(record, None).unwrap_or_default() {
         let cell = words::cell(&record.cells[one.number - 1]);
         let mut sentences = match (one.sentences, one.limit.kind) {

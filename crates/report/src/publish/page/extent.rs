@@ -1,7 +1,8 @@
-//! How much a page holds. A page of many runs, or of long sweeps, would be too large to open and to attach, so what is
-//! least missed is left out first; each page says what that was.
+//! Size limit of a page. A page of many runs or long sweeps would be too large to open and to
+//! attach, so the least important parts are left out first. Each page says what was left out.
 //!
-//! The records of a report: in its page, as far as they fit, and in its JSON.
+//! The records of a report are embedded in the page as far as they fit, and are included in its
+//! JSON.
 
 use super::{Embedded, Report};
 use crate::compare::facts::no_json;
@@ -17,29 +18,29 @@ use kurabe_core::{
 use kurabe_store::{ExportedRun, REPORT_VERSION, export_bundle, export_packed_bundle};
 use serde::Serialize;
 
-/// A page larger than this is slow to open and too large for most places that take attachments.
+/// Maximum size of a page. A larger one is slow to open and exceeds most limits for attachments.
 pub const MOST_PAGE_BYTES: usize = 3_000_000;
-/// What stands in a page behind the records and around them: its script and the foot.
+/// Bytes reserved for the parts of a page around and after the records: its script and its footer.
 pub(super) const ROOM_BEHIND_BYTES: usize = 20_000;
 
-/// A page with what it lacks.
+/// A page, with a list of what was left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The page.
     pub html: String,
-    /// What was left out to keep it small, a sentence each.
+    /// What was left out to keep the page small, one sentence each.
     pub left_out: Vec<Text>,
 }
 
-/// What a page holds besides its answer and its main table, from all to little.
+/// Parts of a page in addition to the summary and the main table, from all to few.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Extent {
     /// Everything.
     #[default]
     Whole,
-    /// The charts that stand open, none that is folded.
+    /// Only the expanded charts.
     FirstCharts,
-    /// Of each run one table: that against the baseline, which holds its figures, too; and no hints in the main table.
+    /// One table per run: the comparison with the baseline, which includes the run's figures. The
+    /// main table has no tooltips.
     OneTable,
     /// No tables of single runs.
     MainTable,
@@ -50,7 +51,8 @@ impl Extent {
 }
 
 impl Report<'_> {
-    /// The page. When all else is written, `records` is asked with the bytes so far what to embed.
+    /// Renders the page. `records` is called last, with the size of the page so far, and returns
+    /// the records to embed.
     pub fn html(&self, theme: Theme, records: impl FnOnce(usize) -> Embedded) -> Page {
         let pictures = self.pictures();
         let mut report = self.clone();
@@ -69,14 +71,14 @@ impl Report<'_> {
         Page { html: html.finish(), left_out }
     }
 
-    /// That charts are missing.
+    /// Says that charts are missing. `None` if none are.
     pub(super) fn charts_left_out(&self, charts: usize) -> Option<Text> {
         let more = charts.checked_sub(super::charts::SHOWN).filter(|more| *more > 0)?;
         let what = text!("{more} more charts", "残りのグラフ {more} 点");
         (self.extent >= Extent::FirstCharts).then(|| left_out(&what, REPORT))
     }
 
-    /// That tables of single runs are missing.
+    /// Says that tables of single runs are missing. `None` if none are.
     pub(super) fn tables_left_out(&self) -> Option<Text> {
         let what = match self.extent {
             Extent::Whole | Extent::FirstCharts => return None,
@@ -93,7 +95,8 @@ impl Report<'_> {
         self.runs.iter().map(|run| (*run).clone())
     }
 
-    /// The records as JSON that fits into a page of so many bytes: as they are; packed; without what is longest; none.
+    /// Returns the records as JSON that fits into a page of this size: complete, packed, without
+    /// the longest parts, or none.
     pub fn records(&self, page_bytes: usize) -> Embedded {
         let most_bytes = MOST_PAGE_BYTES.saturating_sub(page_bytes + ROOM_BEHIND_BYTES);
         let whole = [export_bundle, export_packed_bundle].into_iter();
@@ -121,10 +124,11 @@ impl Report<'_> {
         whole.chain(thinner).find(|embedded| embedded.json.len() <= most_bytes).unwrap_or(none)
     }
 
-    /// Answer, comparisons and records, in the form that is read back.
+    /// Returns summary, comparisons and records as JSON that kurabe can import again.
     ///
     /// # Errors
-    /// When a comparison cannot be written as JSON.
+    ///
+    /// Returns an error if a comparison can't be written as JSON.
     pub fn json(&self) -> Result<String> {
         #[derive(Serialize)]
         struct Reported<'a> {
@@ -146,7 +150,8 @@ impl Report<'_> {
     }
 }
 
-/// That something is missing to keep a report small, and which command has it, of a single run.
+/// Says that something is missing to keep a report small, and which command shows it for a single
+/// run.
 fn left_out(what: &Text, command: Mention) -> Text {
     let most = number::fixed(MOST_PAGE_BYTES as f64 / 1e6, 0);
     text!(
@@ -156,7 +161,8 @@ fn left_out(what: &Text, command: Mention) -> Text {
     )
 }
 
-/// A record without what makes it large. It says so, wherever it is taken in again.
+/// Returns a record without its large parts and with a notice that says so, which is kept when the
+/// record is imported.
 fn thinned(mut run: RunRecord, latencies_too: bool, remark: &Text) -> RunRecord {
     for cell in &mut run.cells {
         for repetition in &mut cell.repetitions {

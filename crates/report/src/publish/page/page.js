@@ -1,7 +1,8 @@
 'use strict';
 (() => {
-  // Tables: a click on a title sorts by it, largest first where it holds numbers; a third one brings the first order back.
-  // One listener for all, so that tables that come later sort, too.
+  // Tables: a click on a column heading sorts by it, numbers in descending order first. A third
+  // click restores the original order. One listener on the document also covers tables that are
+  // added later.
   const orders = new WeakMap();
   document.addEventListener('click', (event) => {
     const head = event.target.closest('table.sorts thead button')?.closest('th');
@@ -28,7 +29,7 @@
       };
       rows.sort((a, b) => {
         const [one, two] = [key(a), key(b)];
-        // What has no value stands last in either order.
+        // Rows without a value come last in either order.
         if (one === null || two === null) return (one === null) - (two === null);
         return sign * (numbers ? one - two : one.localeCompare(two, document.documentElement.lang, { numeric: true }));
       });
@@ -36,14 +37,14 @@
     body.append(...rows);
   });
 
-  // Values: what a mark of a chart or a figure of a table says, beside the pointer.
+  // Tooltips: the description of a chart's mark or of a table's figure, next to the pointer.
   const tip = document.getElementById('tip');
   const words = (target) => {
     for (let node = target; node instanceof Element && node !== document.body; node = node.parentElement) {
       if (node.dataset.tip) return node.dataset.tip;
       const title = [...node.children].find((child) => child.localName === 'title');
       if (title && node.localName !== 'svg') {
-        // Taken over, so that the browser does not show it a second time.
+        // The title is moved, so that the browser does not show it as well.
         node.dataset.tip = title.textContent;
         node.setAttribute('aria-label', title.textContent);
         title.remove();
@@ -68,7 +69,7 @@
   document.addEventListener('pointerdown', show);
   document.addEventListener('scroll', () => { if (tip) tip.hidden = true; }, true);
 
-  // Paper cannot be unfolded.
+  // Collapsed parts must be expanded for printing.
   let folded = [];
   addEventListener('beforeprint', () => {
     folded = [...document.querySelectorAll('details:not([open])')];

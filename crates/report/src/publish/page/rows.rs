@@ -1,8 +1,10 @@
-//! The cells of all runs of a report as one table: a row for each cell, an entry for each run that has it.
+//! The cells of all runs of a report as one table: a row for each cell, an entry for each run that
+//! has it.
 //!
-//! The model: cells meet as they do in a comparison. The first run is the baseline; its cells come first and in its
-//! order, then what only the others have. Of one run the figure is by its profile's statistic; of several it is the mean
-//! of the repetitions, because that is what their ratio is made of.
+//! The model: cells are matched as in a comparison. The cells of the first run, the baseline, come
+//! first in their order, followed by those that only other runs have. A single run shows its
+//! profile's statistic. Several runs show the mean of the repetitions, because their ratio is based
+//! on it.
 
 use super::Report;
 use crate::compare::facts::note;
@@ -17,45 +19,45 @@ use std::collections::HashMap;
 
 /// A cell of one run.
 pub(super) struct RunCell<'a> {
-    /// What it comes to.
+    /// The figures of the cell.
     pub(super) figures: Figures<'a>,
-    /// Values that runs are compared by, and their mean, in bytes per second or ns.
+    /// Number of values by which runs are compared, and their mean, in bytes per second or ns.
     pub(super) compared_values: usize,
     pub(super) mean: Option<f64>,
-    /// The figure that is shown, in the same unit.
+    /// The displayed figure, in the same unit.
     pub(super) value: Option<f64>,
-    /// Its stutter, if kurabe measured it.
+    /// The stutter, if kurabe measured it.
     pub(super) stutter: Option<Stutter>,
-    /// Against the baseline; nothing of the baseline itself.
+    /// Comparison with the baseline. `None` for the baseline itself.
     pub(super) against: Option<&'a ComparedCell>,
 }
 
 /// A cell of several runs.
 pub(super) struct CellRow<'a> {
-    /// What it is.
+    /// Key of the cell.
     pub(super) key: CellKey,
-    /// What its figures tell.
+    /// Measure of the figures.
     pub(super) measure: Measure,
-    /// Its name in the first run that has it.
+    /// Name in the first run that has the cell.
     pub(super) name: Text,
-    /// In the order of the runs.
+    /// Entries in the order of the runs.
     pub(super) entries: Vec<Option<RunCell<'a>>>,
 }
 
 impl<'a> CellRow<'a> {
-    /// A value of this row with its unit.
+    /// Returns a value of this row with its unit.
     pub(super) fn figure(&self, value: f64) -> Figure {
         number::measured(self.measure, value)
     }
 
-    /// How the entry of a run compares with the baseline's.
+    /// Returns the comparison of a run's entry with the baseline's.
     pub(super) fn compared(&self, index: usize) -> Option<&'a Compared> {
         self.entries.get(index)?.as_ref()?.against?.compared.as_ref()
     }
 }
 
 impl Report<'_> {
-    /// The rows of its runs, of which each but the first is compared with the first.
+    /// Returns the rows. Each run but the first is compared with the first.
     pub(super) fn rows(&self) -> Vec<CellRow<'_>> {
         let mut rows: Vec<CellRow<'_>> = Vec::new();
         let mut places: HashMap<(CellKey, Measure), usize> = HashMap::new();

@@ -1,4 +1,5 @@
-//! Tables of a report: of one run its cells with latencies and stalls, of two their ratio, of more a column or a row each.
+//! Tables of a report: for one run, its cells with latencies and stalls; for two, their ratio; for
+//! more, a column or a row per run.
 
 use super::Report;
 use super::extent::Extent;
@@ -12,11 +13,11 @@ use kurabe_compare::{ComparedCell, Pair, subject};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::{Compared, DerivedFigure, Estimate};
 
-/// Up to this many runs stand side by side; of more, each has a row of its own.
+/// Maximum number of runs shown side by side. With more, each has a row.
 const SIDE_BY_SIDE: usize = 6;
 
 impl Report<'_> {
-    /// The main table.
+    /// Returns the main table.
     pub(super) fn main_table(&self) -> Table {
         let caption = text!("Results", "結果");
         match self.pairs.as_slice() {
@@ -27,7 +28,7 @@ impl Report<'_> {
         }
     }
 
-    /// The figures of one run: of each cell its figure, latencies and stalls.
+    /// Returns the table of one run, with figure, latencies and stalls of each cell.
     pub(super) fn table_of_one(&self, caption: &Text, index: usize) -> Table {
         let run = self.runs[index];
         let alone = self.of_part(vec![run], vec![self.names[index].clone()], Vec::new());
@@ -35,7 +36,7 @@ impl Report<'_> {
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
         columns.push(Column::right(text!("Longest", "最長")));
         columns.push(Column::right(text!("Stalls", "停滞")));
-        // What a profile derives is what it is there for.
+        // Derived figures come first, because they are the purpose of the profile.
         let derived_row = |DerivedFigure { name, value, meaning, .. }: DerivedFigure| {
             let figure = Entry::number(derived::figure_words(value), value).role(Role::Strong);
             let mut entries = vec![name.into(), figure];
@@ -48,7 +49,8 @@ impl Report<'_> {
         Table::new(columns, rows).without_blanks_from(2).on_page(caption, TableForm::Cards)
     }
 
-    /// Two runs: both figures, their ratio with its interval, the verdict in words.
+    /// Returns the table of two runs: both figures, their ratio with its interval, and the verdict
+    /// in words.
     pub(super) fn table_of_two(&self, caption: &Text, pair: &Pair) -> Table {
         let both = text!("○ baseline ● other, from 0", "○ 基準 ● 相手(左端は 0)");
         let ratio = Column::untitled().under(text!("slower ← 1 → faster", "遅い ← 1 → 速い"));
@@ -76,7 +78,7 @@ impl Report<'_> {
         table.table().on_page(caption, TableForm::Cards)
     }
 
-    /// A few runs: a row for each cell, a column for each run.
+    /// Returns the table of a few runs: a row for each cell, a column for each run.
     fn side_by_side(&self, caption: &Text) -> Table {
         let mut table = Table::of(self.rows()).left(text!("Cell", "項目"), |row| row.name.clone());
         for (index, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
@@ -87,7 +89,7 @@ impl Report<'_> {
         table.table().on_page(caption, TableForm::Sorts)
     }
 
-    /// Many runs: a row for each run, a column for each cell.
+    /// Returns the table of many runs: a row for each run, a column for each cell.
     fn row_each(&self, caption: &Text) -> Table {
         let with_hints = self.extent < Extent::OneTable;
         let mut table = Table::of(0..self.runs.len()).left(text!("Run", "測定"), |index| {
@@ -123,7 +125,7 @@ fn one_row(row: &CellRow<'_>, entry: &RunCell<'_>) -> Vec<Entry> {
     ]
 }
 
-/// What stands below a figure: its interval; where the figure is not the mean what it is, and the mean.
+/// Returns the text below a figure: its interval, and the mean if the figure is another statistic.
 fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
     if let Some(imported) = &entry.figures.cell.imported {
         return crate::run::imported::first_remark(imported);
@@ -137,7 +139,7 @@ fn beside(row: &CellRow<'_>, entry: &RunCell<'_>) -> Text {
         let mean = row.figure(mean.mean);
         words.push(text!("mean {mean}", "平均 {mean}"));
     }
-    // Equal repetitions of a model have no spread.
+    // Identical repetitions of a model have no spread.
     let spread = figures.mean.and_then(|mean| mean.half_width).is_some_and(|half| half > 0.0);
     words.extend(figures.interval().filter(|_| spread).map(Text::from));
     words.extend(figures.doubts());
@@ -148,7 +150,7 @@ fn drawn(marks: Option<Marks>) -> Entry {
     Entry { shown: marks.map_or_else(EntryBody::default, EntryBody::Marks), ..Entry::default() }
 }
 
-/// Both sides of a row with the intervals of their means, on a scale from 0 that is the row's own.
+/// Draws both sides of a row with the intervals of their means, on a scale from 0 for this row.
 fn both_sides(row: &CellRow<'_>) -> Option<Marks> {
     let dot = |entry: &RunCell<'_>| {
         let half = entry.figures.mean.and_then(|mean| mean.half_width).unwrap_or(0.0);
@@ -160,13 +162,14 @@ fn both_sides(row: &CellRow<'_>) -> Option<Marks> {
         .then(|| Marks { dots: dots.into_iter().map(|dot| dot.map(|end| end / most)).collect(), band: None })
 }
 
-/// From this ratio to its inverse all rows are drawn: the farthest of them, and no less than twice as fast.
+/// Returns the logarithm of the largest ratio on the scale: that of the largest difference, and at
+/// least twice as fast.
 fn reach(pair: &Pair) -> f64 {
     let speeds = pair.cells.iter().filter_map(|cell| Some(cell.compared.as_ref()?.speed.value.ln().abs()));
     speeds.filter(|reach| reach.is_finite()).fold(2_f64.ln(), f64::max) * 1.1
 }
 
-/// A ratio with its interval over the margin within which a difference does not matter.
+/// Draws a ratio with its interval, over the margin within which a difference does not matter.
 fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
     let place = |ratio: f64| 0.5 + ratio.ln() / (2.0 * reach);
     let (value, low, high) = drawn_ratio(speed)?;
@@ -174,20 +177,22 @@ fn on_the_margin(speed: &Estimate, margin: f64, reach: f64) -> Option<Marks> {
     Some(Marks { dots: vec![[low, value, high].map(place)], band })
 }
 
-/// `1.30 ×`
+/// Formats a ratio, as in `1.30 ×`.
 fn ratio(speed: &Estimate) -> Text {
     let times = number::fixed(speed.value, if speed.value >= 9.995 { 1 } else { 2 });
     text!("{times} ×", "{times} 倍")
 }
 
-/// `1.30 × · 1.27 to 1.34`; computed figures have no interval.
+/// Formats a ratio with its interval, as in `1.30 × · 1.27 to 1.34`. Computed figures have no
+/// interval.
 fn in_figures(speed: &Estimate) -> Text {
     let [low, high] = [speed.low, speed.high].map(|end| number::fixed(end, 2));
     let interval = (speed.low.is_finite() && low != high).then(|| text!("{low} to {high}", "{low}〜{high}"));
     Text::join([ratio(speed)].into_iter().chain(interval), [" · "; 2])
 }
 
-/// The sign of a verdict before words, and its role; single figures, which have no verdict, have none.
+/// Puts the sign of a verdict before the text, and returns its role. Single figures have no verdict
+/// and no sign.
 fn signed(cell: &ComparedCell, compared: &Compared, words: Text) -> (Role, Text) {
     if cell.by_single_figures.is_some() {
         return (Role::Plain, words);
@@ -212,7 +217,7 @@ fn side(row: &CellRow<'_>, index: usize) -> Entry {
     Entry::number_of(value.map(|value| (row.figure(value), value)))
 }
 
-/// A figure, and below it the verdict against the baseline.
+/// Returns a figure with the verdict on it, compared with the baseline, below.
 fn judged(row: &CellRow<'_>, index: usize, in_words: bool, with_hints: bool) -> Entry {
     let figure = side(row, index);
     let Some(cell) = row.entries[index].as_ref().and_then(|entry| entry.against) else { return figure };

@@ -1,14 +1,15 @@
-//! Where the time of a modelled run went: a bar of causes for each cell, as `kurabe why` tells it.
+//! Time account of a modelled run: for each cell a bar of causes, as in `kurabe why`.
 //!
-//! The model: the causes that took most over all cells are parts of their own, from the host down as the layers stand;
-//! the others are one part at the end. Nothing is left out, so every bar is full.
+//! The model: the causes that took the most time over all cells are separate parts, in the order of
+//! the layers from the host down. The others form one part at the end. Nothing is left out, so
+//! every bar is full.
 
 use super::{Picture, View};
 use crate::run::why::{CauseTime, CellTime, explain};
 use kurabe_chart::{Axis, Plot, Scale, ShareRow, Shares, Unit};
 use kurabe_core::{number, record::RunRecord, shown};
 
-/// Causes with a part of their own.
+/// Maximum number of causes with a separate part.
 const MOST_PARTS: usize = 7;
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
@@ -17,7 +18,7 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
 
 fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     run.header.model.as_ref()?;
-    // A run without a completed operation has no account, and so no picture.
+    // A run without a completed operation has no account, and therefore no picture.
     let times: Vec<CellTime> = explain(run, None).ok()?.into_iter().filter_map(|why| why.time).collect();
     let parts = parts(&times);
     let row = |time: &CellTime| {
@@ -50,7 +51,7 @@ fn of_run(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     Some(view.picture("time-account", &what, &[run], vec![how], plot))
 }
 
-/// The causes with the largest shares over all cells, in the order of the layers.
+/// Returns the causes with the largest shares over all cells, in the order of the layers.
 fn parts(times: &[CellTime]) -> Vec<&CauseTime> {
     let mut all: Vec<(&CauseTime, f64)> = Vec::new();
     for cause in times.iter().flat_map(|time| &time.causes) {
@@ -62,7 +63,7 @@ fn parts(times: &[CellTime]) -> Vec<&CauseTime> {
     let mut weights: Vec<f64> = all.iter().map(|(_, share)| *share).collect();
     weights.sort_by(|a, b| b.total_cmp(a));
     let least = weights.get(MOST_PARTS - 1).copied().unwrap_or(0.0);
-    // The layers as the cells have them, from the host down.
+    // The layers in the order of the cells, from the host down.
     let order = |layer: &str| all.iter().position(|(other, _)| other.layer == layer);
     let mut largest: Vec<_> = all.iter().filter(|(_, share)| *share >= least).collect();
     largest.sort_by_key(|(cause, _)| order(&cause.layer));

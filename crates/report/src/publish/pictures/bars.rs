@@ -1,8 +1,8 @@
-//! Bars: the cells of runs side by side, one chart for each kind of figure.
+//! Bars of the cells of runs, side by side, in one chart for each kind of figure.
 //!
-//! The model: runs with one statistic are shown by it, as their tables show them; a mean has its 95 % interval, another
-//! statistic the range of the repetitions. Runs with different statistics are shown by the mean, as `compare` takes them.
-//! Where another tool printed a figure, that figure is the bar.
+//! The model: runs with the same statistic are shown by it, as in their tables. A mean has its 95 %
+//! interval, another statistic the range of the repetitions. Runs with different statistics are
+//! shown by the mean, as `compare` uses it. A figure printed by another tool is shown as is.
 
 use super::{Picture, View};
 use crate::{compare::facts::note, run::figures::Figures};
@@ -13,10 +13,11 @@ use kurabe_core::{imported::Quantity, profile::Statistic, text};
 use kurabe_stats::cell_values;
 use std::collections::{HashMap, HashSet};
 
-/// More groups than this go into several charts; those of a sweep have pictures of their own, and no bars.
+/// Maximum number of groups in a chart. More are divided among several charts. Cells of a sweep
+/// have their own pictures instead of bars.
 const MOST_GROUPS: usize = 32;
 
-/// What a figure is of.
+/// The kind of a figure.
 #[derive(Clone, Copy, PartialEq)]
 enum FigureKind {
     Rate,
@@ -42,7 +43,8 @@ impl FigureKind {
         })
     }
 
-    /// The name of its pictures, its words, its unit, and whether more is faster.
+    /// Returns the name of its pictures, its title in both languages, its unit, and whether higher
+    /// is faster.
     fn traits(self) -> (&'static str, [&'static str; 2], Unit, bool) {
         match self {
             Self::Rate => ("rates", ["Throughput", "速度"], Unit::Rate, true),
@@ -53,7 +55,7 @@ impl FigureKind {
     }
 }
 
-/// The bars of all kinds; `swept` tells that sweeps or heat maps are drawn of the runs.
+/// Returns the bars of all kinds. `swept` says that sweeps or heat maps are drawn of the runs.
 pub(super) fn pictures(view: &View<'_>, swept: bool) -> Vec<Picture> {
     FigureKind::ALL.into_iter().flat_map(|kind| of_kind(view, kind, swept)).collect()
 }
@@ -89,7 +91,7 @@ fn of_kind(view: &View<'_>, kind: FigureKind, swept: bool) -> Vec<Picture> {
     groups.chunks(groups.len().div_ceil(charts)).enumerate().map(chart).collect()
 }
 
-/// The cells of a kind with the bars of all runs.
+/// Returns the cells of a kind, with the bars of all runs.
 fn groups(view: &View<'_>, kind: FigureKind, statistic: Statistic) -> Vec<BarGroup> {
     let mut keys: Vec<(CellKey, String)> = Vec::new();
     let mut places: Vec<HashMap<CellKey, &Cell>> = Vec::new();
@@ -114,7 +116,8 @@ fn groups(view: &View<'_>, kind: FigureKind, statistic: Statistic) -> Vec<BarGro
     keys.into_iter().map(group).filter(|group| group.bars.iter().any(Option::is_some)).collect()
 }
 
-/// The statistic by which all runs are shown; none if their profiles have different ones, which stands for the mean.
+/// Returns the statistic by which all runs are shown. `None` if their profiles differ, in which
+/// case the mean is shown.
 fn basis(runs: &[&RunRecord]) -> Option<Statistic> {
     let is_measured = |run: &&&RunRecord| run.header.origin.is_none();
     let mut measured = runs.iter().filter(is_measured).map(|run| run.header.statistic());

@@ -1,4 +1,5 @@
-//! The forest plot: how many times as fast one run is as another, cell by cell, with the interval that decides.
+//! The forest plot: the speed ratio of two runs, cell by cell, with the interval that decides the
+//! verdict.
 
 use super::{Picture, View};
 use crate::compare::{cell_name, verdict};
@@ -42,10 +43,12 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     Some(Picture { name: "forest", chart })
 }
 
-/// The ends of an interval are cut here: a few repetitions that scatter widely have ends anywhere.
+/// Limit of an interval. With few, widely scattered repetitions, its ends can be arbitrarily far
+/// away.
 const FARTHEST: f64 = 1e3;
 
-/// The ratio with its interval; of single figures, of which no spread is known, without a width.
+/// Returns the ratio with its interval. The interval has no width for single figures, whose spread
+/// is unknown.
 pub(crate) fn drawn_ratio(speed: &Estimate) -> Option<(f64, f64, f64)> {
     let Estimate { value, low, high } = *speed;
     if !value.is_finite() || value <= 0.0 {

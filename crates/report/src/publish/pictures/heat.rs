@@ -20,7 +20,7 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     view.runs.iter().flat_map(of_run).collect()
 }
 
-/// The map of cells that differ in nothing but these two, if most of it is there.
+/// Draws the map of cells that differ only in these two parameters, if most of it was measured.
 fn one(run: &RunRecord, family: &[(&Cell, CellShape)], view: &View<'_>) -> Option<Picture> {
     let [blocks, depths] = PLANE.map(|axis| distinct(family, axis));
     if !fill_plane(family, PLANE[0], PLANE[1]) {

@@ -1,4 +1,4 @@
-//! Pictures that are asked for by name: the right ones, or which there are.
+//! Selection of pictures by name.
 
 use super::{PICTURE_NAMES, Picture, View, forest, pictures};
 use crate::{compare::answer, doc::Style};
@@ -6,13 +6,13 @@ use kurabe_compare::Pair;
 use kurabe_core::mention::{CHART, SHOW};
 use kurabe_core::{Error, ErrorKind, Lang, Result, Text, nearest, record::RunRecord, text};
 
-/// The name of all charts.
+/// The name that selects all charts.
 const ALL: &str = "all";
 
-/// Charts that are shown unasked.
+/// Number of charts shown by default.
 const MAIN_COUNT: usize = 3;
 
-/// The kinds of charts, the one that a run with it was made for first.
+/// The kinds of charts by importance. The first kind that a run has shows its main purpose.
 const BY_WEIGHT: [&str; PICTURE_NAMES.len()] = [
     "sweep",
     "sweep-latency",
@@ -30,10 +30,12 @@ const BY_WEIGHT: [&str; PICTURE_NAMES.len()] = [
     "iops",
 ];
 
-/// The charts of a run: the three that matter most, one of each kind, or all, or those of one name.
+/// Returns the charts of a run: the three most important ones, each of a different kind, or all, or
+/// those with the given name.
 ///
 /// # Errors
-/// When the run has nothing to draw, or nothing of this name.
+///
+/// Returns an error if there is nothing to draw, or no chart with this name.
 pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<Picture>> {
     let mut all = pictures(&[run], None, lang);
     let names = names(&all);
@@ -53,7 +55,7 @@ pub fn charts_of(run: &RunRecord, name: Option<&str>, lang: Lang) -> Result<Vec<
     Ok(all)
 }
 
-/// The kinds, in their order.
+/// Returns the kinds of these pictures, in order.
 pub(crate) fn names(pictures: &[Picture]) -> Vec<&'static str> {
     let mut names: Vec<&str> = pictures.iter().map(|picture| picture.name).collect();
     names.dedup();
@@ -62,14 +64,14 @@ pub(crate) fn names(pictures: &[Picture]) -> Vec<&'static str> {
 
 fn main_charts(mut charts: Vec<Picture>) -> Vec<Picture> {
     let weight = |picture: &Picture| BY_WEIGHT.iter().position(|name| *name == picture.name);
-    // Of equals the first comes first, and of each kind that one stays.
+    // The sort is stable, so the first picture of each kind stays.
     charts.sort_by_key(weight);
     charts.dedup_by_key(|picture| picture.name);
     charts.truncate(MAIN_COUNT);
     charts
 }
 
-/// What else there is to draw of a run, below its main charts; nothing if these are all.
+/// Says which other charts a run has in addition to its main charts. `None` if there are no others.
 pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
     let all = pictures(&[run], None, lang);
     let (count, names) = (all.len(), names(&all).join(", "));
@@ -79,10 +81,12 @@ pub fn further_charts(run: &RunRecord, lang: Lang) -> Option<Text> {
     ))
 }
 
-/// The ratios of comparisons, drawn: a picture for each pair, of runs whose first is the baseline of all.
+/// Draws the ratios of comparisons, one picture per pair. The first of `runs` is the baseline of
+/// all pairs.
 ///
 /// # Errors
-/// When two runs have no cell in common.
+///
+/// Returns an error if two runs have no common cell.
 pub fn forests(pairs: &[Pair], runs: &[&RunRecord], lang: Lang) -> Result<Vec<Picture>> {
     let drawn = pairs.iter().zip(&runs[1..]).map(|(pair, other)| {
         forest::picture(pair, &View::new(&[runs[0], other], lang, false)).ok_or_else(|| {
@@ -94,14 +98,14 @@ pub fn forests(pairs: &[Pair], runs: &[&RunRecord], lang: Lang) -> Result<Vec<Pi
     drawn.collect()
 }
 
-/// Pictures in block characters, one below the other.
+/// Renders pictures in block characters, one below the other.
 pub fn render_pictures(pictures: &[Picture], style: &Style) -> String {
     let drawn =
         pictures.iter().map(|picture| picture.chart.terminal(style.width, style.color).join("\n") + "\n");
     drawn.collect::<Vec<_>>().join("\n")
 }
 
-/// That runs have no chart of a name, and which they have.
+/// Returns the error for runs that have no chart with this name, with the available names.
 pub(crate) fn no_chart(name: &str, names: &[&str], runs: &[&RunRecord]) -> Error {
     let ids: Vec<&str> = runs.iter().map(|run| run.header.id.as_str()).collect();
     let (has, ids) = (names.join(", "), ids.join(", "));

@@ -1,7 +1,8 @@
-//! Latency percentiles: how long the slow operations take, up to the slowest.
+//! Latency percentiles, up to the slowest operation.
 //!
-//! The model: of one run a line for each cell, reads and writes apart; of several runs a chart for each cell that they
-//! share, with a line for each run. Where a run has small blocks, only those: there a latency is felt.
+//! The model: for one run, a line for each cell, with reads and writes separated. For several runs,
+//! a chart for each cell that they share, with a line for each run. If a run has cells with small
+//! blocks, only those are shown, because their latency matters to users.
 
 use super::view::{MOST_LINES, Picture, View};
 use crate::{compare::facts::note, run::figures::Figures};
@@ -13,16 +14,16 @@ use kurabe_core::{Lang, mention::REPORT, profile::Statistic, text, workload::Dir
 use kurabe_stats::percentile_ns;
 use std::collections::HashMap;
 
-/// Shares at which the curve has points; the axis is logarithmic towards 1.
+/// Shares at which the curve has points. The axis is logarithmic towards 1.
 const SHARES: [f64; 25] = [
     0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.97, 0.98, 0.99, 0.995,
     0.998, 0.999, 0.9995, 0.9999, 0.99999, 0.999999, 0.9999999,
 ];
-/// Fewer operations than this have no curve.
+/// Minimum number of operations for a curve.
 const FEWEST: u64 = 20;
-/// Lines in a chart of one run.
+/// Maximum number of lines in a chart of one run.
 const TOGETHER: usize = 4;
-/// Charts of cells that several runs share.
+/// Maximum number of charts of cells that several runs share.
 const MOST_SHARED: usize = 8;
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
@@ -86,12 +87,12 @@ fn of_several(runs: &[&RunRecord], view: &View<'_>) -> Vec<Picture> {
     charts
 }
 
-/// Whether the latencies of a cell of this run tell something.
+/// Returns a predicate for the cells of this run with meaningful latencies.
 fn telling(run: &RunRecord) -> impl Fn(&Cell) -> bool {
     let small = |cell: &Cell| Figures::of(cell, Statistic::Mean).small_blocks;
     let few = run.cells.iter().any(|cell| small(cell) && cell.imported.is_none());
     move |cell| {
-        // Samples of a rate are operations so large that their rate is what counts.
+        // Sampled rates use operations so large that only their rate matters.
         cell.measure != Measure::Duration
             && !(cell.measure == Measure::Rate && cell.has_samples())
             && (cell.imported.is_some() || !few || small(cell))
@@ -109,7 +110,8 @@ fn line(cell: &Cell, name: String) -> Option<ChartLine> {
     (points.len() > 2).then(|| ChartLine::new(name, LineStyle::Joined, points))
 }
 
-/// The shares of which at least one operation is beyond, and the slowest halfway from there to all of them.
+/// Returns the shares with at least one operation beyond them, and for the slowest operation a
+/// share half an operation below 1.
 fn shares(count: u64) -> impl Iterator<Item = f64> {
     let last = 1.0 - 0.5 / count as f64;
     SHARES.into_iter().filter(move |share| (1.0 - share) * count as f64 >= 1.0).chain([last])
@@ -119,7 +121,7 @@ fn curve(latency: &LatencyRecord) -> Vec<(f64, f64)> {
     shares(latency.count).filter_map(|share| Some((share, percentile_ns(latency, share)? as f64))).collect()
 }
 
-/// The access times of a cell that sampled the target.
+/// Returns the access times of a cell that sampled the target.
 fn sampled(cell: &Cell) -> Vec<(f64, f64)> {
     if cell.measure != Measure::AccessTime {
         return Vec::new();
@@ -134,7 +136,7 @@ fn sampled(cell: &Cell) -> Vec<(f64, f64)> {
     shares(values.len() as u64).map(|share| (share, values[rank(share)] as f64)).collect()
 }
 
-/// The percentiles that another tool printed, of the latency that it tells first.
+/// Returns the percentiles that another tool printed for its first latency.
 fn printed(imported: &kurabe_core::imported::ImportedCell) -> Vec<(f64, f64)> {
     let percentile = |statistic: PrintedStatistic| match statistic {
         PrintedStatistic::Percentile(percent) => Some(percent / 100.0),
@@ -153,7 +155,7 @@ fn printed(imported: &kurabe_core::imported::ImportedCell) -> Vec<(f64, f64)> {
     points
 }
 
-/// The latencies of a run beside those that were measured on the device that a trace was recorded on.
+/// Draws the latencies of a run next to those measured on the device that a trace was recorded on.
 pub(crate) fn latencies_beside(
     run: &RunRecord,
     latency: &LatencyRecord,

@@ -1,5 +1,5 @@
-//! Curves over the target, as GNOME Disks draws them: rates at the left, access times as dots at the right; and access
-//! times over the distance from the access before.
+//! Curves over the target, as in GNOME Disks: rates on the left axis, access times as dots on the
+//! right axis. Also access times over the distance from the previous access.
 
 use super::{Picture, View};
 use kurabe_chart::{Axis, Chart, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
@@ -8,17 +8,17 @@ use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{number, profile::Step, shown, text};
 use kurabe_stats::mean_interval;
 
-/// Dots of a line, at most; more of them are a cloud that says the same.
+/// Maximum number of dots of a line. More would only form the same cloud.
 const MOST_DOTS: usize = 2000;
 
-/// What a curve of a cell is over.
+/// The x axis of a curve.
 #[derive(Clone, Copy, PartialEq)]
 enum Over {
     Place,
     Distance,
 }
 
-/// The points of a cell: rates are joined, and times are dots.
+/// Returns the points of a cell. Rates are joined by lines, times are dots.
 fn line(name: String, is_rate: bool, points: Vec<(f64, f64)>) -> ChartLine {
     ChartLine::new(name, if is_rate { LineStyle::Joined } else { LineStyle::Dots }, points)
 }
@@ -31,7 +31,8 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     [Over::Place, Over::Distance].into_iter().flat_map(of_kind).collect()
 }
 
-/// Everything over the place in one drawing, whose axis reaches as far as the target, however little of it was sampled yet.
+/// Draws all curves over the position in one chart. Its axis covers the whole target, even if only
+/// part of it has been sampled.
 pub(super) fn over_the_target(view: &View<'_>) -> Option<Chart> {
     let mut chart = picture(view.runs, Over::Place, view)?.chart;
     let spans = view.runs.iter().filter_map(|run| run.header.target.as_ref());
@@ -39,7 +40,7 @@ pub(super) fn over_the_target(view: &View<'_>) -> Option<Chart> {
     if let (Plot::Lines(Lines { lines, .. }), Some(span_bytes)) = (&mut chart.plot, span_bytes)
         && let Some(first) = lines.first_mut()
     {
-        // A gap is not drawn, and has its place on the axis all the same.
+        // A gap is not drawn but extends the axis.
         first.points.insert(0, (0.0, f64::NAN));
         first.points.push((span_bytes as f64, f64::NAN));
     }

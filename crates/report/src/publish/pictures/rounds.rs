@@ -1,4 +1,5 @@
-//! The course over rounds, of runs that go on until the device is steady: each round's value until the next.
+//! Values over rounds, for runs that continue until the device is steady. Each round's value holds
+//! until the next round.
 
 use super::{Picture, View};
 use kurabe_chart::{Axis, ChartLine, LineStyle, Lines, Plot, Scale, Unit};
@@ -12,7 +13,7 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     view.runs.iter().flat_map(of_run).collect()
 }
 
-/// The course of a cell; nothing if its profile does not track it.
+/// Draws the values of a cell over the rounds. `None` if the run's profile does not track the cell.
 pub(super) fn picture(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
     let rounds = run.header.profile.as_ref()?.rounds.as_ref()?;
     let tracked = |one: &&kurabe_core::profile::TrackedCell| {
@@ -20,7 +21,7 @@ pub(super) fn picture(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<P
     };
     let direction = rounds.tracked_cells.iter().find(tracked)?.direction;
     let values: Vec<f64> = rounds_of(cell).filter_map(|one| rounds.tracked_value(one, direction)).collect();
-    // Bytes, if the cell is the only one that could write them.
+    // The x axis is in bytes if no other cell could have written any.
     let alone = run.cells.len() == 1 && cell.repetitions.iter().any(|one| one.write.bytes > 0);
     let points = course(cell, &values, alone);
     if values.len() < 2 {
@@ -42,7 +43,7 @@ pub(super) fn picture(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<P
     Some(view.picture("rounds", &what, &[run], note(rounds, &values, view), plot))
 }
 
-/// Place and value of each round, and the last value where the last round ends.
+/// Returns place and value of each round, and the last value again at the end of the last round.
 fn course(cell: &Cell, values: &[f64], over_bytes: bool) -> Vec<(f64, f64)> {
     let mut at = 0.0;
     let mut points: Vec<(f64, f64)> = Vec::new();
@@ -54,7 +55,7 @@ fn course(cell: &Cell, values: &[f64], over_bytes: bool) -> Vec<(f64, f64)> {
     points
 }
 
-/// Whether it came to a steady state; the page of a run says so above the chart.
+/// Says whether a steady state was reached. The page of a run says it above the chart.
 fn note(rounds: &Rounds, values: &[f64], view: &View<'_>) -> Vec<String> {
     if view.bare {
         return Vec::new();
@@ -71,7 +72,8 @@ fn note(rounds: &Rounds, values: &[f64], view: &View<'_>) -> Vec<String> {
     }]
 }
 
-/// The rounds of a cell. A repetition under the kernel's tracepoints is none.
+/// Returns the rounds of a cell. A repetition traced by the kernel's tracepoints doesn't count as a
+/// round.
 fn rounds_of(cell: &Cell) -> impl Iterator<Item = &Repetition> {
     cell.repetitions.iter().filter(|repetition| repetition.kernel.is_none())
 }

@@ -1,9 +1,10 @@
-//! Rates over time: the life of a run from its first cell to its last, and the cells in which something stalled so long
-//! that a person feels it, with the stalls as stretches.
+//! Rates over time: the whole run from its first cell to its last, and the cells with a perceptible
+//! stall, with the stalls as shaded bands.
 //!
-//! The model: a value is the mean of an interval of the record's time series, or of several where there are more than a
-//! picture can show. Between repetitions there is a gap. Where cells differ so much that the small ones would lie on the
-//! axis, it is logarithmic.
+//! The model: a value is the mean of an interval of the record's time series. If there are more
+//! intervals than a picture can show, it is the mean of several. There is a gap between
+//! repetitions. If the rates of the cells differ so much that the lowest would be on the axis, the
+//! axis is logarithmic.
 
 use super::{Picture, View};
 use crate::{doc::spark::rates, run::figures::longest, words::stutter::stutter_words};
@@ -13,13 +14,13 @@ use kurabe_core::record::{Cell, Repetition, RunRecord, Stall};
 use kurabe_core::{number, shown, text, workload::Direction};
 use kurabe_stats::stutter;
 
-/// Values of a line, at most about so many.
+/// Approximate maximum number of values of a line.
 const MOST_VALUES: usize = 600;
-/// Beginnings of cells that are marked.
+/// Maximum number of marks at the starts of cells.
 const MOST_MARKS: usize = 12;
-/// Stalls that are drawn in a chart: the longest.
+/// Maximum number of stalls drawn in a chart. The longest are kept.
 const MOST_STRETCHES: usize = 200;
-/// From this ratio of the fastest cell to the slowest on the axis is logarithmic.
+/// Ratio of the fastest to the slowest cell from which the axis is logarithmic.
 const WIDE: f64 = 20.0;
 
 pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
@@ -32,13 +33,14 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     pictures
 }
 
-/// A repetition and where it begins in the picture.
+/// A repetition, and its start in the picture.
 struct Placed<'a> {
     repetition: &'a Repetition,
     at_ns: u64,
 }
 
-/// The line of a direction through repetitions; `None` if nothing moved in it.
+/// Returns the line of a direction through the repetitions. `None` if nothing was transferred in
+/// that direction.
 fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<ChartLine> {
     let of = |one: &&Placed<'_>| one.repetition.bytes(direction) > 0;
     let values: usize = placed.iter().filter(of).map(|one| one.repetition.series.intervals.len()).sum();
@@ -60,7 +62,7 @@ fn line(placed: &[Placed<'_>], direction: Direction, view: &View<'_>) -> Option<
     (drawn > 2).then(|| ChartLine::new(name, LineStyle::Steps, points))
 }
 
-/// The lines of both directions, if there is any.
+/// Returns the lines of both directions. `None` if there are none.
 fn both_ways(placed: &[Placed<'_>], view: &View<'_>) -> Option<Vec<ChartLine>> {
     let of_direction = |direction| line(placed, direction, view);
     let lines: Vec<ChartLine> =
@@ -85,17 +87,18 @@ fn plot(lines: Vec<ChartLine>, scale: Scale, view: &View<'_>) -> Lines {
     Lines::new(x, Axis::new(view.pick("Throughput", "速度"), Unit::Rate, scale), lines)
 }
 
-/// Whether its rate over time tells something: samples over the target are drawn over their places.
+/// Checks whether a repetition has a meaningful rate over time. Samples of the target are drawn
+/// over the position instead.
 fn has_course(repetition: &Repetition) -> bool {
     repetition.samples.is_empty() && !repetition.series.intervals.is_empty()
 }
 
-/// The run from its first cell to its last.
+/// Draws the run from its first cell to its last.
 fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     let repetitions = run.cells.iter().flat_map(|cell| &cell.repetitions).filter(|one| has_course(one));
     let mut placed: Vec<Placed<'_>> =
         repetitions.map(|repetition| Placed { repetition, at_ns: repetition.started_ns }).collect();
-    // The parts of one task are one repetition in several cells.
+    // The parts of one task are a single repetition that appears in several cells.
     placed.sort_by_key(|one| one.at_ns);
     let lines = both_ways(&placed, view)?;
     let scale = if is_wide(&placed) { Scale::Log } else { Scale::Linear };
@@ -113,7 +116,8 @@ fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     Some(view.picture("series", &what, &[run], notes, Plot::Lines(plot)))
 }
 
-/// Whether the means of the repetitions differ so much that a linear axis would hide the small ones.
+/// Checks whether the means of the repetitions differ so much that a linear axis would hide the
+/// lowest ones.
 fn is_wide(placed: &[Placed<'_>]) -> bool {
     let means = || {
         placed.iter().flat_map(|one| {
@@ -125,8 +129,8 @@ fn is_wide(placed: &[Placed<'_>]) -> bool {
     least.is_finite() && most / least > WIDE
 }
 
-/// Where a cell begins, or goes on after another one had its turn; nothing if there are more such places than can be
-/// told apart.
+/// Returns marks where a cell starts or continues after another one. Empty if there are too many to
+/// be distinguished.
 fn beginnings<'r>(run: &'r RunRecord, view: &View<'_>) -> Vec<Mark> {
     let starts_of =
         |(index, cell): (usize, &'r Cell)| cell.repetitions.iter().map(move |one| (one.started_ns, index));
@@ -153,7 +157,7 @@ fn stall_note(placed: &[Placed<'_>], drawn: usize, view: &View<'_>) -> Option<St
     }
 }
 
-/// A cell in which something stalled so long that a person feels it.
+/// Draws a cell with a perceptible stall.
 fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
     let felt = stutter(cell).as_ref().and_then(stutter_words)?;
     let mut at_ns = 0;
@@ -176,7 +180,7 @@ fn stalled(run: &RunRecord, cell: &Cell, view: &View<'_>) -> Option<Picture> {
     Some(view.picture("series", &what, &[run], notes, Plot::Lines(plot)))
 }
 
-/// The rates over time that another tool printed.
+/// Draws the rates over time that another tool printed.
 fn printed(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     let lines: Vec<ChartLine> = run
         .cells

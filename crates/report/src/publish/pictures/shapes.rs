@@ -1,27 +1,27 @@
-//! What distinguishes the cells of a run: for sweeps and heat maps.
+//! Parameters that distinguish the cells of a run, for sweeps and heat maps.
 
 use kurabe_core::profile::Step;
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_explain::SweepAxis;
 use std::collections::BTreeSet;
 
-/// Values from which on cells are a sweep.
+/// Minimum number of different values that form a sweep.
 pub(super) const SWEEP: usize = 3;
 
-/// What the cells of a run may be swept over.
+/// Axes of a sweep.
 pub(super) const AXES: [SweepAxis; 3] = [SweepAxis::WorkingSet, SweepAxis::BlockSize, SweepAxis::QueueDepth];
 
-/// A cell by what it does.
+/// A cell by its parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct CellShape {
     span_bytes: Option<u64>,
     block_bytes: Option<u64>,
     iodepth: Option<u64>,
-    /// Everything else that distinguishes it.
+    /// All other parameters that distinguish the cell.
     pub(super) rest: Rest,
 }
 
-/// What is the same along a line of a sweep.
+/// Parameters that are constant along a line of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Rest {
     measure: Measure,
@@ -31,7 +31,7 @@ pub(super) struct Rest {
 }
 
 impl CellShape {
-    /// `None` of a cell that is no repeated operation.
+    /// Returns the parameters of a cell. `None` for a cell that is not a repeated operation.
     pub(super) fn of(run: &RunRecord, cell: &Cell) -> Option<Self> {
         let rest = |order, threads| Rest {
             measure: cell.measure,
@@ -60,30 +60,31 @@ impl CellShape {
         Some(Self { span_bytes, block_bytes, iodepth, rest })
     }
 
-    /// Its value on an axis.
+    /// Returns the value on an axis.
     pub(super) fn get(&self, axis: SweepAxis) -> Option<u64> {
         match axis {
             SweepAxis::WorkingSet => self.span_bytes,
             SweepAxis::BlockSize => self.block_bytes,
             SweepAxis::QueueDepth => self.iodepth,
-            // The progress of one cell, and not what sets it apart.
+            // This is the progress within one cell and doesn't distinguish cells.
             SweepAxis::BytesWritten => None,
         }
     }
 
-    /// Whether two cells differ in nothing but these axes.
+    /// Checks whether two cells differ only on these axes.
     pub(super) fn alike_but(&self, other: &Self, but: &[SweepAxis]) -> bool {
         let same = |axis: &SweepAxis| but.contains(axis) || self.get(*axis) == other.get(*axis);
         self.rest == other.rest && AXES.iter().all(same)
     }
 }
 
-/// The cells of a run with their shapes.
+/// Returns the cells of a run with their shapes.
 pub(super) fn shapes(run: &RunRecord) -> Vec<(&Cell, CellShape)> {
     run.cells.iter().filter_map(|cell| Some((cell, CellShape::of(run, cell)?))).collect()
 }
 
-/// Cells in families whose members differ in nothing but these axes, in the order of their first member.
+/// Groups cells into families whose members differ only on these axes, in the order of their first
+/// member.
 pub(super) fn families<'a>(
     cells: &[(&'a Cell, CellShape)],
     but: &[SweepAxis],
@@ -98,7 +99,7 @@ pub(super) fn families<'a>(
     families
 }
 
-/// The distinct values of cells on an axis, ascending.
+/// Returns the distinct values of cells on an axis, in ascending order.
 pub(super) fn distinct(cells: &[(&Cell, CellShape)], axis: SweepAxis) -> Vec<u64> {
     let mut values: Vec<u64> = cells.iter().filter_map(|(_, shape)| shape.get(axis)).collect();
     values.sort_unstable();
@@ -106,7 +107,8 @@ pub(super) fn distinct(cells: &[(&Cell, CellShape)], axis: SweepAxis) -> Vec<u64
     values
 }
 
-/// Whether cells fill so much of the plane of two axes that it is a map, and not a row and a column that cross.
+/// Checks whether cells fill enough of the plane of two axes to form a map instead of a crossing
+/// row and column.
 pub(super) fn fill_plane(cells: &[(&Cell, CellShape)], one: SweepAxis, two: SweepAxis) -> bool {
     let places: BTreeSet<_> = cells.iter().map(|(_, shape)| (shape.get(one), shape.get(two))).collect();
     let (columns, rows) = (distinct(cells, one).len(), distinct(cells, two).len());

@@ -1,9 +1,11 @@
-//! Sweeps: a figure over working set, block size or queue depth, of a run whose cells differ in exactly one of these.
+//! Sweeps: a figure over working set, block size or queue depth, of a run whose cells differ in
+//! exactly one of these.
 //!
-//! The model: at least three values make a sweep. Cells that differ in something else, too, are other lines; where two
-//! of the three vary together, the heat map shows them and not this. Of a run that `kurabe sweep` made, each line has the
-//! cells that were measured for its axis and no others of the same shape, and their places are those of the sweep's own
-//! table: the geometric mean of the repetitions.
+//! The model: at least three values form a sweep. Cells that also differ in another parameter form
+//! other lines. If two of the three parameters vary together, the heat map shows them instead. For
+//! a run of `kurabe sweep`, each line has the cells that were measured for its axis and no others
+//! of the same shape. Their values are those of the sweep's own table: the geometric mean of the
+//! repetitions.
 
 use super::shapes::{AXES, CellShape, SWEEP, distinct, families, fill_plane, shapes};
 use super::{Picture, View};
@@ -14,14 +16,14 @@ use kurabe_core::text;
 use kurabe_explain::{CurveUnit, Finding, SweepAxis, SweepCurve, explain_sweep, swept_axis};
 use std::collections::BTreeSet;
 
-/// A line of a sweep: the cells, by their place.
+/// A line of a sweep: cells with their place on the axis.
 struct SweepLine<'a> {
     name: String,
     measure: Measure,
     cells: Vec<(f64, &'a Cell)>,
 }
 
-/// What `kurabe sweep` found in each of the runs; nothing in others.
+/// The results of `kurabe sweep` in each of the runs. Empty for other runs.
 struct Explained<'v> {
     view: &'v View<'v>,
     sweeps: Vec<Vec<SweepCurve>>,
@@ -33,7 +35,7 @@ impl Explained<'_> {
         self.sweeps.get(index).map(Vec::as_slice).filter(|sweep| !sweep.is_empty())
     }
 
-    /// What a course comes to at each of its places.
+    /// Returns the values of a line at each of its places.
     fn points(&self, run: &RunRecord, axis: SweepAxis, course: &SweepLine<'_>) -> Vec<(f64, f64)> {
         let Some(sweep) = self.of(run) else {
             let value = |cell| Figures::of(cell, run.header.statistic()).drawn();
@@ -87,7 +89,8 @@ pub(super) fn pictures(view: &View<'_>) -> Vec<Picture> {
     charts
 }
 
-/// The changes on an axis, in a chart of one run: in a chart of several, it would be unclear whose they are.
+/// Returns the changes on an axis as marks, in a chart of one run. In a chart of several runs, it
+/// would be unclear which run they belong to.
 fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec<Mark> {
     let [run] = runs else { return Vec::new() };
     let view = explained.view;
@@ -113,9 +116,9 @@ fn marks(runs: &[&RunRecord], axis: SweepAxis, explained: &Explained<'_>) -> Vec
     marks
 }
 
-/// The lines of a run along an axis; none if it does not sweep it.
+/// Returns the lines of a run along an axis. Empty if the run does not sweep it.
 fn courses<'a>(run: &'a RunRecord, axis: SweepAxis, view: &View<'_>) -> Vec<SweepLine<'a>> {
-    // Other axes of a sweep pass through the same shapes.
+    // Other axes of a sweep contain cells of the same shape.
     let here = |cell: &Cell| swept_axis(run, cell).is_none_or(|swept| swept == axis);
     let cells: Vec<(&Cell, CellShape)> = shapes(run).into_iter().filter(|(cell, _)| here(cell)).collect();
     let mut lines = families(&cells, &[axis]);
@@ -132,7 +135,7 @@ fn courses<'a>(run: &'a RunRecord, axis: SweepAxis, view: &View<'_>) -> Vec<Swee
             if orders > 1 {
                 name = format!("{name} {}", order_word(shape.rest.order, view)).trim().to_owned();
             }
-            // What distinguishes lines beyond that is in the name of their first cell.
+            // Other differences between lines are in the name of their first cell.
             let alike = lines.iter().filter(|other| {
                 other[0].1.rest.direction == shape.rest.direction && other[0].1.rest.order == shape.rest.order
             });
@@ -147,7 +150,7 @@ fn courses<'a>(run: &'a RunRecord, axis: SweepAxis, view: &View<'_>) -> Vec<Swee
         .collect()
 }
 
-/// Whether cells like these vary in a second axis as much, so that they are a heat map.
+/// Checks whether such cells also vary on a second axis, so that they form a heat map.
 fn varies_twice(all: &[(&Cell, CellShape)], line: &[(&Cell, CellShape)], axis: SweepAxis) -> bool {
     AXES.into_iter().filter(|other| *other != axis).any(|other| {
         let like: Vec<(&Cell, CellShape)> =
@@ -218,7 +221,7 @@ fn statistic_words(runs: &[&RunRecord], explained: &Explained<'_>) -> String {
     words.join(" / ")
 }
 
-/// The median latency and the 99th percentile along an axis.
+/// Draws the median and the 99th percentile of the latency along an axis.
 fn latencies(runs: &[&RunRecord], axis: SweepAxis, marks: Vec<Mark>, view: &View<'_>) -> Option<Picture> {
     let mut lines = Vec::new();
     for run in runs {

@@ -1,4 +1,4 @@
-//! What every picture is drawn of: runs, what they are called, and the language.
+//! Common input of all pictures: the runs, their names, and the language.
 
 use crate::words;
 use kurabe_chart::{Chart, Plot};
@@ -6,27 +6,28 @@ use kurabe_compare::{NAME_LABEL, names};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::{Lang, Text, display::clip, shown, text};
 
-/// Lines in one chart, at most: more cannot be told apart.
+/// Maximum number of lines in a chart. More could not be distinguished.
 pub(super) const MOST_LINES: usize = 8;
-/// Columns of a run's name in a chart, at most: a legend holds several.
+/// Maximum width of a run's name in a chart, in columns. A legend holds several names.
 const MOST_NAME_COLUMNS: usize = 40;
 
 /// A picture of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// Its kind, stable, for asking for it: one of [`crate::PICTURE_NAMES`]. Several pictures of runs may have the same.
+    /// Its kind, a stable name that users can select: one of [`crate::PICTURE_NAMES`]. Several
+    /// pictures of the same runs can have the same kind.
     pub name: &'static str,
-    /// What it shows.
+    /// The chart.
     pub chart: Chart,
 }
 
 /// The runs and the language.
 pub(super) struct View<'a> {
     pub(super) runs: &'a [&'a RunRecord],
-    /// What the runs are called, in their order.
+    /// Names of the runs, in order.
     pub(super) names: Vec<String>,
     pub(super) lang: Lang,
-    /// Whether the charts stand on the run's own page, where it is clear which run it is.
+    /// Whether the charts are on the run's own page, where the run is already named.
     pub(super) bare: bool,
 }
 
@@ -39,7 +40,7 @@ impl<'a> View<'a> {
         Self { runs, names, lang, bare }
     }
 
-    /// What a run is called.
+    /// Returns the name of a run.
     pub(super) fn name(&self, run: &RunRecord) -> &str {
         let index = self.runs.iter().position(|other| std::ptr::eq(*other, run));
         index.and_then(|index| self.names.get(index)).map_or("", String::as_str)
@@ -53,7 +54,7 @@ impl<'a> View<'a> {
         self.lang.pick(en, ja).to_owned()
     }
 
-    /// `Throughput: Samsung SSD 980 PRO 1TB · 7kq`: what is shown, and of which runs.
+    /// Returns the title of a chart, as in `Throughput: Samsung SSD 980 PRO 1TB · 7kq`.
     pub(super) fn title(&self, what: &str, runs: &[&RunRecord]) -> String {
         match runs {
             _ if self.bare => what.to_owned(),
@@ -65,7 +66,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A picture of these runs, with what they are below it.
+    /// Creates a picture of these runs, with a note on their provenance.
     pub(super) fn picture(
         &self,
         name: &'static str,
@@ -78,13 +79,13 @@ impl<'a> View<'a> {
         Picture { name, chart: Chart { title: self.title(what, runs), notes, plot } }
     }
 
-    /// `Samsung SSD 980 PRO 1TB · 7kq`
+    /// Returns the name and id of a run, as in `Samsung SSD 980 PRO 1TB · 7kq`.
     pub(super) fn run_name(&self, run: &RunRecord) -> String {
         let (id, name) = (shown::line(&run.header.id), self.name(run));
         if name.is_empty() { id } else { format!("{name} · {id}") }
     }
 
-    /// The name of a cell.
+    /// Returns the name of a cell.
     pub(super) fn cell(&self, cell: &Cell) -> String {
         match cell.imported {
             Some(_) => self.say(&crate::run::imported::name(cell)),
@@ -92,12 +93,13 @@ impl<'a> View<'a> {
         }
     }
 
-    /// The name of a line: with its run, if there are several.
+    /// Returns the name of a line, including the run if there are several.
     pub(super) fn line(&self, run: &RunRecord, name: &str) -> String {
         if self.runs.len() > 1 { format!("{}: {name}", self.name(run)) } else { name.to_owned() }
     }
 
-    /// What must be said of runs that were not measured here: models and other tools' files.
+    /// Returns notes on runs that were not measured by kurabe on a device: models and other tools'
+    /// files.
     pub(super) fn provenance(&self, runs: &[&RunRecord]) -> Vec<String> {
         runs.iter()
             .filter(|_| !self.bare)
@@ -120,14 +122,15 @@ impl<'a> View<'a> {
             .collect()
     }
 
-    /// The runs in groups that share a chart: all together if their lines can be told apart, else one by one.
+    /// Groups the runs that share a chart: all together if their lines can be distinguished,
+    /// otherwise one by one.
     pub(super) fn groups(&self, lines: impl Fn(&RunRecord) -> usize) -> Vec<&[&RunRecord]> {
         let having: usize = self.runs.iter().map(|run| lines(run)).sum();
         if having <= MOST_LINES { vec![self.runs] } else { self.runs.chunks(1).collect() }
     }
 }
 
-/// What a run was measured on, in a few words.
+/// Returns a short name of the device or model that a run was measured on.
 pub(crate) fn target(run: &RunRecord) -> String {
     if let Some(model) = &run.header.model {
         return shown::line(&model.name);

@@ -1,4 +1,4 @@
-//! The first clause: which class a device belongs to, and which of its rates are not usual there.
+//! The first clause: the class of the device, and the rates that are unusual for that class.
 
 use crate::words;
 use kurabe_core::imported::Quantity;
@@ -8,10 +8,10 @@ use kurabe_stats::{cell_figure, is_from_memory};
 use kurabe_study::catalogue::DeviceClass;
 use kurabe_study::{CellLikeness, Likeness, known_class};
 
-/// Times that are given for a run without rates: the others are in the table.
+/// Maximum number of times given for a run without rates. The others are in the table.
 const MOST_TIMES: usize = 3;
 
-/// Returns the forms of the clause, the longest first; none if nothing is known.
+/// Returns the forms of the clause, longest first. Empty if nothing is known.
 pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Text> {
     if let Some(likeness) = likeness {
         let forms = compared(record, likeness);
@@ -36,7 +36,7 @@ pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Te
     }
 }
 
-/// The name of a class, with a mark if a model was measured.
+/// Returns the name of a class, marked if a model was measured.
 fn marked(record: &RunRecord, class: &Text) -> Text {
     match record.header.model {
         Some(_) => text!("{class} (model)", "{class}(モデル)"; class),
@@ -51,7 +51,7 @@ struct TestGroup<'l> {
     furthest: &'l CellLikeness,
 }
 
-/// Returns which groups of tests are as fast as the class, and which are not.
+/// Says which groups of tests are as fast as usual for the class, and which are not.
 fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
     let class = words::amid(&marked(record, &likeness.class.name()));
     let groups = [
@@ -117,19 +117,20 @@ fn compared(record: &RunRecord, likeness: &Likeness) -> Vec<Text> {
     ]
 }
 
-/// The band of a cell: `310.0 – 560.0 MB/s`.
+/// Formats the usual range of a cell, as in `310.0 – 560.0 MB/s`.
 fn usual(cell: &CellLikeness) -> String {
     let [low, high] = [cell.band.low_bytes_per_s, cell.band.high_bytes_per_s].map(number::rate);
     if low == high { low.to_string() } else { format!("{} – {high}", low.number) }
 }
 
-/// What devices of a class reach in a cell.
+/// Returns the range that devices of a class reach in a cell.
 pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
     let (class, usual) = (class.name(), usual(cell));
     text!("{class}: {usual}", "{class}: {usual}"; class)
 }
 
-/// Returns the best rate of each direction, and the access time if it was measured; of a run without rates its first other figures.
+/// Returns the best rate of each direction, and the access time if it was measured. For a run
+/// without rates, returns its first other figures.
 pub(super) fn figures(record: &RunRecord) -> Option<Text> {
     let cells = figures_of(record);
     let [read, write] = [Direction::Read, Direction::Write].map(|direction| best(record, &cells, direction));
@@ -143,7 +144,7 @@ pub(super) fn figures(record: &RunRecord) -> Option<Text> {
     (!clauses.is_empty()).then(|| Text::list(clauses))
 }
 
-/// The cells of a run that have a figure, each with it in the base unit of its measure.
+/// Returns the cells of a run that have a figure, with the figure in the base unit of its measure.
 fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
     let statistic = record.header.statistic();
     let figure = |cell| {
@@ -153,13 +154,14 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
     record.cells.iter().filter_map(figure).collect()
 }
 
-/// The rate that another tool printed for a cell, in bytes per second.
+/// Returns the rate that another tool printed for a cell, in bytes per second.
 fn printed(cell: &Cell) -> Option<f64> {
     let figures = &cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?.figures;
     figures.iter().find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
 }
 
-/// Returns the highest rate of one direction. Writes that wait for the medium are named so, and count only if there are no others.
+/// Returns the highest rate of one direction. Writes that wait for the medium count only if there
+/// are no others, and are labelled as such.
 fn best(record: &RunRecord, cells: &[(&Cell, f64)], direction: Direction) -> Option<Text> {
     let waits = |cell: &Cell| cell.workload.as_ref().is_some_and(|one| one.sync.waits_for_medium());
     let is_meant = |cell: &Cell| cell.measure == Measure::Rate && cell.direction == Some(direction);
@@ -181,7 +183,8 @@ fn best(record: &RunRecord, cells: &[(&Cell, f64)], direction: Direction) -> Opt
     })
 }
 
-/// Returns the rate that was offered, if every cell offered operations at a fixed rate: that is not what the device can do.
+/// Returns the offered rate if every cell offered operations at a fixed rate. Such a rate says
+/// nothing about the limits of the device.
 fn offered(record: &RunRecord) -> Option<Text> {
     let offered = |cell: &Cell| Some(cell.workload.as_ref()?.open_loop?.rate_iops);
     let highest =
@@ -193,7 +196,7 @@ fn offered(record: &RunRecord) -> Option<Text> {
     ))
 }
 
-/// Returns the access time, which tools that sample places measure.
+/// Returns the access time, as measured by tools that sample positions.
 fn access_time(cells: &[(&Cell, f64)]) -> Option<Text> {
     let (_, value) = cells.iter().find(|(cell, _)| cell.measure == Measure::AccessTime)?;
     let time = number::measured(Measure::AccessTime, *value);

@@ -1,4 +1,5 @@
-//! Sentences that come first and alone: memory, a page cache and a failure. No figure of such a run is compared with a class.
+//! Sentences that come first and alone: memory, a page cache and a failure. The figures of such a
+//! run are not compared with a class.
 
 use super::class::figures;
 use kurabe_core::environment::Link;
@@ -8,14 +9,16 @@ use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_explain::{CellLimit, LimitKind};
 use kurabe_study::catalogue::RateWork;
 
-/// Random reads one at a time that take less than this come from memory: the fastest SSDs need more than 5 µs.
+/// Time of a single random read below which the data comes from memory. The fastest SSDs need more
+/// than 5 µs.
 const MEMORY_NS: f64 = 3e3;
-/// Sequential reads above this rate in bytes per second are faster than SATA allows …
+/// Rate in bytes per second that SATA can't reach. Faster sequential reads may come from a cache.
 const ABOVE_SATA: f64 = 600e6;
-/// … and may come from a cache if they are this many times as fast as the writes of the same run.
+/// Ratio of sequential reads to sequential writes of the same run above which such reads may come
+/// from a cache.
 const FAR_ABOVE_WRITES: f64 = 20.0;
 
-/// Returns the sentence, if the figures are not those of a drive.
+/// Returns the sentence if the figures are not those of a drive.
 pub(super) fn sentence(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
     let figures = figures(record);
     let tests = record.cells.len();
@@ -41,7 +44,7 @@ pub(super) fn sentence(record: &RunRecord, limits: &[CellLimit]) -> Option<Text>
     )
 }
 
-/// Names the memory that answered a run in place of a drive.
+/// Names the memory that served a run instead of a drive.
 fn memory(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
     let environment = &record.header.environment;
     let devices = &environment.devices;
@@ -69,7 +72,7 @@ fn memory(record: &RunRecord, limits: &[CellLimit]) -> Option<Text> {
     })
 }
 
-/// The same of the figures of another tool, which tells little of the path.
+/// Returns the sentence for figures of another tool, which says little about the I/O path.
 fn imported(record: &RunRecord, figures: &Text) -> Option<Text> {
     let cells = || record.cells.iter().filter_map(|cell| Some((cell, cell.imported.as_ref()?)));
     let is_memory = |(cell, imported): (&Cell, &ImportedCell)| {
@@ -110,7 +113,8 @@ fn imported(record: &RunRecord, figures: &Text) -> Option<Text> {
     })
 }
 
-/// Mean time of an operation in ns, as printed or from the operations per second.
+/// Returns the mean time of an operation in ns, from the printed IOPS or from the rate and the
+/// block size.
 fn access_ns(imported: &ImportedCell) -> Option<f64> {
     let by_rate = || Some(printed(imported, Quantity::Rate)? / imported.block_bytes? as f64);
     let operations = printed(imported, Quantity::Iops).or_else(by_rate)?;

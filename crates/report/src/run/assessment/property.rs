@@ -1,4 +1,4 @@
-//! The second clause: what is special about the device, where its mechanism is known or the run shows it.
+//! The second clause: a special property of the device, from its known mechanism or from the run.
 
 use kurabe_compare::{parameter_bytes, written_bytes};
 use kurabe_core::model::{LayerRecord, ModelRecord};
@@ -10,17 +10,18 @@ use kurabe_stats::cell_figure;
 use kurabe_study::catalogue::DeviceClass;
 use kurabe_study::known_class;
 
-/// Random writes at less than this share of the rate of sequential writes are special for flash.
+/// Share of the sequential write rate below which random writes are unusually slow for flash.
 const HARDLY: f64 = 0.01;
 
-/// Returns the clause, if the device has such a property.
+/// Returns the clause if the device has such a property.
 pub(super) fn clause(record: &RunRecord) -> Option<Text> {
     fall(record)
         .or_else(|| of_model(record, record.header.model.as_ref()?))
         .or_else(|| slow_random_writes(record))
 }
 
-/// Writes that slowed down during a repetition that was long enough for that to be more than the first requests in a buffer.
+/// Describes writes that slow down. Only long repetitions count, because in a short one the first
+/// requests may only fill a buffer.
 fn fall(record: &RunRecord) -> Option<Text> {
     let is_long = |cell: &&Cell| cell.counted().all(|one| one.elapsed_ns >= NS_PER_S);
     let cells = record.cells.iter().filter(is_long);
@@ -75,7 +76,8 @@ fn of_model(record: &RunRecord, model: &ModelRecord) -> Option<Text> {
     })
 }
 
-/// The limits of a volume: with burst credits those that remain when the credits are spent.
+/// Returns the limits of a volume. With burst credits, those that apply after the credits are used
+/// up.
 fn limits(limiter: &LayerRecord) -> Option<Text> {
     let rate = number::rate(parameter_bytes(limiter, "rate")? as f64);
     let operations = number::iops(limiter.value("operations")?.parse().ok()?);
@@ -91,7 +93,8 @@ fn limits(limiter: &LayerRecord) -> Option<Text> {
     })
 }
 
-/// Random writes of flash that are far slower than sequential ones, as of sticks and cards whose flash is rewritten in large units.
+/// Describes random writes of flash that are far slower than sequential ones, as on USB sticks and
+/// memory cards, which rewrite flash in large units.
 fn slow_random_writes(record: &RunRecord) -> Option<Text> {
     if matches!(known_class(record)?, DeviceClass::HardDisk | DeviceClass::SmrDisk) {
         return None;

@@ -1,4 +1,4 @@
-//! The last clause: the most important reason for caution, or that there is none.
+//! The last clause: the most important warning, or that there is none.
 
 use super::Unfit;
 use crate::words;
@@ -11,26 +11,29 @@ use kurabe_stats::{cell_latency, cell_values, mean_interval, stutter};
 use kurabe_study::catalogue::DeviceClass;
 use kurabe_study::known_class;
 
-/// An interval of more than this to either side is too wide for comparisons.
+/// Half-width of an interval, relative to the mean, above which a figure is too imprecise for
+/// comparisons.
 const IMPRECISE: f64 = 0.1;
-/// An interval of more than this makes a figure useless.
+/// Half-width above which a figure is useless.
 const NO_FIGURE: f64 = 0.5;
-/// While others go on, a single operation that takes less is not noticed …
+/// Minimum duration of a single operation that users notice while other operations continue.
 const HELD_UP_NS: u64 = 500_000_000;
-/// … and one that takes less than so many times the mean of its cell only waits for its turn.
+/// Ratio to the mean of its cell above which such an operation was held up and did not only wait in
+/// the queue.
 const FAR_ABOVE_MEAN: f64 = 10.0;
-/// Most uses that are named: more would hide the class.
+/// Maximum number of uses that are named. More would obscure the class.
 const MOST_USES: usize = 2;
 
-/// Returns the forms of the most important warning, the longest first. A run that was imported tells neither pauses nor repetitions.
-/// `has_property`: the clause before already says what is unsteady.
+/// Returns the forms of the most important warning, longest first. An imported run records neither
+/// pauses nor repetitions. `has_property` says that the previous clause already describes what is
+/// unsteady.
 pub(super) fn clauses(
     record: &RunRecord,
     limits: &[CellLimit],
     unfit: &[Unfit],
     has_property: bool,
 ) -> Vec<Text> {
-    // A volume is sold with its limits, which the clause before states.
+    // The limits of a cloud volume are part of the product, and the previous clause states them.
     let unfit = if known_class(record) == Some(DeviceClass::CloudVolume) { &[] } else { unfit };
     let slow = || too_slow(unfit);
     if record.header.origin.is_some() {
@@ -46,16 +49,16 @@ pub(super) fn clauses(
     others.into_iter().collect()
 }
 
-/// Titles of the uses that a limit rules out.
+/// Returns the titles of the uses that a limit rules out.
 fn titles<'u>(unfit: impl Iterator<Item = &'u Unfit>) -> Text {
     Text::join(unfit.take(MOST_USES).map(|one| one.title.clone()), [" and ", "や"])
 }
 
-/// The longest pause that a person notices, and the uses that tolerate none so long.
+/// Describes the longest perceptible pause, with the uses that don't tolerate it.
 fn pauses(record: &RunRecord, unfit: &[Unfit]) -> Option<Vec<Text>> {
     let felt = timed(record).filter_map(|cell| {
         let one = stutter(cell).filter(|one| one.stalls > 0 && one.worst_ns >= FELT_NS)?;
-        // In a deep queue every operation waits for many others.
+        // In a deep queue, every operation waits for many others.
         let mean_ns = cell_latency(cell).mean_ns().unwrap_or(0.0);
         let is_held_up = one.worst_ns >= HELD_UP_NS && one.worst_ns as f64 > mean_ns * FAR_ABOVE_MEAN;
         (one.stops_everything() || is_held_up).then_some(one)
@@ -79,7 +82,7 @@ fn pauses(record: &RunRecord, unfit: &[Unfit]) -> Option<Vec<Text>> {
     Some(long.into_iter().chain([short]).collect())
 }
 
-/// Cells whose figure kurabe itself or other work limited.
+/// Counts the cells whose figures were limited by kurabe or disturbed by other work.
 fn disturbed(limits: &[CellLimit]) -> Option<Text> {
     let count = |kind| limits.iter().filter(|one| one.limit.kind == kind).count();
     let (by_kurabe, disturbed, tests) =
@@ -97,7 +100,8 @@ fn disturbed(limits: &[CellLimit]) -> Option<Text> {
     }
 }
 
-/// The uses for which a device is too slow, but not by so much that everyone knows.
+/// Names the uses for which the device is too slow. Uses for which it is obviously too slow are
+/// omitted.
 fn too_slow(unfit: &[Unfit]) -> Option<Text> {
     const WORTH_SAYING: f64 = 0.25;
     let uses = titles(unfit.iter().filter(|one| match one.out.broken {
@@ -109,7 +113,7 @@ fn too_slow(unfit: &[Unfit]) -> Option<Text> {
     (!uses.is_empty()).then(|| text!("too slow for {uses}", "{uses}には遅すぎる"; uses))
 }
 
-/// The figure with the widest interval, if it is too wide.
+/// Returns the figure with the widest interval, if that is too wide.
 fn imprecise(record: &RunRecord) -> Option<Text> {
     let width = |cell| {
         let mean = mean_interval(&cell_values(cell))?;
@@ -129,7 +133,7 @@ fn imprecise(record: &RunRecord) -> Option<Text> {
     }
 }
 
-/// The cells whose operations kurabe timed.
+/// Returns the cells whose operations kurabe timed.
 fn timed(record: &RunRecord) -> impl Iterator<Item = &Cell> {
     record
         .cells

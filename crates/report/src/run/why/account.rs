@@ -1,4 +1,4 @@
-//! Where the time of a cell went, as numbers: the accounts of its counted repetitions added up, with the words of the
+//! Time account of a cell as numbers: the sum of its counted repetitions, with the texts of the
 //! model's layers.
 
 use kurabe_core::Text;
@@ -7,20 +7,20 @@ use kurabe_core::record::{Cell, Measure};
 use kurabe_stats::{CellAccount, cell_account};
 use serde::Serialize;
 
-/// What times and counts are given for.
+/// The unit that times and counts refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
     /// One operation.
     Operation,
-    /// One sample, a fsync that belongs to it included.
+    /// One sample, including an fsync that belongs to it.
     Sample,
     /// One repetition of the whole cell.
     Repetition,
 }
 
-/// What one cause took.
+/// The time of one cause.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseTime {
@@ -28,27 +28,28 @@ pub struct CauseTime {
     pub layer: String,
     /// Key of the cause.
     pub cause: String,
-    /// A few words.
+    /// Short name.
     pub name: Text,
-    /// One sentence.
+    /// Explanation in one sentence.
     pub explanation: Text,
-    /// Its time, of one of what [`CellTime::per`] says.
+    /// The time, per unit given by [`CellTime::per`].
     pub each_ns: f64,
-    /// Its part of all time, 0 to 1.
+    /// Share of the total time, 0 to 1.
     pub share: f64,
-    /// Whether other work goes on beside it, so that the rest of the time is not what would be left without it: others are
-    /// served meanwhile, or a connection carries what a medium is still at.
+    /// Whether other work overlaps with this cause, so that the other causes don't add up to the
+    /// time that would remain without it. For example, other requests are served in the meantime,
+    /// or a connection transfers data that the medium is still reading.
     pub overlaps: bool,
 }
 
 impl CauseTime {
-    /// Whether it is the same cause of the same layer.
+    /// Checks whether it is the same cause of the same layer.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         (&self.layer, &self.cause) == (&other.layer, &other.cause)
     }
 }
 
-/// How often something happened.
+/// Counter of an event.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountOf {
@@ -56,38 +57,38 @@ pub struct CountOf {
     pub layer: String,
     /// Key of the counter.
     pub counter: String,
-    /// A few words.
+    /// Short name.
     pub name: Text,
-    /// In all.
+    /// Total count.
     pub count: u64,
-    /// For one of what [`CellTime::per`] says.
+    /// Count per unit given by [`CellTime::per`].
     pub each: f64,
 }
 
-/// Where the time of a cell went.
+/// Time account of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellTime {
-    /// Place of the cell in the run, from 1.
+    /// Number of the cell in the run, from 1.
     pub number: usize,
-    /// What times and counts are given for.
+    /// The unit that times and counts refer to.
     pub per: Per,
-    /// How many of these there were.
+    /// Number of these units.
     pub count: u64,
-    /// Mean time of one of them.
+    /// Mean time of one unit.
     pub each_ns: f64,
-    /// Operations in flight at once, on average; `None` where operations are timed one by one.
+    /// Mean number of operations in flight. `None` if operations are timed one by one.
     pub in_flight: Option<f64>,
-    /// Time of a repetition in which no operation was under way, if that is known.
+    /// Time of a repetition in which no operation was in flight, if known.
     pub between_ns: Option<f64>,
-    /// The causes by layer from the host down, those of a layer by their time.
+    /// The causes by layer from the host down. The causes of a layer are sorted by time.
     pub causes: Vec<CauseTime>,
-    /// What the layers counted.
+    /// The counters of the layers.
     pub counts: Vec<CountOf>,
 }
 
 impl CellTime {
-    /// The time of a cell on a model; `None` if its repetitions have no account.
+    /// Returns the time account of a cell on a model. `None` if its repetitions have no account.
     pub(super) fn of(number: usize, cell: &Cell, model: &ModelRecord) -> Option<Self> {
         let CellAccount { account: all, repetitions, samples, elapsed_ns } = cell_account(cell)?;
         let elapsed_ns = elapsed_ns as f64;
@@ -114,7 +115,7 @@ impl CellTime {
         })
     }
 
-    /// The causes, the one that took most first.
+    /// Returns the causes, largest first.
     pub(super) fn by_weight(&self) -> Vec<&CauseTime> {
         let mut causes: Vec<&CauseTime> = self.causes.iter().collect();
         causes.sort_by(|a, b| b.each_ns.total_cmp(&a.each_ns));

@@ -1,4 +1,5 @@
-//! The limits of many cells, a line each: what a sweep of a hundred cells is read by. One of them in full is asked for.
+//! The bottlenecks of many cells, one line each, for example of a sweep with a hundred cells. A
+//! single cell can be shown in full.
 
 use super::Why;
 use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
@@ -7,15 +8,15 @@ use kurabe_core::mention::{CELL, WHY};
 use kurabe_core::{Text, record::RunRecord, text};
 use kurabe_explain::{Limit, LimitKind, Strength};
 
-/// More cells than this have a line each.
+/// Maximum number of cells that are shown in full.
 const IN_FULL: usize = 12;
 
-/// Whether so many cells have a line each.
+/// Checks whether this number of cells is shown with one line each.
 pub(crate) fn is_brief(cells: usize) -> bool {
     cells > IN_FULL
 }
 
-/// The table, and how one of its cells is seen in full.
+/// Returns the table, and the command that shows a cell in full.
 pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     let statistic = record.header.statistic();
     let cell = |why: &Why| &record.cells[why.number - 1];
@@ -37,7 +38,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     Doc::of(table.table()).gap().push(Paragraph::new(more).indent(0, 2)).done()
 }
 
-/// What bounded a cell, and that it is only likely.
+/// Returns the sentence on the bottleneck, marked if it is only likely.
 pub(crate) fn how_sure(limit: &Limit) -> Text {
     let sentence = &limit.sentence;
     match limit.strength {

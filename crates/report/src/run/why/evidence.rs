@@ -1,4 +1,5 @@
-//! What is known of a cell without an account: its limit with the evidence, and where the kernel says the time went.
+//! Explanation of a cell without an account: its bottleneck with the evidence, and the kernel's
+//! account of the time.
 
 use super::brief::how_sure;
 use crate::doc::{Cut, Doc, Entry, Paragraph, Role, Table};
@@ -7,10 +8,10 @@ use kurabe_core::split::{KernelSplit, RequestSize};
 use kurabe_core::{Text, mention::IODEPTH, number, quantity::format_bytes, text};
 use kurabe_explain::{Limit, LimitKind};
 
-/// Sizes of requests that are listed.
+/// Maximum number of request sizes listed.
 const SIZES_TOLD: usize = 3;
 
-/// The limit, why it is said, and what would tell more.
+/// Returns the bottleneck, the evidence, and how to find out more.
 pub(super) fn limit(limit: &Limit) -> Doc {
     let sentence = how_sure(limit);
     let role = if limit.kind == LimitKind::Unknown { Role::Quiet } else { Role::Strong };
@@ -30,7 +31,7 @@ pub(super) fn limit(limit: &Limit) -> Doc {
     doc
 }
 
-/// Where the kernel says the time of the traced repetition went.
+/// Returns the kernel's account of the time of the traced repetition.
 pub(super) fn split(split: &KernelSplit) -> Doc {
     if split.operations == 0 {
         let lost = number::count(split.lost_events);
@@ -74,7 +75,7 @@ pub(super) fn split(split: &KernelSplit) -> Doc {
         .done()
 }
 
-/// How operations became requests, and what is missing from these figures.
+/// Describes how operations became requests, and what these figures don't include.
 fn requests(split: &KernelSplit, has_rest: bool) -> Vec<Text> {
     let of_requests = |count: u64| number::percent(count as f64 / split.requests.max(1) as f64);
     let some = |count: u64| Some(count).filter(|count| *count > 0);

@@ -1,10 +1,10 @@
-//! What would change a model's figures most.
+//! Parameters with the largest effect on a model's figures.
 
 use crate::doc::{Doc, Entry, Paragraph, Role, Table};
 use kurabe_core::{Text, number, text};
 use kurabe_lab::Mover;
 
-/// What the three figures of a model are called.
+/// Returns the names of a model's three main figures.
 pub fn card_names() -> [Text; 3] {
     [
         text!("sequential read", "シーケンシャル読み出し"),
@@ -13,7 +13,7 @@ pub fn card_names() -> [Text; 3] {
     ]
 }
 
-/// `doubled: 4 KiB random read 0.52 ×`
+/// Describes the effect of a parameter, as in `doubled: 4 KiB random read 0.52 ×`.
 pub fn mover_words(mover: &Mover) -> Text {
     let (figure, times) = (&card_names()[mover.figure], number::fixed(mover.ratio, 2));
     match mover.is_doubled {

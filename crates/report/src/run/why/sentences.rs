@@ -1,18 +1,18 @@
-//! What the table of a cell's time means, in a few sentences for readers who do not know the device.
+//! Explanation of a cell's time table in a few sentences, for readers who don't know the device.
 
 use super::account::{CauseTime, CellTime, Per};
 use kurabe_core::{Text, number, text};
 
-/// A second cause below this share is not worth a sentence.
+/// Minimum share of a second cause that gets a sentence.
 const WORTH_TELLING: f64 = 0.1;
-/// Where one cause takes this much, nothing would be left without it.
+/// Share of a single cause beyond which the rest is negligible.
 const ALMOST_ALL: f64 = 0.995;
-/// Up to this many operations in flight count as one after the other.
+/// Mean number of operations in flight up to which operations count as sequential.
 const ALONE: f64 = 1.2;
-/// A part of a repetition between operations that is worth a sentence.
+/// Minimum share of the time between operations that gets a sentence.
 const WORTH_TELLING_BETWEEN: f64 = 0.05;
 
-/// The sentences, the most telling first.
+/// Returns the sentences, most important first.
 pub(super) fn sentences(time: &CellTime) -> Vec<Text> {
     let by_weight = time.by_weight();
     let Some(largest) = by_weight.first() else { return Vec::new() };
@@ -52,7 +52,7 @@ fn second(next: &CauseTime) -> Text {
     )
 }
 
-/// The explanation as the end of an English sentence, and as a Japanese sentence of its own.
+/// Formats an explanation as the end of an English sentence, and as a separate Japanese sentence.
 fn explained(explanation: &Text) -> Text {
     let (en, ja) = (explanation.en.trim_end_matches('.'), explanation.ja.trim_end_matches('。'));
     Text::of(
@@ -75,7 +75,7 @@ fn overlap(in_flight: f64) -> Text {
     )
 }
 
-/// The time in which nothing was asked of the device.
+/// Describes the time in which the device had no requests.
 fn between(time: &CellTime) -> Option<Text> {
     let between_ns = time.between_ns.filter(|_| time.per == Per::Repetition)?;
     let whole_ns = time.each_ns + between_ns;
@@ -88,7 +88,7 @@ fn between(time: &CellTime) -> Option<Text> {
     })
 }
 
-/// `an operation`, as the subject of a sentence.
+/// Returns the unit as the subject of a sentence, as in `an operation`.
 fn one(per: Per) -> (&'static str, &'static str) {
     match per {
         Per::Operation => ("an operation", "1 操作"),

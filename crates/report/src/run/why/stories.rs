@@ -1,20 +1,24 @@
-//! Sentences that need more than the causes of one cell: what a copy within a device costs beyond its halves, and what
-//! requests cost that do not divide by the drives.
+//! Sentences that need more than the causes of one cell. They explain the extra cost of a copy
+//! within a device compared with its halves, and the cost of requests that don't divide evenly
+//! among the drives.
 
 use super::account::{CauseTime, CellTime};
 use kurabe_core::{Text, number, profile::CopyPart, record::Cell, text};
 
-/// From this share of a copy on, what taking turns costs or saves is worth a sentence.
+/// Minimum share of a copy from which the cost or saving of alternating reads and writes gets a
+/// sentence.
 const WORTH_TELLING: f64 = 0.03;
-/// Causes that are named of what taking turns costs.
+/// Maximum number of causes named for the cost of alternating.
 const NAMED: usize = 3;
-/// Counters of layers that share requests out to drives: bytes of the drive with the most of a request, and what it
-/// would be if all drives had the same.
+/// Counters of layers that distribute requests among drives. The first is the number of bytes on
+/// the drive with the largest part of a request, the second the number per drive if all had the
+/// same.
 const SHARES: (&str, &str) = ("most-bytes", "even-bytes");
-/// From this ratio on, an uneven share is worth a sentence.
+/// Ratio from which an uneven distribution gets a sentence.
 const UNEVEN: f64 = 1.02;
 
-/// What a copy within the target takes beyond reading alone and writing alone, and for what.
+/// Compares a copy within the target with reading alone and writing alone, and names the causes of
+/// the difference.
 pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -> Option<Text> {
     if cell.part != CopyPart::Within.word() {
         return None;
@@ -54,7 +58,7 @@ pub(super) fn turns(cell: &Cell, time: &CellTime, times: &[(&Cell, CellTime)]) -
     ))
 }
 
-/// The causes that take longer than in both halves together, the one that grew most first.
+/// Returns the causes that take longer than in both halves together, largest increase first.
 fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
     let in_halves = |cause: &CauseTime| -> f64 {
         let all = halves.iter().flat_map(|half| &half.causes);
@@ -68,7 +72,7 @@ fn grown<'a>(time: &'a CellTime, halves: &[&CellTime]) -> Vec<(&'a Text, f64)> {
     grown
 }
 
-/// What it means that requests do not divide by the drives.
+/// Explains the effect of requests that don't divide evenly among the drives.
 pub(super) fn remainder(time: &CellTime) -> Option<Text> {
     let count = |layer: &str, key: &str| {
         let count = time.counts.iter().find(|count| count.layer == layer && count.counter == key)?;
