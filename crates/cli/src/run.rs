@@ -77,8 +77,8 @@ pub fn print_done(done: &Done, global: &Global) -> Result<()> {
     }
 }
 
-/// Saves the list of written sectors even if the run failed, because it serves to check them after
-/// a power cut.
+/// Saves the list of writes even if the run failed, because it serves to check them after a power
+/// cut.
 fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Global) -> Result<()> {
     let writes = done.writes.as_ref().filter(|writes| writes.writes > 0);
     let (Some(shown), Some(list), Some(writes)) = (&args.verify, list, writes) else { return Ok(()) };

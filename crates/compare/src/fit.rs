@@ -56,7 +56,7 @@ pub struct Fit {
 pub struct CacheDoubt {
     /// Bytes that the run wrote.
     pub written_bytes: u64,
-    /// Bytes that exceed the caches of the drive.
+    /// Bytes needed to exceed the caches of the drive.
     pub needed_bytes: u64,
     /// Time in ns to write them at the rate at which the test file was written.
     pub needed_ns: Option<u64>,

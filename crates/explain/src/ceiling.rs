@@ -47,7 +47,7 @@ pub(crate) struct Ceiling {
     pub(crate) packets: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
     pub(crate) one_command: bool,
-    /// Raw rate at the device's full capability, such as PCIe 3 ×4, if the slot provides less.
+    /// Raw rate at the device's own maximum, such as PCIe 3 ×4, if the connection runs below it.
     pub(crate) could: Option<f64>,
 }
 

@@ -15,7 +15,7 @@ pub fn now() -> Result<String> {
 }
 
 fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
-    // Years have four digits, and the first and last ones leave room for the offset.
+    // RFC 3339 years have four digits.
     let years = 0..=9999;
     Timestamp::try_from(time)
         .map(|time| ZonedDateTime::new(time, zone))
