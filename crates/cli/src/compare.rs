@@ -91,7 +91,7 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
     print_page(&render_demerits(run, trace, &rows, &style()))
 }
 
-/// `kurabe recommend`
+/// `kurabe recommend`: ranks runs for a use.
 ///
 /// # Errors
 /// When a run or the use does not exist, or the runs have no cell in common that the use needs.
@@ -133,7 +133,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
 }
 
-/// `kurabe history`
+/// `kurabe history`: shows the runs of a device over time.
 ///
 /// # Errors
 /// When no device of this name was measured at least twice with the same settings.

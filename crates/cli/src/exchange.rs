@@ -10,7 +10,7 @@ use kurabe_lab::{Exchanged, exchange, shared};
 use kurabe_report::ScriptLine;
 use kurabe_store::{Runs, SharedAccess};
 
-/// `kurabe push`
+/// `kurabe push`: sends runs to a shared database.
 ///
 /// # Errors
 /// When a run does not exist, the database cannot be used, or a run could not be sent.
@@ -27,7 +27,7 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     })
 }
 
-/// `kurabe pull`
+/// `kurabe pull`: fetches runs from a shared database.
 ///
 /// # Errors
 /// When a run does not exist, the database cannot be read, or a run could not be fetched.

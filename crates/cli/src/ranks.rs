@@ -20,7 +20,7 @@ pub fn only_runs() -> Error {
         ))
 }
 
-/// `kurabe run`, or `kurabe-mpi run` if there is a communicator.
+/// Runs `kurabe run`, or `kurabe-mpi run` if there is a communicator.
 ///
 /// # Errors
 /// As `kurabe run`; `RankLost` when some of the ranks did not finish.

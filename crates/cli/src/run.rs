@@ -19,7 +19,7 @@ use kurabe_report::{
 };
 use std::path::Path;
 
-/// `kurabe run`
+/// `kurabe run`: measures a target and shows the result.
 ///
 /// # Errors
 /// When the run cannot finish. Cells that were measured before are stored.
@@ -95,7 +95,7 @@ fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Globa
     Ok(())
 }
 
-/// `kurabe sweep`; with a communicator, several ranks share the points of a model.
+/// `kurabe sweep`: sweeps a target. With a communicator, several ranks share the points of a model.
 ///
 /// # Errors
 /// As `kurabe run`; also when there is nothing to sweep.

@@ -97,7 +97,7 @@ fn end(server: RunningServer, args: &ServedArgs, global: &Global) -> Result<()> 
     ended.keep()
 }
 
-/// `kurabe list --served`
+/// `kurabe list --served`: lists the stored records of servers.
 ///
 /// # Errors
 /// When the store cannot be read.

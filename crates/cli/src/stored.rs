@@ -83,7 +83,7 @@ fn recover(store: &dyn Store) -> Result<()> {
     Ok(())
 }
 
-/// `kurabe list`
+/// `kurabe list`: lists stored runs.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -131,7 +131,7 @@ fn wanted_label(words: &str) -> Result<(String, String)> {
     Ok((key, value.unwrap_or_default()))
 }
 
-/// `kurabe show`
+/// `kurabe show`: shows a run.
 ///
 /// # Errors
 /// When the run does not exist.
@@ -164,7 +164,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     show_beside()
 }
 
-/// `kurabe why`
+/// `kurabe why`: explains the limits of a run's cells.
 ///
 /// # Errors
 /// When the run or the cell does not exist.
@@ -188,7 +188,7 @@ fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<(
     print_page(&render_why(record, &headline(&record.header), cell, &movers, &style())?)
 }
 
-/// `kurabe label`
+/// `kurabe label`: sets and removes labels of a run.
 ///
 /// # Errors
 /// When the run does not exist, or a label is malformed.
@@ -258,7 +258,7 @@ fn one_run_only() -> Error {
         ))
 }
 
-/// `kurabe import`
+/// `kurabe import`: imports runs and device files.
 ///
 /// # Errors
 /// When a file is neither an exported run nor a result of a tool that kurabe knows.

@@ -526,7 +526,7 @@ impl Live<'_, '_> {
         self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
     }
 
-    /// Interim analysis after a pair of blocks. Returns what each cell still needs.
+    /// Performs an interim analysis after a pair of blocks. Returns what each cell still needs.
     fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();

@@ -122,7 +122,8 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
 }
 
-/// A device that returns this error forever counts as failed. Ctrl-C takes effect before that.
+/// Checks that a call interrupted forever counts as a failure, and that Ctrl-C takes effect before
+/// that.
 fn is_interrupted_for_ever(call: &str, says: &str, engine: &[&str]) {
     let lab = Lab::new();
     let target = lab.write("file", vec![7_u8; 4 << 20]);

@@ -25,7 +25,7 @@ fn measure(lab: &Lab, access: &str, labels: &[&str]) -> String {
     lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
 }
 
-/// Two owners with two firmware versions each. The second version is faster.
+/// Stores the runs of two owners with two firmware versions each. The second version is faster.
 fn four_runs(lab: &Lab) -> Vec<String> {
     [("2us", "1.9", "Aki"), ("1us", "1.10", "Aki"), ("2us", "1.9", "Ken"), ("1us", "1.10", "Ken")]
         .into_iter()

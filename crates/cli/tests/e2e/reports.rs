@@ -186,7 +186,7 @@ fn column(browser: &Browser, place: usize) -> Vec<f64> {
     list_of(&browser.run(&script)).iter().map(|value| value.as_f64().expect("a number")).collect()
 }
 
-/// Hovering over a mark of a chart shows its value once.
+/// Checks that hovering over a mark of a chart shows its value once.
 fn hovers(browser: &Browser) {
     let mark = "#charts svg [data-value]";
     let value = browser.run(&format!("return document.querySelector('{mark}').dataset.value"));
@@ -202,7 +202,8 @@ fn hovers(browser: &Browser) {
     assert_eq!(browser.run(&native), Value::Null, "the browser does not show it a second time");
 }
 
-/// A click or a key sorts the table; the third one restores the order of measurement.
+/// Checks that a click or a key sorts the table, and that the third one restores the order of
+/// measurement.
 fn sorts(browser: &Browser) {
     let button = "#results thead th:nth-child(2) button";
     let sort =

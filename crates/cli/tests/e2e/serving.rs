@@ -25,7 +25,7 @@ fn serve(lab: &Lab, socket: &Path, more: &[&str]) -> Live {
     live
 }
 
-/// A connected client that sends no request.
+/// Connects a client that sends no request.
 fn client(socket: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();

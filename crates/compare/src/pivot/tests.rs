@@ -136,7 +136,7 @@ fn texts(list: &[Text]) -> Vec<&str> {
     list.iter().map(|text| text.en.as_str()).collect()
 }
 
-/// Two file systems with two firmware versions.
+/// Returns runs on two file systems with two firmware versions.
 fn emulators() -> Runs {
     let mut runs = Runs::default();
     for (id, system, firmware, value) in [

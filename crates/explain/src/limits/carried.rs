@@ -7,7 +7,8 @@ use crate::cell::CellFacts;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
-/// A device whose own data rate is the limit, although the connection has room.
+/// Returns the limit for a device whose own data rate is the bottleneck, although the connection
+/// has room.
 pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) -> Limit {
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
     let name = &link.name;
@@ -21,7 +22,7 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) ->
     limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
 }
 
-/// Writes faster than any drive, so memory in front of the drives absorbs them.
+/// Returns the limit for writes faster than any drive, which memory in front of the drives absorbs.
 pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
     let (rate, mean) = (number::rate(facts.rate), number::latency(facts.latency_ns));
     limit(
@@ -38,7 +39,7 @@ pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
     )
 }
 
-/// Several drives, none of which saturates its connection.
+/// Returns the limit for several drives, none of which saturates its connection.
 pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> Limit {
     let (each, usual) = (number::rate(each), number::rate(link.usual));
     let name = &link.name;
@@ -49,7 +50,7 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
 }
 
-/// A rate that falls towards the end of the disk, where tracks are shorter.
+/// Returns the limit for a rate that falls towards the end of the disk, where tracks are shorter.
 pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     let (first, last) = (number::rate(first), number::rate(last));
     let evidence = text!(
@@ -61,7 +62,8 @@ pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
 }
 
-/// A rate that stays constant towards the end, which it would not if the medium limited it.
+/// Returns the limit for a rate that stays constant towards the end, which it would not if the
+/// medium limited it.
 pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
     let rate = number::rate(facts.rate);
     let evidence = text!(
@@ -71,7 +73,7 @@ pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
     limit(LimitKind::Link, Strength::Likely, connection_or_memory(facts.rate), evidence)
 }
 
-/// Transfer rate on the first pass, where an immediate re-read of the same range is faster. The
+/// Returns the limit for a transfer that is slower than an immediate re-read of the same range. The
 /// re-read does not involve the medium.
 pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
@@ -82,7 +84,7 @@ pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
 }
 
-/// A rate slightly below that of an immediate re-read.
+/// Returns the limit for a rate slightly below that of an immediate re-read.
 pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = text!(
@@ -97,7 +99,7 @@ pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> 
     limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
 }
 
-/// A rate no lower than that of an immediate re-read.
+/// Returns the limit for a rate no lower than that of an immediate re-read.
 pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = match link.map(|link| &link.name) {
@@ -132,7 +134,7 @@ fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
     }
 }
 
-/// A rate below that of the other direction on the same connection.
+/// Returns the limit for a rate below that of the other direction on the same connection.
 pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
     let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
     let evidence = text!(
@@ -142,7 +144,7 @@ pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit 
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
 }
 
-/// A rate below that of any medium of this kind.
+/// Returns the limit for a rate below that of any medium of this kind.
 pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
     let rate = number::rate(facts.rate);
     limit(
@@ -156,14 +158,14 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
     )
 }
 
-/// A volume with a provisioned limit in bytes per second.
+/// Returns the limit of a volume with provisioned bytes per second.
 pub(super) fn sold_bytes(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::rate(facts.rate);
     let sentence = text!("the volume's limit of bytes: {rate}", "ボリュームのスループット上限({rate})");
     sold(provider, sentence, strength)
 }
 
-/// A volume with a provisioned limit in operations per second.
+/// Returns the limit of a volume with provisioned operations per second.
 pub(super) fn sold_operations(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::iops(facts.iops);
     let sentence = text!("the volume's limit of operations: {rate}", "ボリュームの IOPS 上限({rate})");

@@ -150,20 +150,21 @@ fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_
         .unwrap_or_else(|| words::unknown(evidence, facts))
 }
 
-/// A file system in memory has no device that could be a limit.
+/// Returns the limit for a file system in memory, which has no device that could be the bottleneck.
 fn in_memory(ground: &StorageFacts) -> Option<Limit> {
     ground.in_memory.as_deref().map(words::memory_file_system)
 }
 
-/// A rate above the connection's capacity, so memory served the requests instead of the device.
+/// Returns the limit for a rate above the connection's capacity. Memory served the requests instead
+/// of the device.
 fn host_memory(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref().filter(|link| link.is_exceeded(facts.rate))?;
     ground.cached.then(|| words::host_memory(facts.rate, link))
 }
 
-/// Operations served by the page cache. Writes end there unless they wait for the medium, and so do
-/// operations that are faster than any device. Sequential reads are read ahead, so the device's
-/// part cannot be determined from outside.
+/// Returns the limit for operations served by the page cache. Writes end there unless they wait for
+/// the medium, and so do operations that are faster than any device. Sequential reads are read
+/// ahead, so the device's part cannot be determined from outside.
 fn page_cache(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let workload = facts.workload.filter(|_| ground.cached)?;
     let sync = workload.sync;
@@ -182,9 +183,9 @@ fn at_the_link(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts
     link.ends(facts.rate, other).map(|at| words::link(link, &at))
 }
 
-/// The limit of a provider's volume. Operations in flight wait longer than a single one, or large
-/// sequential operations wait much longer than a small access. Both directions end at the same
-/// rate; if only one was measured, the limit is likely.
+/// Returns the limit of a provider's volume. Operations in flight wait longer than a single one, or
+/// large sequential operations wait much longer than a small access. Both directions end at the
+/// same rate; if only one was measured, the limit is likely.
 fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let provider = evidence.storage.provider?;
     let cells = evidence.cells;
@@ -207,7 +208,7 @@ fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
-/// Reads during writes that take much longer than the same reads alone.
+/// Returns the limit for reads during writes that take much longer than the same reads alone.
 fn behind_writes(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
     let is_mixed = facts.cell.direction == Some(Direction::Mix);
     let same = |other: &&CellFacts<'_>| {
@@ -233,7 +234,7 @@ pub fn falling_writes(cell: &Cell) -> Option<(f64, f64)> {
     fall(cell).filter(|(head, tail)| is_write && *tail < head * FALLEN)
 }
 
-/// Writes faster than any disk end in memory in front of the drives.
+/// Returns the limit for writes faster than any disk, which end in memory in front of the drives.
 fn taken_by_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let most = FASTEST_DISK * evidence.storage.drives as f64;
     let quick = facts.median_ns < MEMORY_NS || facts.rate > most;
@@ -253,7 +254,7 @@ fn stalled(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         .then(|| words::stalls(facts.stalled_share, facts.median_ns))
 }
 
-/// The limit according to the kernel's tracepoints.
+/// Returns the limit according to the kernel's tracepoints.
 fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
     let split = facts.split?;
     let rest_ns = split.rest_mean_ns?.max(0.0);
@@ -267,7 +268,7 @@ fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
     (split.queue.mean_ns >= whole_ns * MOSTLY).then(|| words::queued(split.queue.mean_ns, whole_ns))
 }
 
-/// The limit of single operations.
+/// Returns the limit of single operations.
 fn alone(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if facts.in_flight > ALONE {
         return None;
@@ -275,7 +276,7 @@ fn alone(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> 
     part_of_one(record, evidence, facts, None)
 }
 
-/// The limit of concurrent operations.
+/// Returns the limit of concurrent operations.
 fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let each_ns = 1e9 / facts.iops;
     let single = facts.shallower(evidence.cells).filter(|single| single.is_alone());
@@ -299,8 +300,8 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
     }
 }
 
-/// Returns the part that takes most of the time of a single operation. `deeper` is the cell in
-/// question if it has more operations in flight.
+/// Returns the limit from the part that takes most of the time of a single operation. `deeper` is
+/// the cell in question if it has more operations in flight.
 fn part_of_one(
     record: &RunRecord,
     evidence: &Evidence<'_>,
@@ -356,8 +357,8 @@ fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<ChainWal
     walk(read)
 }
 
-/// The fixed time of a command, with further evidence. `beside` has more operations in flight and
-/// is faster.
+/// Returns the limit for the fixed time of a command. `beside` has more operations in flight and is
+/// faster.
 fn command(
     record: &RunRecord,
     evidence: &Evidence<'_>,
@@ -383,7 +384,7 @@ fn command(
     words::command(single, beside, machine, evidence)
 }
 
-/// The limit of random work on a rotational medium.
+/// Returns the limit of random work on a rotational medium.
 fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limit {
     let least_ns = if facts.is_alone() { HALF_TURN_NS } else { NEAR_NS };
     if facts.is_write() && each_ns * (evidence.storage.drives.max(1) as f64) < least_ns {
@@ -394,7 +395,7 @@ fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limi
     words::mechanics(each_ns, facts, is_seen)
 }
 
-/// The transfer takes the time: the connection or the device is the limit.
+/// Returns the limit of the transfer: the connection or the device.
 fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let fastest = evidence.fastest(facts)?;
     let storage = &evidence.storage;
@@ -461,7 +462,8 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
-/// A data rate that is lower in one direction than in the other on the same connection.
+/// Returns the limit for a data rate that is lower in one direction than in the other on the same
+/// connection.
 fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
     let other = fastest.opposite(evidence.cells)?;
     let least = if evidence.turns() { MUCH_FASTER } else { FASTER };

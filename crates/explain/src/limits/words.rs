@@ -56,7 +56,7 @@ impl Limit {
     }
 }
 
-/// The record contains no evidence.
+/// Returns an unknown limit without evidence.
 fn nothing_tells() -> Limit {
     limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), Text::default())
 }
@@ -108,7 +108,7 @@ fn others_words(other: &OtherWork) -> Text {
     }
 }
 
-/// Other work that slowed the repetitions with more of it.
+/// Returns the limit for other work that slowed the repetitions with more of it.
 pub(super) fn other_work(other: &OtherWork, slowed_to: f64) -> Limit {
     let slowed_to = number::percent(slowed_to);
     let mut evidence = others_words(other);
@@ -136,7 +136,7 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     .next(around_the_cache())
 }
 
-/// A file system in the computer's memory.
+/// Returns the limit for a file system in the computer's memory.
 pub(super) fn memory_file_system(kind: &str) -> Limit {
     limit(
         LimitKind::HostMemory,
@@ -156,7 +156,8 @@ pub(super) fn memory_file_system(kind: &str) -> Limit {
     ))
 }
 
-/// Operations through the page cache. With `alone`, memory alone served most of them.
+/// Returns the limit for operations through the page cache. With `alone`, memory alone served most
+/// of them.
 pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
     let (median, rate) = (number::latency(facts.median_ns), number::rate(facts.rate));
     let sentence = match (facts.is_write(), alone) {
@@ -306,8 +307,8 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
     limit(LimitKind::Mechanics, strength, text!("seek and rotation", "シークと回転待ち"), evidence)
 }
 
-/// Time that grows with the offset. `share` is the walk's share of the cell's time, or `None` if
-/// the walk was seen in reads of the same work.
+/// Returns the limit for time that grows with the offset. `share` is the walk's share of the cell's
+/// time, or `None` if the walk was seen in reads of the same work.
 pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
     let is_most = share.is_some_and(|share| share >= MOSTLY);
@@ -333,7 +334,7 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
         .next(text!("larger clusters make the chain shorter", "クラスターを大きくすると連鎖が短くなります"))
 }
 
-/// Writes that a drive's cache takes until it is full.
+/// Returns the limit for writes that a drive's cache takes until it is full.
 pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
     let (quick, mean) = (number::latency(quick_ns), number::latency(facts.latency_ns));
     limit(
@@ -350,7 +351,7 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
     )
 }
 
-/// Writes that take longer than reads on a medium that is not rotational.
+/// Returns the limit for writes that take longer than reads on a medium that is not rotational.
 pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit {
     let (write, read) = (number::latency(facts.latency_ns), number::latency(read.latency_ns));
     let size = size(facts.block_bytes());
@@ -372,7 +373,7 @@ pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit
     ))
 }
 
-/// The device's maximum rate of commands.
+/// Returns the limit for the device's maximum rate of commands.
 pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Limit {
     let (now, rate) = (depth(facts), number::iops(facts.iops));
     let (slow, fast) = (number::latency(facts.latency_ns), number::latency(single.latency_ns));
@@ -388,7 +389,8 @@ pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Lim
     )
 }
 
-/// The fixed time of a command. `deeper` is the same work with more in flight, and is faster.
+/// Returns the limit for the fixed time of a command. `deeper` is the same work with more in
+/// flight, and is faster.
 pub(super) fn command(
     facts: &CellFacts<'_>,
     deeper: Option<&CellFacts<'_>>,
@@ -431,7 +433,7 @@ pub(super) fn command(
     ))
 }
 
-/// Two parts of a single operation, with their shares.
+/// Returns the limit for two parts of a single operation, with their shares.
 pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limit {
     let whole = number::latency(facts.latency_ns);
     let [(first, first_share), (second, second_share)] =
@@ -451,7 +453,7 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
     )
 }
 
-/// Sequential work on several drives that are served one after the other.
+/// Returns the limit for sequential work on several drives that are served one after the other.
 pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit {
     limit(
         LimitKind::Link,
@@ -497,7 +499,7 @@ pub(super) fn unknown_mixture() -> Limit {
     ))
 }
 
-/// No rule applies. Suggests a measurement that would show the limit.
+/// Returns an unknown limit, with a suggestion for a measurement that would show it.
 pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     let limit = nothing_tells();
     let storage = &evidence.storage;

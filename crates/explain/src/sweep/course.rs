@@ -69,7 +69,8 @@ fn recovery(cut: &Curve, fall: &Fall) -> Option<(f64, f64)> {
     Some((cut.points[back.first].0, back.a))
 }
 
-/// The finding for a rate that recovers. A cache that is full stays full while writing continues.
+/// Returns the finding for a rate that recovers. A cache that is full stays full while writing
+/// continues.
 fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
     let (bytes, back) = (size(fall.x), size(from));
     let (fast, slow, again) = (number::rate(fall.before), number::rate(fall.after), number::rate(rate));

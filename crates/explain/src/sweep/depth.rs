@@ -105,7 +105,7 @@ fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
     }
 }
 
-/// The finding for a rate that varies with depth but does not rise.
+/// Returns the finding for a rate that varies with depth but does not rise.
 fn uneven(lowest: f64, highest: f64) -> Named {
     let (slow, fast) = (number::iops(lowest), number::iops(highest));
     Named::unknown(
