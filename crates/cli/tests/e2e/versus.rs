@@ -73,13 +73,13 @@ fn a_model_and_itself_do_not_differ() {
 #[ignore = "slow"]
 fn in_turns_a_model_gives_what_it_gives_alone() {
     let lab = Lab::new();
-    // The last write of an interleaved run starts with the cache full instead of empty
-    // (docs/measuring.md).
+    // Only the reads of the last two models are compared, because their writes begin with the cache
+    // full instead of empty (docs/measuring.md).
     let models = [
         ("model:rascsi", 8),
         ("model:seagate-archive-8tb", 8),
         ("model:wd-red-3tb", 4),
-        // Members have unequal shares of the queue, so the end of a repetition is slow.
+        // Members have unequal shares of the queue, which drains slowly at the end.
         ("model:md-raid5-4", 4),
     ];
     for (model, cells) in models {
