@@ -202,8 +202,8 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
     tell(global, &ScriptLine::Labelled { id: &id }, &id, t("labelled", "ラベルを更新しました:"))
 }
 
-/// `kurabe export`: writes formats of other tools, kurabe's own JSON, and the Markdown of `kurabe
-/// report`.
+/// `kurabe export`: writes formats of other tools, kurabe's own JSON, and the Markdown of
+/// `kurabe report`.
 ///
 /// # Errors
 /// When a run does not exist, or the file already exists.

@@ -1,8 +1,8 @@
 //! Uses of a disk, from the folder `uses/`: the work of a use, and its limits.
 //!
 //! A use is a mix of work with a number of operations of each kind. Runs are ranked by the time of
-//! the mix. Only ratios of it are shown, never a score. The numbers of operations come from `kurabe
-//! price` with a real program.
+//! the mix. Only ratios of it are shown, never a score. The numbers of operations come from
+//! `kurabe price` with a real program.
 //!
 //! # To add a use
 //!
