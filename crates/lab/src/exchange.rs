@@ -33,7 +33,7 @@ pub struct Exchanged {
 /// number of runs processed and the total.
 ///
 /// # Errors
-/// When the runs cannot be listed.
+/// When the runs or their hashes cannot be read, or the destination cannot be queried.
 pub fn exchange(
     from: &dyn Runs,
     to: &dyn Archive,
