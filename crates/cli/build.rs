@@ -1,11 +1,11 @@
-//! Tells the program what it is built of and for: the commit, if there is one to ask, and the target.
+//! Passes the commit, if available, and the target to the program at build time.
 
 use std::process::Command;
 
-/// The commit, for sources that are no git repository.
+/// Environment variable that names the commit, for sources that are not in a git repository.
 const COMMIT: &str = "KURABE_COMMIT";
 
-/// What git prints, if it is there and knows.
+/// Returns the trimmed output of git, or `None` if git is missing, fails or prints nothing.
 fn git(words: &[&str]) -> Option<String> {
     let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
     let printed = String::from_utf8(output.stdout).ok()?;
@@ -15,7 +15,7 @@ fn git(words: &[&str]) -> Option<String> {
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-env-changed={COMMIT}");
-    // It grows with each commit and each checkout.
+    // The log of HEAD grows with each commit and each checkout.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
         println!("cargo:rerun-if-changed={log}");
     }

@@ -1,8 +1,10 @@
-//! Going on under a limit of the address space (`ulimit -v`), in which kurabe must not end by an allocation that fails.
+//! Runs kurabe under a limit on the address space (`ulimit -v`), where a failed allocation must not
+//! abort it.
 //!
-//! The model: the C library sets 64 MiB of addresses aside for the allocations of every thread, so a limit that is ample
-//! for the bytes is used up by a dozen threads. Told not to, it takes what is needed. It reads that when a process
-//! begins, so under a limit kurabe begins once more.
+//! By default, the C library reserves 64 MiB of addresses per thread for allocations, so a dozen
+//! threads exhaust a limit that is ample for the bytes in use. With a single arena it reserves only
+//! what it needs. The C library reads this setting when a process starts, so under a limit kurabe
+//! executes itself again.
 
 use kurabe_core::quantity::{MIB, format_bytes};
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -10,12 +12,13 @@ use rustix::process::{Resource, getrlimit};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-/// What the C library reads (mallopt(3)).
+/// Environment variable of the C library that limits the number of arenas (mallopt(3)).
 const ONE_FOR_ALL: &str = "MALLOC_ARENA_MAX";
-/// Addresses that kurabe itself needs: its own code, the store, the first thread. Measured: it runs with a third of this.
+/// Address space that kurabe itself needs for its code, the store and the first thread. In
+/// measurements, a third of this was enough.
 const LEAST_BYTES: u64 = 256 * MIB;
 
-/// Begins once more if there is a limit, so that threads do not use it up.
+/// Executes kurabe again with a single allocation arena if the address space is limited.
 ///
 /// # Errors
 /// When the limit is too low for kurabe itself.
@@ -33,7 +36,8 @@ pub fn make_do() -> Result<()> {
     if let Some(name) = words.next() {
         again.arg0(name);
     }
-    // Where that cannot be, it goes on as it is: with fewer threads, which is told where one cannot be had.
+    // If that fails, kurabe continues as it is, with fewer threads. A thread that cannot be started
+    // is reported.
     let _ = again.args(words).env(ONE_FOR_ALL, "1").exec();
     Ok(())
 }

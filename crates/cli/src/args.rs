@@ -193,7 +193,8 @@ pub enum Command {
 }
 
 impl Command {
-    /// Whether it measures storage, or removes what a killed measurement has left on it: storage that may not answer.
+    /// Returns whether the command measures storage or removes files that a killed measurement left
+    /// on it. Such storage may not respond.
     pub fn may_wait_for_storage(&self) -> bool {
         match self {
             Self::Study(args) => matches!(args.action, StudyAction::Run(_)),
@@ -436,7 +437,7 @@ mod tests {
         }
     }
 
-    /// Every argument of every command, with the command's name.
+    /// Returns every argument of every command, with the command's name.
     fn arguments() -> Vec<(String, clap::Arg)> {
         let (mut commands, mut arguments) = (vec![Cli::command()], Vec::new());
         while let Some(command) = commands.pop() {
@@ -498,7 +499,8 @@ mod tests {
         let mut commands = vec![Cli::command()];
         while let Some(command) = commands.pop() {
             let below = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-            // Paragraphs without a break are wrapped; examples and tables would fall apart.
+            // Paragraphs without line breaks are wrapped, but examples and tables would become
+            // unreadable.
             for line in below.lines().filter(|line| line.starts_with("  ")) {
                 assert!(kurabe_report::display_width(line) <= 80, "{}: {line}", command.get_name());
             }

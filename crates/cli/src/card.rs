@@ -12,7 +12,8 @@ use std::path::Path;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such run, or the file is there already, has another ending, or cannot be written.
+/// When the run does not exist, or the file already exists, has another extension or cannot be
+/// written.
 pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     let named = args.output.as_ref();
     let is_png = named.and_then(OutputPath::file).map_or(Ok(DRAWS_PNG), is_png)?;
@@ -38,7 +39,7 @@ pub fn card(args: &CardArgs, global: &Global) -> Result<()> {
     print(text!("wrote {path}\n", "{path} に書きました\n").get(lang()))
 }
 
-/// Whether the file holds a PNG, or an SVG: its ending tells.
+/// Returns whether the extension of the path says PNG rather than SVG.
 fn is_png(path: &Path) -> Result<bool> {
     let ending = path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     match ending.as_deref() {

@@ -1,4 +1,4 @@
-//! `kurabe catalogue`: published figures, searched and shown; and a run beside one.
+//! `kurabe catalogue`: searches and shows published figures, and shows a run next to one.
 
 use crate::args::{CatalogueAction, CatalogueArgs, Global};
 use crate::output::{print, print_json, print_page, style};
@@ -9,7 +9,7 @@ use kurabe_study::catalogue::{Catalogue, beside};
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such entry.
+/// When the entry does not exist.
 pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
     let catalogue = Catalogue::built_in();
     match &args.action {
@@ -28,10 +28,10 @@ pub fn catalogue(args: &CatalogueArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// Shows a run beside an entry.
+/// Shows a run next to a catalogue entry.
 ///
 /// # Errors
-/// When there is no such entry.
+/// When the entry does not exist.
 pub fn show_beside(record: &RunRecord, id: &str, catalogue: &Catalogue, global: &Global) -> Result<()> {
     let beside = beside(record, &catalogue.entry(id)?);
     if global.json {

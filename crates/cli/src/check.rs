@@ -1,4 +1,4 @@
-//! `kurabe check`: whether what is stored is what was written, in the store or on an image.
+//! `kurabe check`: checks that stored data is what was written, in the store or on an image.
 
 use crate::args::{CheckArgs, Global};
 use crate::lang::{lang, t};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Runs the command.
 ///
 /// # Errors
-/// When the store is damaged or cannot be read; when an image lacks what it should have.
+/// When the store is damaged or cannot be read; when an image lacks data that it should hold.
 pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     if let (Some(image), Some(list)) = (&args.image, &args.verify) {
         return check_image(image, list, global);
@@ -52,7 +52,8 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
     )))
 }
 
-/// `kurabe check IMAGE --verify FILE`: whether storage kept what a run had flushed.
+/// `kurabe check IMAGE --verify FILE`: checks whether storage retained the data that a run had
+/// flushed.
 fn check_image(image: &Path, list: &Path, global: &Global) -> Result<()> {
     let mut share = Share::of(t("kurabe: comparing", "kurabe: 照合しています"), global);
     let report = kurabe_lab::check_image(image, list, &mut |done, all| share.tell(done, all))?;

@@ -17,7 +17,7 @@ use kurabe_store::Filter;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such run, or nothing of that name can differ.
+/// When a run does not exist, or `--about` names an unknown fact.
 pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.pivot.by.is_empty() {
         return pivot(args, global);
@@ -38,7 +38,7 @@ pub fn compare(args: &CompareArgs, global: &Global) -> Result<()> {
 /// Shows runs side by side, the first as the baseline.
 ///
 /// # Errors
-/// When there is no such run, or what a script does not accept is there.
+/// When a run does not exist, or a `--fail-on` condition is met.
 pub fn compare_runs(
     names_of_runs: &[String],
     judged: &JudgedArgs,
@@ -64,12 +64,12 @@ pub fn compare_runs(
     printed.and_then(|()| accept(&pairs, fail_on))
 }
 
-/// Which of several runs is the fastest, in a sentence.
+/// Returns a sentence that names the fastest of several runs.
 pub fn fastest_of(runs: &[&RunRecord], margin: f64) -> Option<Text> {
     Some(fastest_words(&fastest(runs, margin)?, &names(runs)))
 }
 
-/// One run, and the latencies that a trace says were measured.
+/// Compares one run with the latencies in a trace of real I/O.
 fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Result<()> {
     let runs = load(&args.runs, global)?;
     let [run] = runs.as_slice() else {
@@ -91,10 +91,10 @@ fn compare_with_measured(trace: &str, args: &CompareArgs, global: &Global) -> Re
     print_page(&render_demerits(run, trace, &rows, &style()))
 }
 
-/// `kurabe recommend`
+/// `kurabe recommend`: ranks runs for a use.
 ///
 /// # Errors
-/// When there is no such run or use, or the runs have nothing in common that the use does.
+/// When a run or the use does not exist, or the runs have no cell in common that the use needs.
 pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     let purpose = Use::load(&args.purpose)?;
     let runs = load(&args.runs, global)?;
@@ -133,10 +133,10 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
     print_page(&recommendation_doc(&recommendation, &purpose, &list, &sides).terminal(&style()))
 }
 
-/// `kurabe history`
+/// `kurabe history`: shows the runs of a device over time.
 ///
 /// # Errors
-/// When no device of this name was measured twice in the same way.
+/// When no device of this name was measured at least twice with the same settings.
 pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let word = args.word.as_ref().or(args.device.as_ref());
@@ -171,10 +171,10 @@ pub fn history(args: &HistoryArgs, global: &Global) -> Result<()> {
     Ok(())
 }
 
-/// The runs of these names, each of which must be another.
+/// Loads the runs with these names, which must be distinct.
 ///
 /// # Errors
-/// When there is no such run, or one is named twice.
+/// When a run does not exist, or is named twice.
 pub fn load<'n>(names: impl IntoIterator<Item = &'n String>, global: &Global) -> Result<Vec<RunRecord>> {
     distinct_runs(&*store_with_runs(global)?, names)
 }

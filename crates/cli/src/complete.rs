@@ -1,8 +1,10 @@
-//! What a shell completes: words that the command line knows, and what only this program knows: runs, profiles, models.
+//! Shell completion: words that the command line defines, and values that only this program knows,
+//! such as runs, profiles and models.
 //!
-//! The model: the script that `kurabe completions` prints asks this program, with a variable set, what may follow the words so
-//! far. The values are hung on the arguments by what an argument takes (`RUN`, `TARGET`, a profile), so that a new command
-//! has them. The store is looked at and left as it is; what cannot be known is not completed.
+//! The script that `kurabe completions` prints runs this program with an environment variable set,
+//! and asks what may follow the words so far. Values are attached to arguments by their value name
+//! (`RUN`, `TARGET`, a profile), so a new command gets them automatically. The store is read but
+//! never changed. Values that cannot be determined are not completed.
 
 use crate::{args::Cli, lang::lang, output};
 use clap::{Arg, Command, CommandFactory};
@@ -18,25 +20,26 @@ use kurabe_store::LAST;
 use kurabe_study::STUDIES;
 use std::ffi::OsStr;
 
-/// The variable by which a shell's script asks.
+/// Environment variable that a shell's completion script sets.
 const VARIABLE: &str = "KURABE_COMPLETE";
 
 const PROGRAM: &str = "kurabe";
 
-/// Runs that are offered, the newest first: a person looks through no more.
+/// Number of runs offered, newest first. More would not be read.
 const MOST_RUNS: usize = 50;
 
-/// Answers a shell that asks what may follow. Whether one did.
+/// Answers a completion request from a shell. Returns whether there was one.
 pub fn answered() -> bool {
     let asked = CompleteEnv::with_factory(|| with_values(Cli::command(), "")).var(VARIABLE).bin(PROGRAM);
-    // A question that is not understood has no answer; a shell shows no error of it.
+    // A request that is not understood gets no answer, because a shell does not display errors of
+    // completion.
     asked.try_complete(std::env::args_os(), std::env::current_dir().ok().as_deref()).unwrap_or(true)
 }
 
-/// `kurabe completions`: the script of a shell.
+/// `kurabe completions`: prints the completion script of a shell.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn script(shell: clap_complete::Shell) -> Result<()> {
     let failed = || ErrorKind::Internal.error(text!("cannot make the completions", "補完を作れません"));
     let mut script = Vec::new();
@@ -48,7 +51,8 @@ pub fn script(shell: clap_complete::Shell) -> Result<()> {
     output::write(&Shown::of_ours(String::from_utf8_lossy(&script).into_owned()))
 }
 
-/// A command whose arguments know their values; `above` is what it belongs to, such as `models`.
+/// Adds completion values to all arguments of a command. `above` is the parent command, such as
+/// `models`.
 fn with_values(command: Command, above: &str) -> Command {
     let name = command.get_name();
     let path = if above.is_empty() { name.to_owned() } else { format!("{above} {name}") };
@@ -80,7 +84,7 @@ fn candidate(value: impl Into<std::ffi::OsString>, help: &str) -> CompletionCand
     CompletionCandidate::new(value).help((!help.is_empty()).then(|| help.into()))
 }
 
-/// Ids of runs, the newest first.
+/// Returns the ids of runs, newest first.
 fn runs() -> Vec<CompletionCandidate> {
     let store = StorePlace::default().existing().ok().flatten();
     let list = store.and_then(|store| store.list().ok()).unwrap_or_default();
@@ -101,12 +105,12 @@ fn models() -> Vec<CompletionCandidate> {
     model_titles().map(|(name, title)| candidate(name, &title)).collect()
 }
 
-/// The profiles, and what they are.
+/// Returns the names and titles of the profiles.
 pub fn profile_titles() -> impl Iterator<Item = (&'static str, String)> {
     PROFILES.iter().map(|(name, _)| (*name, title(profile_named(name).map(|profile| profile.title))))
 }
 
-/// The models, and what they are.
+/// Returns the names and titles of the models.
 pub fn model_titles() -> impl Iterator<Item = (&'static str, String)> {
     DEVICES.iter().map(|(name, _)| (*name, title(device_named(name).map(|spec| spec.title))))
 }
@@ -115,7 +119,7 @@ fn title(title: Result<Text>) -> String {
     title.map_or_else(|_| String::new(), |title| title.take(lang()))
 }
 
-/// Paths, and models.
+/// Completes a target: a path or a model.
 fn targets(current: &OsStr) -> Vec<CompletionCandidate> {
     use clap_complete::engine::ValueCompleter;
     const PREFIX: &str = "model:";

@@ -1,4 +1,5 @@
-//! `kurabe doctor`: what this machine allows, what kurabe itself costs, and the computer as models take it.
+//! `kurabe doctor`: what this machine allows, the overhead of kurabe itself, and a device file of
+//! the computer for models.
 
 use crate::args::{DoctorArgs, Global};
 use crate::output::{print_json, print_page, style};
@@ -10,7 +11,7 @@ use kurabe_report::render_doctor;
 /// Runs the command.
 ///
 /// # Errors
-/// When standard output takes nothing more; as `kurabe run`, if the computer is measured.
+/// When standard output cannot be written; with `--computer`, as `kurabe run`.
 pub fn doctor(args: &DoctorArgs, global: &Global, command_line: &[String]) -> Result<()> {
     if args.computer {
         let Some(done) = measured_as(&args.path, "quick", global, command_line)? else { return Ok(()) };
@@ -19,7 +20,7 @@ pub fn doctor(args: &DoctorArgs, global: &Global, command_line: &[String]) -> Re
         let file = done.record.map_or(Ok(String::new()), of_computer)?;
         return print_page(&file);
     }
-    // The trial on the path is noted there; without a store, nothing is made for it.
+    // The trial on the path is recorded in the store. Without a store, none is created for it.
     let store = global.store().existing()?;
     let leftovers = store.as_deref().map_or(Ok(Vec::new()), kurabe_lab::recover)?;
     let findings = kurabe_report::doctor(&MachineFacts::gather(&args.path, store.as_deref())?, &leftovers);

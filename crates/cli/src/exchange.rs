@@ -1,4 +1,4 @@
-//! `kurabe push` and `kurabe pull`: runs to a database that machines share, and from it.
+//! `kurabe push` and `kurabe pull`: send runs to a shared database and fetch them from it.
 
 use crate::args::{ExchangeArgs, Global};
 use crate::lang::{lang, t};
@@ -10,10 +10,10 @@ use kurabe_lab::{Exchanged, exchange, shared};
 use kurabe_report::ScriptLine;
 use kurabe_store::{Runs, SharedAccess};
 
-/// `kurabe push`
+/// `kurabe push`: sends runs to a shared database.
 ///
 /// # Errors
-/// When there is no such run, the database cannot be used, or a run could not be sent.
+/// When a run does not exist, the database cannot be used, or a run could not be sent.
 pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let address = args.address.clone()?;
     let store = own_store(global)?;
@@ -27,10 +27,10 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     })
 }
 
-/// `kurabe pull`
+/// `kurabe pull`: fetches runs from a shared database.
 ///
 /// # Errors
-/// When there is no such run, the database cannot be read, or a run could not be taken.
+/// When a run does not exist, the database cannot be read, or a run could not be fetched.
 pub fn pull(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let address = args.address.clone()?;
     let store = open_recovered(global)?;
@@ -51,7 +51,7 @@ fn resolved(runs: &dyn Runs, args: &ExchangeArgs) -> Result<Vec<String>> {
     args.runs.iter().map(|run| runs.resolve(run)).collect()
 }
 
-/// Says what became of the runs.
+/// Reports the outcome of each run.
 fn conclude(done: Exchanged, global: &Global, words: impl Fn(usize, usize) -> Text) -> Result<()> {
     let Exchanged { brought, present, running, refused, outcome } = done;
     for (id, error) in &refused {

@@ -1,4 +1,4 @@
-//! `kurabe fio`: a line of fio's, measured, with all that a run has.
+//! `kurabe fio`: runs a fio command line, with everything else that a run records.
 
 use crate::args::{FioArgs, FioRun, Global};
 use crate::compare::{compare_runs, load};
@@ -13,7 +13,7 @@ use kurabe_report::{Style, headline, render_run};
 /// Runs the command.
 ///
 /// # Errors
-/// When fio's words are wrong or cannot be done, and those of a run and of a comparison.
+/// When fio's arguments are invalid or not supported, and as `kurabe run` and `kurabe compare`.
 pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let (requests, line) = args.requests()?;
     let is_dry = args.planned.dry_run || line.parse_only;
@@ -25,7 +25,7 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
         Ok((run.request, logs.collect::<Result<Vec<_>>>()?))
     };
     let requests = requests.into_iter().map(claimed).collect::<Result<Vec<_>>>()?;
-    // `last` is the run before this one.
+    // Resolved before measuring, so that `last` means the run before this one.
     let against = args.against.as_ref().map(|name| load(std::slice::from_ref(name), global)).transpose()?;
     let against = against.iter().flatten().next().map(|run| run.header.id.clone());
     let (mut records, mut outcome) = (Vec::new(), Ok(()));
@@ -55,12 +55,12 @@ pub fn fio(args: &FioArgs, global: &Global, command_line: &[String]) -> Result<(
     }
 }
 
-/// Whether the line says where results go, or in which layout.
+/// Returns whether the fio command line names an output file or an output format.
 fn is_written(line: &FioLine) -> bool {
     line.results_as.is_some() || line.output.is_some()
 }
 
-/// Writes what was measured where and as the line says.
+/// Writes the results to the file and in the format that the fio command line names.
 fn print(records: &[RunRecord], line: &FioLine, output: Option<Output>) -> Result<()> {
     if !is_written(line) || records.is_empty() {
         return Ok(());

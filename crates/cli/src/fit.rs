@@ -1,4 +1,4 @@
-//! `kurabe fit`: a run that does what a use does, judged by its limits.
+//! `kurabe fit`: measures the workloads of a use and compares the results with its limits.
 
 use crate::args::{FitArgs, Global};
 use crate::output::{print_json, print_page, style};
@@ -10,7 +10,7 @@ use kurabe_report::{ScriptLine, accept_fit, fit_answer, fit_doc};
 /// Runs the command.
 ///
 /// # Errors
-/// As `kurabe run`; when the target is not fit for the use, or that is not clear.
+/// As `kurabe run`; when the target does not suit the use, or the result is unclear.
 pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let purpose = Use::load(&args.purpose)?;
     let request = args.request(&purpose)?;

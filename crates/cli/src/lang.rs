@@ -5,27 +5,29 @@ use std::sync::OnceLock;
 
 static LANG: OnceLock<Lang> = OnceLock::new();
 
-/// Decides the language, before the command line is parsed, because the help itself is in it.
+/// Determines the language. Called before the command line is parsed, because the help depends on
+/// it.
 pub fn decide(args: &[String]) -> Lang {
     *LANG.get_or_init(|| asked(args).unwrap_or_else(from_environment))
 }
 
-/// The language.
+/// Returns the language.
 pub fn lang() -> Lang {
     LANG.get().copied().unwrap_or_default()
 }
 
-/// One of two literals in the language.
+/// Returns the literal in the current language.
 pub fn t(en: &'static str, ja: &'static str) -> &'static str {
     lang().pick(en, ja)
 }
 
-/// What stands below the options of a command, of two pages.
+/// Returns the help page in the current language, to appear below the options of a command.
 pub fn page(en: &'static str, ja: &'static str) -> &'static str {
     t(en, ja).trim_end()
 }
 
-/// What stands below the options of a command: its page in `help`, in the language of the reader.
+/// Expands to the page in `help` that appears below the options of a command, in the current
+/// language.
 macro_rules! below {
     ($command:literal) => {
         $crate::lang::page(

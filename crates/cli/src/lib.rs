@@ -1,5 +1,5 @@
-//! kurabe: the command line. Flags, wiring and progress; no logic of measuring lives here. Two programs are made of it: `kurabe`, and
-//! `kurabe-mpi`, whose processes measure together.
+//! kurabe: the command line. Contains flags, wiring and progress, but no measuring logic. Two
+//! programs are built from it: `kurabe`, and `kurabe-mpi`, whose processes measure together.
 
 mod address_space;
 mod args;
@@ -47,8 +47,8 @@ use std::borrow::Cow;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-/// Does what the command line of this process says; with a communicator as one of several ranks, of which all but rank 0 are
-/// silent.
+/// Runs the command line of this process. With a communicator, this process is one of several
+/// ranks, and only rank 0 prints.
 pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
     let command_line: Vec<String> = std::env::args_os().map(shown::name).collect();
     lang::decide(&command_line);
@@ -65,7 +65,7 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
     }
     let cli = match parsed(words) {
         Ok(cli) => cli,
-        // All ranks have the same command line.
+        // All ranks have the same command line, so rank 0 reports the error.
         Err(error) if is_silent(communicator) => return ExitCode::from(error.exit_code() as u8),
         Err(error) => return refuse_command_line(&shown_error(error, &command_line), &command_line),
     };
@@ -83,7 +83,7 @@ pub fn run_program(communicator: Option<&dyn Communicator>) -> ExitCode {
     }
 }
 
-/// Reads the command line; a short help hides what few people need.
+/// Parses the command line. A short help omits the options that few users need.
 fn parsed(words: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
     let mut command = Cli::command();
     if help_words::is_asked(&words) && !help_words::is_whole(&words) {
@@ -94,14 +94,15 @@ fn parsed(words: Vec<OsString>) -> std::result::Result<Cli, clap::Error> {
     Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
-/// Does what the command line says, and says what keeps it from that. The exit code.
+/// Runs the parsed command and reports its error, if any. Returns the exit code.
 fn worked(cli: &Cli, command_line: &[String], communicator: Option<&dyn Communicator>) -> u8 {
-    // Runs record it.
+    // Runs record the command line, so passwords are removed.
     let command_line: Vec<String> =
         command_line.iter().map(|word| without_password(word).into_owned()).collect();
     match dispatch(cli, &command_line, communicator) {
         Ok(()) => 0,
-        // A run that lost its reader was cut short; anything else has said what the reader wanted to know.
+        // A run whose reader exited was cut short. Any other command has already printed what the
+        // reader wanted.
         Err(_)
             if output::reader_is_gone()
                 && !matches!(
@@ -115,7 +116,7 @@ fn worked(cli: &Cli, command_line: &[String], communicator: Option<&dyn Communic
         {
             0
         }
-        // Rank 0 tells what became of the others; where it does not, somebody must.
+        // Rank 0 reports errors of the other ranks. If rank 0 is lost, another rank must report it.
         Err(error) if is_silent(communicator) && error.kind() != ErrorKind::RankLost => 0,
         Err(error) => {
             tell(cli, &error);
@@ -180,8 +181,8 @@ fn dispatch(cli: &Cli, command_line: &[String], communicator: Option<&dyn Commun
     }
 }
 
-/// The mistake as clap tells it of words that can be shown: its sentences repeat them as they are. Where the mistake is another one
-/// without a password, none of the words is repeated.
+/// Returns clap's error for a printable form of the arguments, because clap's messages repeat them
+/// verbatim. If removing a password changes the kind of error, none of the arguments is repeated.
 fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
     let covered: Vec<_> = command_line.iter().map(|word| without_password(word)).collect();
     let words: Vec<String> = covered.iter().map(|word| shown::line(word)).collect();
@@ -201,10 +202,11 @@ fn shown_error(error: clap::Error, command_line: &[String]) -> clap::Error {
     }
 }
 
-/// What clap has to say: help and version, or what is wrong with the command line, for scripts also as JSON.
+/// Prints clap's output: help, the version, or the error in the command line, for scripts also as
+/// JSON.
 fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode {
     if error.use_stderr() && command_line.iter().any(|word| word == "--json") {
-        // The exit code tells it anyway.
+        // If printing fails, the exit code still reports the error.
         let _ = output::print_error(&ErrorKind::Usage.error(wrong_words::what(error)));
     }
     let is_help = error.kind() == clap::error::ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
@@ -224,10 +226,10 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
     ExitCode::from(error.exit_code() as u8)
 }
 
-/// The error, for people on standard error; for scripts also as a line of JSON.
+/// Prints the error on standard error, and for scripts also as a line of JSON.
 fn tell(cli: &Cli, error: &Error) {
     if cli.global.json && !output::reader_is_gone() {
-        // Standard output may be the very thing that failed.
+        // Standard output itself may have failed.
         let _ = output::print_error(error);
     }
     output::say(&error.render(lang::lang()));

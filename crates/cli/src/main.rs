@@ -1,8 +1,8 @@
-//! kurabe.
+//! The `kurabe` program.
 
 use std::process::ExitCode;
 
-/// What allocates in static binaries.
+/// Allocator of static binaries.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,5 @@
-//! `kurabe man`: the page of the program, with the names that only it knows, and a page for each command.
+//! `kurabe man`: the manual page of the program, with its profiles and models, and a page for each
+//! command.
 
 use crate::complete::{model_titles, profile_titles};
 use crate::{args::Cli, lang::t, output};
@@ -11,7 +12,7 @@ use std::io::Write;
 /// Prints the page of the program or of one of its commands.
 ///
 /// # Errors
-/// When there is no such command, or standard output takes nothing more.
+/// When the command does not exist, or standard output cannot be written.
 pub fn page(command: Option<&str>) -> Result<()> {
     let mut program = Cli::command();
     program.build();
@@ -36,7 +37,7 @@ fn of_command(program: &Command, name: &str) -> Result<Man> {
     Ok(Man::new(command).title(format!("kurabe-{name}")))
 }
 
-/// How runs are named, and the names of profiles and models.
+/// Appends how to name a run, and the names of profiles and models.
 fn names(page: &mut Vec<u8>) -> std::io::Result<()> {
     let mut roff = Roff::new();
     roff.control("SH", [t("RUNS", "測定の指定")]);

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such model, or its file or a change is wrong.
+/// When the model does not exist, or its file or a change is invalid.
 pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     let ModelShown { name, set, toml } = match &args.action {
         Some(ModelsAction::Show(shown)) => shown,
@@ -38,7 +38,7 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
         return write(&Shown::source(&text_of(DEVICES, name)?));
     }
     let spec = load_model(name, &assignments("--set", set, "raid.strip=256KiB")?, &[])?;
-    // Built, so that parameters that do not fit together are told here and not by the first run.
+    // Built here, so that conflicting parameters are reported now and not by the first run.
     let capacity = Some(ModelTarget::new(&spec, 0)?.span_bytes());
     match global.json {
         true => print_json(&describe_model(&spec, capacity)),
@@ -46,7 +46,8 @@ pub fn models(args: &ModelsArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// Models of devices of about the last ten years, and behind them those of published comparisons.
+/// Returns the models of devices from about the last ten years, followed by those in published
+/// comparisons.
 fn first_models(models: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
     const RECENT: u16 = 2016;
     let catalogue = Catalogue::built_in();
@@ -60,7 +61,7 @@ fn first_models(models: Vec<DeviceSpec>) -> Vec<DeviceSpec> {
     recent
 }
 
-/// Whether the name, the title or the kind of a model has a word.
+/// Returns whether the name, the title or a kind of the model contains the word.
 fn has_word(model: &DeviceSpec, word: &str) -> bool {
     let word = word.to_lowercase();
     let kinds = KINDS_OF_DRIVES.iter().filter(|(_, device)| *device == model.name).map(|(kind, _)| *kind);

@@ -1,4 +1,4 @@
-//! `kurabe on`: a command in a folder that is on a modelled disk; with `--cut-power`, a crash test.
+//! `kurabe on`: runs a command in a folder on a modelled disk; with `--cut-power`, a crash test.
 
 use crate::args::{Global, OnArgs, ServedModelArgs};
 use crate::lang::lang;
@@ -12,13 +12,14 @@ use kurabe_price::device_below;
 use kurabe_report::{Mode, Priced, ScriptLine, crash_lines, served_lines};
 use std::os::unix::process::ExitStatusExt;
 
-/// Answers that take longer than this beyond what the model says are not judged.
+/// If replies take longer than the model specifies by more than this factor, timing is not judged.
 const MOST_LATE: f64 = 1.05;
 
-/// Runs the command; its exit code is kurabe's.
+/// Runs the command. kurabe returns its exit code.
 ///
 /// # Errors
-/// When the device cannot be made; when answers were late or a cut lost something, if that is asked.
+/// When the device cannot be created; if requested, when replies were late or a power cut lost
+/// data.
 pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     let ServedModelArgs { target, fault, .. } = &args.model;
     let request = OnRequest {
@@ -71,7 +72,7 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// Names the processes that a command left behind.
+/// Reports the processes that a command left running.
 pub fn say_left(left: &Text) {
     if !left.is_empty() {
         let killed = text!(

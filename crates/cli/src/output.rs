@@ -1,4 +1,4 @@
-//! Standard output and standard error, and how they look.
+//! Standard output and standard error, and their style.
 
 use crate::args::{ForceArgs, Global};
 use crate::lang::lang;
@@ -11,23 +11,23 @@ use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Width where nothing tells it.
+/// Width if the terminal does not report one.
 const USUAL_WIDTH: usize = 100;
 const NARROWEST: usize = 60;
 const WIDEST: usize = 160;
 
-/// The style of standard output.
+/// Returns the style of standard output.
 pub fn style() -> Style {
     let terminal = std::io::stdout().is_terminal();
     Style { lang: lang(), color: terminal && colour_is_welcome(), width: width() }
 }
 
-/// The style of standard error.
+/// Returns the style of standard error.
 pub fn error_style() -> Style {
     Style { color: std::io::stderr().is_terminal() && colour_is_welcome(), ..style() }
 }
 
-/// How progress is shown.
+/// Returns how to show progress.
 pub fn progress_mode(global: &Global) -> Mode {
     if global.quiet {
         Mode::Quiet
@@ -38,12 +38,13 @@ pub fn progress_mode(global: &Global) -> Mode {
     }
 }
 
-/// Whether somebody can be asked: a terminal shows the question and takes the answer.
+/// Returns whether a question can be asked: a terminal can show it and read the answer.
 pub fn can_ask() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
-/// Whether progress and result are seen below each other: both streams lead to one place, such as a terminal or a log.
+/// Returns whether progress and result appear one below the other, because both streams lead to the
+/// same terminal or file.
 pub fn result_follows_progress(global: &Global) -> bool {
     let place = |stat: rustix::fs::Stat| (stat.st_dev, stat.st_ino);
     let [out, err] = [rustix::fs::fstat(std::io::stdout()), rustix::fs::fstat(std::io::stderr())]
@@ -69,33 +70,34 @@ fn width() -> usize {
     asked.or_else(seen).unwrap_or(USUAL_WIDTH).clamp(NARROWEST, WIDEST)
 }
 
-/// Passwords that were typed, whatever they were typed for.
+/// Passwords in the command line or the environment, which no message may repeat.
 static SECRETS: OnceLock<Secrets> = OnceLock::new();
 
-/// From here on no message repeats a password of the command line, or of the variable that names the store.
+/// Removes the passwords of the command line and of `KURABE_DB` from all messages from now on.
 pub fn cover_passwords(command_line: &[String]) {
     let variable = std::env::var("KURABE_DB").unwrap_or_default();
     let words = command_line.iter().map(String::as_str).chain([variable.as_str()]);
     SECRETS.get_or_init(|| Secrets::of(words));
 }
 
-/// A message without passwords.
+/// Returns the message without passwords.
 fn covered(words: &str) -> String {
     SECRETS.get_or_init(Secrets::default).cover(words)
 }
 
-/// Whether the reader of standard output went away.
+/// Set when the reader of standard output has closed it.
 static READER_GONE: AtomicBool = AtomicBool::new(false);
 
-/// Whether the reader of standard output went away, as in `kurabe list | head -1`: a quiet end, not an error to tell.
+/// Returns whether the reader of standard output closed it, as in `kurabe list | head -1`. The
+/// program then ends quietly, without an error message.
 pub fn reader_is_gone() -> bool {
     READER_GONE.load(Ordering::Relaxed)
 }
 
-/// Prints words without colours to standard output.
+/// Prints text without colours to standard output.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print(words: &str) -> Result<()> {
     write(&Shown::lines(words))
 }
@@ -103,31 +105,32 @@ pub fn print(words: &str) -> Result<()> {
 /// Prints a page, which may be coloured, to standard output.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print_page(page: &str) -> Result<()> {
     write(&style().page(page))
 }
 
-/// Prints lines.
+/// Prints lines in the current language.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print_texts(lines: &[Text]) -> Result<()> {
     print(&lines.iter().map(|line| line.clone().take(lang()) + "\n").collect::<String>())
 }
 
-/// The outputs of a command, none of which is kurabe's store.
+/// Returns the outputs of a command. The store is refused as an output.
 pub fn outputs(force: ForceArgs, global: &Global) -> Outputs {
     let store = global.store().lasting_path().ok().flatten();
     Outputs::new(force.force).without(store.as_deref())
 }
 
-/// The outputs of a command that prints a result besides: with `--json` standard output is taken by that.
+/// Returns the outputs of a command that also prints a result. With `--json` the result occupies
+/// standard output.
 pub fn outputs_next_to_result(force: ForceArgs, global: &Global) -> Outputs {
     outputs(force, global).without_stdout(global.json)
 }
 
-/// Writes a text to an output, or prints it.
+/// Writes a text to an output, or to standard output if there is none.
 ///
 /// # Errors
 /// When it cannot be written.
@@ -142,7 +145,7 @@ pub fn write_out(words: &str, output: Option<Output>) -> Result<()> {
 /// Writes bytes, such as those of a picture, to standard output unless it is a terminal.
 ///
 /// # Errors
-/// When standard output is a terminal, or takes nothing more.
+/// When standard output is a terminal, or cannot be written.
 pub fn write_bytes(bytes: &[u8]) -> Result<()> {
     let mut out = std::io::stdout().lock();
     if out.is_terminal() {
@@ -156,7 +159,7 @@ pub fn write_bytes(bytes: &[u8]) -> Result<()> {
 /// Writes to standard output.
 ///
 /// # Errors
-/// When standard output takes nothing more; `Interrupted` if its reader went away.
+/// When standard output cannot be written; `Interrupted` if its reader closed it.
 pub fn write(shown: &Shown) -> Result<()> {
     shown.write_to(&mut std::io::stdout().lock()).map_err(cannot_print)
 }
@@ -173,15 +176,15 @@ fn cannot_print(error: std::io::Error) -> Error {
 /// Prints a line of JSON.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print_json(value: &impl Serialize) -> Result<()> {
     write(&Shown::json(&(json_line(value)? + "\n")))
 }
 
-/// An error for scripts.
+/// Prints an error as a line of JSON.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print_error(error: &Error) -> Result<()> {
     let line = json_line(&ScriptLine::from(error))?;
     write(&Shown::json(&format!("{}\n", covered(&line))))
@@ -193,35 +196,36 @@ fn json_line(value: &impl Serialize) -> Result<String> {
     })
 }
 
-/// The last line of `--json`.
+/// Prints the record, which is the last line of `--json`.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn print_record(record: &RunRecord) -> Result<()> {
     print_json(&ScriptLine::from(record))
 }
 
-/// Says what clap has said, which may be coloured, on standard error.
+/// Prints a message of clap, which may be coloured, on standard error.
 pub fn say_page(page: &str) {
     let _ = error_style().page(&covered(page)).write_to(&mut std::io::stderr().lock());
 }
 
-/// Says a line on standard error in place of the one that was said so before; an empty one takes it away.
+/// Replaces the previous line that this function printed on standard error. An empty text removes
+/// it.
 pub fn say_over(words: &str) {
     let line = Shown::lines(words);
     let _ = Shown::of_ours(format!("\r\x1b[K{}", line.as_ref())).write_to(&mut std::io::stderr().lock());
 }
 
-/// Says something on standard error.
+/// Prints a message on standard error.
 pub fn say(words: &str) {
-    // Standard error that takes nothing leaves no way to say so.
+    // If standard error cannot be written, the failure cannot be reported either.
     let _ = Shown::lines(&covered(&format!("{words}\n"))).write_to(&mut std::io::stderr().lock());
 }
 
-/// Says what was done to a run, on standard output.
+/// Reports on standard output what was done to a run.
 ///
 /// # Errors
-/// When standard output takes nothing more.
+/// When standard output cannot be written.
 pub fn tell(global: &Global, line: &ScriptLine<'_>, id: &str, words: &str) -> Result<()> {
     if global.json {
         return print_json(line);

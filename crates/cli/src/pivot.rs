@@ -1,4 +1,4 @@
-//! `kurabe compare --by`, and the digests that are asked across runs.
+//! `kurabe compare --by`, and digests for queries over many runs.
 
 use crate::args::{CompareArgs, Global};
 use crate::output::{print_json, print_page, style};
@@ -9,13 +9,13 @@ use kurabe_lab::assignments;
 use kurabe_report::{PIVOT_WORDS, ScriptLine, pivot_answer, render_pivot};
 use kurabe_store::Runs;
 
-/// Fewer runs than this are read without a word.
+/// Number of runs from which progress is shown while they are read.
 const WORTH_TELLING: usize = 200;
 
 /// Runs the command.
 ///
 /// # Errors
-/// When a key, a value, a run or a cell is not known.
+/// When a key, a value, a run or a cell is unknown.
 pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     if !args.judged.about.is_empty() {
         return Err(ErrorKind::Usage
@@ -36,7 +36,7 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     };
     let store = store_with_runs(global)?;
     let named = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
-    // A script is told which runs stand at a place: none of them can stand for others.
+    // Scripts get the ids of all runs in a cell, so runs cannot be pooled for them.
     let alike = request.day_chars().filter(|_| named.is_empty() && !global.json);
     let (mut runs, digests) = telling(global, |tell| store.pooled(alike, DIGEST_VERSION, &digest, tell))?;
     runs.retain(|run| named.is_empty() || named.contains(&run.id));
@@ -47,7 +47,8 @@ pub fn pivot(args: &CompareArgs, global: &Global) -> Result<()> {
     print_page(&render_pivot(&pivot, &style()))
 }
 
-/// The digests of these runs at least. Those that are missing are made now, which takes a while in a store of an older kurabe.
+/// Returns the digests of at least these runs. Missing digests are computed now, which takes a
+/// while in a store of an older kurabe.
 ///
 /// # Errors
 /// When the store cannot be read or written.
@@ -55,7 +56,7 @@ pub fn digests(store: &dyn Runs, of: &[RunSummary], global: &Global) -> Result<D
     telling(global, |tell| store.digests_of(of, DIGEST_VERSION, &digest, tell))
 }
 
-/// What a store answers while it is told how far it is.
+/// Runs a query of the store and shows its progress.
 fn telling<T>(global: &Global, ask: impl FnOnce(&mut dyn FnMut(usize, usize)) -> T) -> T {
     let words = t(
         "kurabe: reading the runs once, so that the next time is quick",

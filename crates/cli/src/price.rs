@@ -1,4 +1,5 @@
-//! `kurabe price` and `kurabe mark`: what a command asks of its storage, and what that costs.
+//! `kurabe price` and `kurabe mark`: the requests that a command sends to its storage, and their
+//! cost.
 
 use crate::args::{Global, MarkArgs, PriceArgs};
 use crate::lang::lang;
@@ -18,7 +19,8 @@ use std::path::Path;
 /// Runs `kurabe price`.
 ///
 /// # Errors
-/// When the command cannot be recorded or fails; when it is over its budget or costs more, if that is asked.
+/// When the command cannot be recorded or fails; if requested, when it exceeds its budget or costs
+/// more.
 pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     if let Some(mut command) = without_root()? {
         if !global.quiet {
@@ -85,7 +87,7 @@ fn write_outputs([save, markdown, junit]: [Option<Output>; 3], priced: &Priced) 
     junit.map_or(Ok(()), |output| write_out(&priced.junit(lang()), Some(output)))
 }
 
-/// What a script asked not to accept.
+/// Checks the budget and the `--fail-on` conditions.
 fn accept(args: &PriceArgs, priced: &Priced) -> Result<()> {
     if let Some(over) = over_budget(&priced.budget) {
         return Err(ErrorKind::OverBudget.error(over));
@@ -118,7 +120,7 @@ fn bill(path: &Path) -> Result<Bill> {
 /// Runs `kurabe mark`.
 ///
 /// # Errors
-/// When whoever records cannot be told.
+/// When the recording process cannot be notified.
 pub fn mark(args: &MarkArgs) -> Result<()> {
     kurabe_lab::mark(&args.name)
 }

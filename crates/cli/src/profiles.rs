@@ -11,7 +11,7 @@ use kurabe_study::embedded_profile;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such profile, or its file is wrong.
+/// When the profile does not exist, or its file is invalid.
 pub fn profiles(args: &ProfilesArgs, global: &Global) -> Result<()> {
     let ProfileShown { name, toml } = match &args.action {
         Some(ProfilesAction::Show(shown)) => shown,

@@ -1,5 +1,5 @@
-//! `kurabe run`, in one process or in several. Under `kurabe-mpi` every rank measures its part; rank 0 stores and prints the
-//! record of all, and the others print nothing.
+//! `kurabe run`, in one process or in several. Under `kurabe-mpi` every rank measures its part.
+//! Rank 0 stores and prints the combined record; the other ranks print nothing.
 
 use crate::args::{Global, RunArgs};
 use crate::run::{measured_with, print_done, say_how_it_differs};
@@ -7,7 +7,7 @@ use crate::signals;
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_lab::{Communicator, Done, Party, Prepared, RunHandle};
 
-/// Refuses a command that `kurabe-mpi` does not have.
+/// Returns the error for a command that `kurabe-mpi` does not support.
 pub fn only_runs() -> Error {
     ErrorKind::Usage
         .error(text!(
@@ -20,10 +20,10 @@ pub fn only_runs() -> Error {
         ))
 }
 
-/// `kurabe run`, or `kurabe-mpi run` if there is a communicator.
+/// Runs `kurabe run`, or `kurabe-mpi run` if there is a communicator.
 ///
 /// # Errors
-/// Those of `kurabe run`; `RankLost` when some of the ranks did not come to the end.
+/// As `kurabe run`; `RankLost` when some of the ranks did not finish.
 pub fn run(
     args: &RunArgs,
     global: &Global,
@@ -53,7 +53,7 @@ pub fn run(
     }
 }
 
-/// Refuses outputs that list the operations of one process.
+/// Refuses outputs that list the operations of a single process.
 fn check_one_process_outputs(args: &RunArgs) -> Result<()> {
     let outputs = [("--per-request", args.per_request.is_some()), ("--verify", args.verify.is_some())];
     let Some((flag, _)) = outputs.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
@@ -65,7 +65,7 @@ fn check_one_process_outputs(args: &RunArgs) -> Result<()> {
         .remedy(text!("use `kurabe run {flag} …`", "`kurabe run {flag} …` を使ってください")))
 }
 
-/// A run of this process among others.
+/// The run of this process as one of several ranks.
 struct RankedRun<'a> {
     args: &'a RunArgs,
     command_line: &'a [String],

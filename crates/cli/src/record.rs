@@ -1,4 +1,4 @@
-//! `kurabe record`: what a command does to the devices under a path, as a trace.
+//! `kurabe record`: records the I/O of a command on the devices under a path as a trace.
 
 use crate::args::{Global, RecordArgs};
 use crate::lang::{lang, t};
@@ -12,7 +12,7 @@ use kurabe_report::{recorded_lines, recorded_script};
 /// Runs the command.
 ///
 /// # Errors
-/// When nothing can be recorded there, or the command cannot be run or fails.
+/// When I/O there cannot be recorded, or the command cannot be run or fails.
 pub fn record(args: &RecordArgs, global: &Global) -> Result<()> {
     let output = outputs_next_to_result(args.force, global).claim_optional(args.output.as_ref())?;
     let is_stdout = output.as_ref().is_some_and(Output::is_stdout);

@@ -1,4 +1,4 @@
-//! `kurabe report`: runs as a page, a text, a table or a picture that can be published.
+//! `kurabe report`: runs as a page, a text, a table or a picture to publish.
 
 use crate::args::{Global, ReportArgs};
 use crate::compare::load;
@@ -14,7 +14,7 @@ use kurabe_store::without_paths;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such run or format, the file exists, or it cannot be written.
+/// When a run or the format does not exist, the file already exists, or it cannot be written.
 pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     check_about(&args.judged.about)?;
     let format = format(args, global)?;
@@ -43,7 +43,8 @@ pub fn report(args: &ReportArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// The format that was asked for, or that the file's ending tells; without either Markdown, for scripts JSON.
+/// Returns the requested format, else that of the file's extension. Without either, it is Markdown,
+/// or JSON with `--json`.
 fn format(args: &ReportArgs, global: &Global) -> Result<ReportFormat> {
     match (args.format, args.output.as_ref().and_then(OutputPath::file)) {
         (Some(format), _) => Ok(format),
@@ -53,7 +54,7 @@ fn format(args: &ReportArgs, global: &Global) -> Result<ReportFormat> {
     }
 }
 
-/// The runs, the baseline first.
+/// Loads the runs, the baseline first.
 fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
     let Some(baseline) = &args.baseline else { return load(&args.runs, global) };
     let first = load([baseline], global)?.remove(0);
@@ -63,13 +64,13 @@ fn in_order(args: &ReportArgs, global: &Global) -> Result<Vec<RunRecord>> {
             let baseline = runs.remove(place);
             runs.insert(0, baseline);
         }
-        // Naming it once is enough.
+        // The baseline need not be named again in the list of runs.
         None => runs.insert(0, first),
     }
     Ok(runs)
 }
 
-/// Says what was written.
+/// Reports the file that was written.
 fn tell_written(
     path: &OutputPath,
     format: ReportFormat,

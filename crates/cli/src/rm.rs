@@ -1,4 +1,4 @@
-//! `kurabe rm`: what cannot be undone is asked for, unless it is one run named by its id.
+//! `kurabe rm`: removes runs. It asks for confirmation, except for a single run named by its id.
 
 use crate::args::{Global, RunIds};
 use crate::lang::{lang, t};
@@ -13,12 +13,12 @@ use std::io::BufRead;
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such run, it is being measured, or nobody agreed.
+/// When a run does not exist or is being measured, or the user did not confirm.
 pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     let store = own_store(global)?;
-    // All are looked up before the first goes, so a mistyped one removes nothing.
+    // All runs are looked up before the first is removed, so a mistyped name removes nothing.
     let ids = args.runs.iter().map(|run| store.resolve(run)).collect::<Result<Vec<_>>>()?;
-    // What `last` and a label mean changes.
+    // The run that `last` or a label refers to may change.
     let is_plain = ids.len() == 1 && ids[0].starts_with(&args.runs[0].to_ascii_lowercase());
     if !is_plain && !args.yes {
         confirm(&*store, &ids)?;
@@ -30,7 +30,7 @@ pub fn remove(args: &RunIds, global: &Global) -> Result<()> {
     Ok(())
 }
 
-/// Asks on a terminal whether these runs may go; elsewhere it is refused.
+/// Asks for confirmation on a terminal. Without a terminal, it refuses.
 fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
     let names: Vec<String> = store
         .list()?
@@ -52,7 +52,7 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
     let runs = names.join("\n");
     say(&text!("{runs}\nRemove for good? [y/N]", "{runs}\n完全に削除しますか? [y/N]").take(lang()));
     let mut answer = String::new();
-    // An end of input is no agreement.
+    // The end of input does not count as confirmation.
     let _ = std::io::stdin().lock().read_line(&mut answer);
     match answer.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" => Ok(()),

@@ -1,4 +1,4 @@
-//! `kurabe run` and `kurabe sweep`: a request, measured and shown.
+//! `kurabe run` and `kurabe sweep`: measure a request and show the result.
 
 use crate::args::{Global, RunArgs, SweepArgs};
 use crate::lang::{lang, t};
@@ -19,10 +19,10 @@ use kurabe_report::{
 };
 use std::path::Path;
 
-/// `kurabe run`
+/// `kurabe run`: measures a target and shows the result.
 ///
 /// # Errors
-/// Whatever keeps the run from its end; what was measured until then is stored.
+/// When the run cannot finish. Cells that were measured before are stored.
 pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let request = args.request()?;
     if !args.dry_run {
@@ -41,7 +41,7 @@ pub fn run(args: &RunArgs, global: &Global, command_line: &[String]) -> Result<(
     done.outcome.and(listed).and(verified)
 }
 
-/// Says what of a job is done otherwise than fio does it.
+/// Reports where kurabe executes a job differently from fio.
 pub fn say_how_it_differs(request: &RunRequest, global: &Global) {
     if let Procedure::Given(profile) = &request.procedure
         && let Some(differs) = profile.differs.as_ref().filter(|_| !global.json && !global.quiet)
@@ -50,7 +50,7 @@ pub fn say_how_it_differs(request: &RunRequest, global: &Global) {
     }
 }
 
-/// Says what was read back of what was written.
+/// Reports the result of reading back the written data.
 pub fn verified(done: &Done, global: &Global) -> Result<()> {
     let (Some(report), Some(record)) = (&done.read_back, &done.record) else { return Ok(()) };
     if report.check.is_sound() {
@@ -64,7 +64,7 @@ pub fn verified(done: &Done, global: &Global) -> Result<()> {
     Err(image_error(Path::new(&record.header.target_name()), &report.check))
 }
 
-/// Prints what was measured, if anything was.
+/// Prints the record, if any cell was measured.
 pub fn print_done(done: &Done, global: &Global) -> Result<()> {
     let Some(record) = &done.record else { return Ok(()) };
     match (&done.rescued, global.json) {
@@ -77,7 +77,8 @@ pub fn print_done(done: &Done, global: &Global) -> Result<()> {
     }
 }
 
-/// Keeps what was written, however the run ended: a power cut is what it is for.
+/// Saves the list of writes even if the run failed, because it serves to check them after a power
+/// cut.
 fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Global) -> Result<()> {
     let writes = done.writes.as_ref().filter(|writes| writes.writes > 0);
     let (Some(shown), Some(list), Some(writes)) = (&args.verify, list, writes) else { return Ok(()) };
@@ -94,10 +95,10 @@ fn list_writes(args: &RunArgs, list: Option<Output>, done: &Done, global: &Globa
     Ok(())
 }
 
-/// `kurabe sweep`; with a communicator, of a model, the points of several ranks.
+/// `kurabe sweep`: sweeps a target. With a communicator, several ranks share the points of a model.
 ///
 /// # Errors
-/// As `kurabe run`; and when nothing would be swept.
+/// As `kurabe run`; also when there is nothing to sweep.
 pub fn sweep(
     args: &SweepArgs,
     global: &Global,
@@ -132,7 +133,7 @@ pub fn sweep(
     done.outcome
 }
 
-/// Measures a target by a profile, for what another command tells of it.
+/// Measures a target with a profile, for a command that evaluates the result.
 ///
 /// # Errors
 /// As `kurabe run`.
@@ -147,7 +148,7 @@ pub fn measured_as(
     measured(request, None, false, global, command_line)
 }
 
-/// Measures what was asked for, or shows the plan of it. `list`: where a line for each operation goes.
+/// Measures the request, or prints its plan. `list` is the output for one line per operation.
 ///
 /// # Errors
 /// As `kurabe run`.
@@ -168,7 +169,7 @@ pub fn measured(
     measured_with(prepared, list, &signals::listen()?, None, global, command_line).map(Some)
 }
 
-/// Measures what is prepared, with others if there are any.
+/// Measures a prepared run, together with the other ranks of the party, if any.
 ///
 /// # Errors
 /// As `kurabe run`.
@@ -201,7 +202,7 @@ pub fn measured_with(
         None => opened.measure(),
         Some(output) => opened.measure_listing(output)?,
     };
-    // The live line goes before anything is printed.
+    // The progress line is removed before anything is printed.
     drop(stream);
     if done.record.is_none() && done.outcome.is_err() && !json && party.is_none_or(Party::leads) {
         say(t(

@@ -22,7 +22,7 @@ use std::time::Duration;
 /// Serves until a signal ends it.
 ///
 /// # Errors
-/// When it cannot be served, or ended by itself.
+/// When the model cannot be served, or the server stopped unexpectedly.
 pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     let address = match (&args.socket, args.port) {
         (Some(path), _) => Address::Socket(path.0.clone()),
@@ -35,7 +35,8 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
         record_of(&args.served, global, global.json)?,
         &global.store(),
     )?;
-    // Whoever serves needs nothing of what a killed `kurabe attach` left, so what cannot be removed is only told.
+    // The server does not depend on devices left by a killed `kurabe attach`, so failure to remove
+    // them is only reported.
     if let Err(error) = remove_left_devices() {
         say(&error.render(lang()));
     }
@@ -50,12 +51,12 @@ pub fn serve(args: &ServeArgs, global: &Global) -> Result<()> {
     end(server, &args.served, global)
 }
 
-/// The output of the server's record.
+/// Claims the output for the server's record.
 fn record_of(args: &ServedArgs, global: &Global, is_stdout_taken: bool) -> Result<Option<Output>> {
     outputs(args.force, global).without_stdout(is_stdout_taken).claim_optional(args.record.as_ref())
 }
 
-/// Prints lines, on standard error if the record goes to standard output.
+/// Prints lines to standard output, or to standard error if standard output receives the record.
 fn print_lines(lines: &[Text], args: &ServedArgs) -> Result<()> {
     if args.record != Some(OutputPath::Stdout) {
         return print_texts(lines);
@@ -64,7 +65,8 @@ fn print_lines(lines: &[Text], args: &ServedArgs) -> Result<()> {
     Ok(())
 }
 
-/// Hears signals from now on: from the beginning, so that none leaves a socket behind.
+/// Starts to listen for signals, before anything is served, so that no signal leaves a socket
+/// behind.
 fn listen() -> Result<Arc<Ending>> {
     let ending: Arc<Ending> = Arc::default();
     let of_signals = Arc::clone(&ending);
@@ -72,7 +74,7 @@ fn listen() -> Result<Arc<Ending>> {
     Ok(ending)
 }
 
-/// Waits for the end; meanwhile a line a second on a terminal.
+/// Waits until the server ends. On a terminal, prints a line of figures every second.
 fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
     let is_terminal = progress_mode(global) == Mode::Terminal;
     server.watch(ending, |figures, last| {
@@ -85,7 +87,7 @@ fn watch(server: &RunningServer, ending: &Ending, global: &Global) {
     }
 }
 
-/// Ends it, says how it went, and keeps that.
+/// Ends the server, prints its figures and stores its record.
 fn end(server: RunningServer, args: &ServedArgs, global: &Global) -> Result<()> {
     let ended = server.end()?;
     match global.json {
@@ -95,7 +97,7 @@ fn end(server: RunningServer, args: &ServedArgs, global: &Global) -> Result<()> 
     ended.keep()
 }
 
-/// `kurabe list --served`
+/// `kurabe list --served`: lists the stored records of servers.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -109,10 +111,10 @@ pub fn list(global: &Global) -> Result<()> {
     })
 }
 
-/// `kurabe attach`: stays where it was asked to.
+/// `kurabe attach`: serves in the background, or in the foreground if requested.
 ///
 /// # Errors
-/// When it cannot be attached, or ended by itself.
+/// When the device cannot be attached, or the server stopped unexpectedly.
 pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     if !args.foreground && !is_background() {
         return start_in_background();
@@ -123,7 +125,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
         args.served.request()?,
         address,
         None,
-        // Standard output has the devices.
+        // Standard output is used for the device paths.
         record_of(&args.served, global, true)?,
         &global.store(),
     )?;
@@ -144,7 +146,7 @@ pub fn attach(args: &AttachArgs, global: &Global) -> Result<()> {
     end(server, &args.served, global)
 }
 
-/// The devices on standard output, for scripts; the rest beside it.
+/// Prints the device paths on standard output for scripts, and everything else on standard error.
 fn announce(server: &RunningServer, lines: &[Text], global: &Global) -> Result<()> {
     let facts = server.facts();
     if global.json {
@@ -155,10 +157,10 @@ fn announce(server: &RunningServer, lines: &[Text], global: &Global) -> Result<(
     Ok(())
 }
 
-/// `kurabe detach`: takes a device away, with all that were attached with it.
+/// `kurabe detach`: detaches a device and all devices that were attached with it.
 ///
 /// # Errors
-/// When it is not kurabe's, or in use.
+/// When the device does not belong to kurabe, or is in use.
 pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
     let detached = kurabe_lab::detach(&args.device)?;
     if !global.json {
@@ -168,10 +170,10 @@ pub fn detach(args: &DetachArgs, global: &Global) -> Result<()> {
     print_json(&ScriptLine::Detached { devices, figures: detached.figures.as_ref() })
 }
 
-/// `kurabe control`: asks a server, or tells it something.
+/// `kurabe control`: queries or changes a server.
 ///
 /// # Errors
-/// When there is none, or it refuses.
+/// When no server answers, or it refuses the request.
 pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     let request = match &args.action {
         ControlAction::Stats { watch: true } => return watch_stats(args, global),
@@ -203,7 +205,7 @@ pub fn control(args: &ControlArgs, global: &Global) -> Result<()> {
     }
 }
 
-/// A line each second, until the server ends.
+/// Prints a line each second until the server ends.
 fn watch_stats(args: &ControlArgs, global: &Global) -> Result<()> {
     let mut before = ServedFigures::default();
     loop {

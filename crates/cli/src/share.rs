@@ -1,11 +1,11 @@
-//! How far long work without a run is: a line that is written over on a terminal, one line elsewhere.
+//! Progress of long work other than a run: an updated line on a terminal, a single line elsewhere.
 
 use crate::args::Global;
 use crate::output::{progress_mode, say};
 use kurabe_report::Mode;
 use std::io::Write;
 
-/// Work whose share that is done is shown. The line goes when this does.
+/// Progress of a piece of work, as a percentage. The line is removed on drop.
 pub struct Share {
     words: &'static str,
     mode: Mode,
@@ -13,19 +13,19 @@ pub struct Share {
 }
 
 impl Share {
-    /// Nothing is shown yet. `words` say what is done.
+    /// Creates the progress without showing anything yet. `words` name the work.
     pub fn of(words: &'static str, global: &Global) -> Self {
         Self { words, mode: progress_mode(global), percent: None }
     }
 
-    /// Shows how much is done of all.
+    /// Shows the progress.
     pub fn tell(&mut self, done: u64, all: u64) {
         let percent = (u128::from(done) * 100 / u128::from(all.max(1))) as u64;
         if self.mode == Mode::Quiet || self.percent == Some(percent) {
             return;
         }
         if self.mode == Mode::Terminal {
-            // A terminal that takes nothing shows no progress.
+            // If the terminal cannot be written, progress is not shown.
             let _ = write!(std::io::stderr(), "\r{} ({percent} %)", self.words);
         } else if self.percent.is_none() {
             say(self.words);

@@ -1,13 +1,16 @@
-//! Ctrl-C and its relatives: once stops and keeps, twice ends at once, whatever hangs.
+//! Handles Ctrl-C and similar signals: the first stops the run and stores the results; the second
+//! exits immediately, even if storage hangs.
 //!
-//! The model: a thread of its own hears the signals and never waits for a device, a lock that is held over I/O, or a
-//! terminal. It counts them: those that come together are one wish. At the second wish other threads take away programs and
-//! test files; the process does not wait for them longer than [`FAREWELL`], because storage that hangs is why people press
-//! twice. What they did not remove, the store still names, and the next start removes it.
+//! A dedicated thread receives the signals. It never waits for a device, for a lock that is held
+//! during I/O, or for a terminal. It counts signals that arrive together as one request. On the
+//! second request, other threads kill programs and remove test files. The process waits for them at
+//! most [`FAREWELL`], because users press Ctrl-C twice when storage hangs. The store still lists
+//! the files that remain, and the next start removes them.
 //!
-//! A process with a thread that waits for a device in the kernel cannot end: whoever waits for it, waits for the device. So the
-//! process that the user started only supervises a second one that does the work ([`supervise`]). It passes signals on and ends
-//! with the same exit code, also where the other one has told its code and cannot end.
+//! A process cannot exit while one of its threads waits for a device in the kernel, and neither can
+//! a process that waits for it. Therefore the process that the user started only supervises a
+//! second process that does the work ([`supervise`]). It passes signals on and exits with the same
+//! exit code, even if the worker reported its code and cannot exit.
 
 use crate::lang::{lang, t};
 use crate::output::say;
@@ -30,18 +33,18 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
-/// Signals that come so soon after another say the same: `timeout` sends one to the process and one to its group, and a
-/// terminal that is closed or a finger that slips sends several.
+/// Signals within this time count as one request. `timeout` signals both the process and its group,
+/// and a closing terminal or a bouncing key sends several.
 const ONE_WISH: Duration = Duration::from_secs(1);
-/// How long the second wish waits for test files to go: removing one takes milliseconds where storage answers, and
-/// longer than a second seems to hang to who pressed the keys.
+/// How long the second request waits for test files to be removed. Removal takes milliseconds if
+/// storage responds, and a user takes a longer wait than a second for a hang.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long the supervising process waits for the other one to end, after that has said that it does and after the second wish.
-/// Longer than [`FAREWELL`].
+/// How long the supervisor waits for the worker to exit, after the worker has reported its exit
+/// code or after the second request. Longer than [`FAREWELL`].
 const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
 
-/// The pipe on which the process that works reports its exit code to the one that supervises it.
+/// The pipe on which the worker reports its exit code to the supervisor.
 pub struct Supervisor(PipeWriter);
 
 impl Supervisor {
@@ -49,27 +52,27 @@ impl Supervisor {
     pub fn ends_with(mut self, code: u8) -> ExitCode {
         let _ = io::stdout().flush();
         leave_streams();
-        // A supervisor that is gone waits for nothing.
+        // If the supervisor has exited, it does not need the code.
         let _ = self.0.write_all(&[code]);
-        // The system closes it when this process has ended, which the supervisor sees.
+        // The kernel closes the pipe when this process has exited, which the supervisor notices.
         std::mem::forget(self);
         ExitCode::from(code)
     }
 }
 
-/// A process that supervises, or the one that works.
+/// Role of this process after [`supervise`].
 pub enum ProcessRole {
-    /// The process that the user started, which waited for the other one, and its exit code.
+    /// The supervisor, whose worker has ended, with its exit code.
     Supervised(ExitCode),
-    /// The process that works.
+    /// The worker, with its pipe to the supervisor, if any.
     Works(Option<Supervisor>),
 }
 
-/// Has a second process do the rest of the work, and waits for it in the one that the user started. To be called while there is
-/// one thread.
+/// Forks a worker that does the rest of the work, and waits for it in the process that the user
+/// started. Must be called while the process has a single thread.
 ///
 /// # Errors
-/// When the operating system gives no pipe or does not let the process listen for signals.
+/// When the pipe cannot be created or the signals cannot be handled.
 pub fn supervise() -> Result<ProcessRole> {
     let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
     let (reports, tells) = io::pipe().map_err(no_pipe)?;
@@ -86,7 +89,8 @@ pub fn supervise() -> Result<ProcessRole> {
     followed.map(|code| ProcessRole::Supervised(ExitCode::from(code)))
 }
 
-/// Passes signals on to the process that works, and waits until it has ended or cannot end.
+/// Passes signals on to the worker, and waits until it has exited or cannot exit. Returns its exit
+/// code.
 fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
     let heard = SIGNALS.map(|signal| -> io::Result<(i32, UnixStream)> {
         let (hears, tells) = UnixStream::pair()?;
@@ -117,7 +121,7 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
             let mut code = [0];
             match reports.read(&mut code) {
                 Ok(1) => ending = Some(LastCode::now(code[0], true)),
-                // All its descriptors are closed.
+                // The worker has exited and its end of the pipe is closed.
                 _ => return ended(worker),
             }
         }
@@ -126,7 +130,8 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
             if !wishes.is_new() {
                 continue;
             }
-            // A terminal has sent it to both processes; the worker counts the two as one.
+            // A terminal has already sent the signal to both processes; the worker counts the two
+            // as one.
             if let Some(signal) = Signal::from_named_raw(*signal) {
                 let _ = kill_process(worker, signal);
             }
@@ -137,11 +142,12 @@ fn follow(worker: Pid, mut reports: PipeReader) -> Result<u8> {
     }
 }
 
-/// The exit code that the supervising process returns at a deadline, even if the other process has not ended.
+/// Exit code that the supervisor returns at a deadline, even if the worker has not exited.
 struct LastCode {
     code: u8,
     until: Instant,
-    /// Whether the other process reported this code. Otherwise it was told to end by a signal, and prints itself that it may stay.
+    /// Whether the worker reported this code. Otherwise it was asked to end by a signal, and prints
+    /// the notice itself.
     is_told: bool,
 }
 
@@ -151,7 +157,7 @@ impl LastCode {
     }
 }
 
-/// Waits for a process that is about to end.
+/// Waits for a worker that is about to exit, and returns its exit code.
 fn ended(worker: Pid) -> Result<u8> {
     loop {
         match waitpid(Some(worker), WaitOptions::empty()) {
@@ -176,7 +182,8 @@ fn say_stays(worker: Pid) {
     say(words.get(lang()));
 }
 
-/// The exit code of a process that ended. Where a signal has ended it, this process ends in the same way, or as a shell has it.
+/// Returns the exit code of a worker that has exited. If a signal killed it, this process dies of
+/// the same signal, or returns the code that a shell would.
 fn code_of(worker: Pid, status: WaitStatus) -> u8 {
     if let Some(code) = status.exit_status() {
         return code as u8;
@@ -194,24 +201,26 @@ fn code_of(worker: Pid, status: WaitStatus) -> u8 {
     (128 + signal) as u8
 }
 
-/// Has a file that becomes too large (`ulimit -f`) fail with an error that can be told, instead of ending kurabe on the
-/// spot. A handler that does nothing, because being ignored would be passed on to the programs of a profile.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error instead of killing
+/// kurabe. The handler does nothing. The signal is not ignored, because programs of a profile would
+/// inherit that.
 ///
 /// # Errors
-/// When the operating system does not let it.
+/// When the handler cannot be installed.
 pub fn survive_size_limit() -> Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::default()).map(|_| ()).map_err(|error| cannot_listen(&error))
 }
 
-/// Starts to listen: the handle is stopped at the first wish and abandoned at the second.
+/// Starts to listen for signals. The first request stops the handle, the second ends the process.
 ///
 /// # Errors
-/// When the operating system does not let it.
+/// When the signals cannot be handled.
 pub fn listen() -> Result<RunHandle> {
     listen_as(true)
 }
 
-/// The same; one of several processes that hear a signal together may leave it to another to say so.
+/// Like [`listen`], but prints a message only if `speaks`. Of several processes that receive the
+/// same signal, one should print it.
 ///
 /// # Errors
 /// As [`listen`].
@@ -223,7 +232,7 @@ pub fn listen_as(speaks: bool) -> Result<RunHandle> {
             end_at_once(&signalled, signal);
         }
         signalled.stop();
-        // Nothing that was measured waits here for its turn.
+        // Threads with results to store no longer wait for other writers of the store.
         kurabe_store::abandon_waits();
         if !speaks {
             return;
@@ -238,11 +247,11 @@ pub fn listen_as(speaks: bool) -> Result<RunHandle> {
     Ok(handle)
 }
 
-/// Starts to listen for what ends a server: `end` is called at the first wish; the second ends the process, whose sockets
-/// the next start removes.
+/// Starts to listen for signals that end a server. The first request calls `end`. The second exits
+/// the process, and the next start removes its sockets.
 ///
 /// # Errors
-/// When the operating system does not let it.
+/// When the signals cannot be handled.
 pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
     let mut is_ending = false;
     hear(move |signal| {
@@ -253,7 +262,7 @@ pub fn listen_for_end(end: impl Fn() + Send + 'static) -> Result<()> {
     })
 }
 
-/// Counts signals, of which those that come together are one wish.
+/// Counts signals, where those that arrive together are one request.
 #[derive(Default)]
 struct Wishes {
     last: Option<Instant>,
@@ -261,7 +270,7 @@ struct Wishes {
 }
 
 impl Wishes {
-    /// Whether a signal that has just come is a wish of its own.
+    /// Registers a signal and returns whether it is a new request.
     fn is_new(&mut self) -> bool {
         let is_new = self.last.is_none_or(|last| last.elapsed() >= ONE_WISH);
         if is_new {
@@ -272,7 +281,7 @@ impl Wishes {
     }
 }
 
-/// Tells each wish from now on, with the signal that it came by.
+/// Calls `wish` for each request from now on, with its signal.
 fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
     let mut incoming = Signals::new(SIGNALS).map_err(|error| cannot_listen(&error))?;
     let listening = Builder::new().spawn(move || {
@@ -286,13 +295,14 @@ fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
     listening.map(|_| ()).map_err(|error| Error::no_thread(&error))
 }
 
-/// Ends the process without waiting for any thread: what they did last is in the store, or is not kept.
+/// Exits the process without waiting for any thread. Their last results are either in the store
+/// already or lost.
 fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
     let until = Instant::now() + FAREWELL;
     handle.kill_programs();
     let (handle, (done, is_done)) = (handle.clone(), mpsc::channel());
     let is_said = done.clone();
-    // Nobody listens any more to what took too long.
+    // After the deadline, the receiver is gone, so errors of sending are ignored.
     aside(move || {
         handle.remove_test_files();
         let _ = done.send(());
@@ -307,15 +317,15 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
         let _ = is_said.send(());
     });
     for _ in 0..2 {
-        // Where no thread could be started, this returns at once.
+        // If a thread could not be started, this returns immediately.
         let _ = is_done.recv_timeout(until.saturating_duration_since(Instant::now()));
     }
     leave_streams();
     exit(128 + signal)
 }
 
-/// Closes standard output and error: a process that cannot end keeps its descriptors, and who reads the other end of a pipe would
-/// wait for it.
+/// Redirects standard output and standard error to /dev/null. A process that cannot exit keeps its
+/// descriptors open, and the reader of a pipe would wait for them to close.
 fn leave_streams() {
     if let Ok(nowhere) = OpenOptions::new().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&nowhere);
@@ -323,7 +333,7 @@ fn leave_streams() {
     }
 }
 
-/// Does what may hang in a thread of its own. Where the system gives none, it is left undone.
+/// Runs work that may hang in a separate thread. If no thread can be started, the work is skipped.
 fn aside(work: impl FnOnce() + Send + 'static) {
     let _ = Builder::new().spawn(work);
 }

@@ -1,4 +1,4 @@
-//! The commands that work on stored runs: list, show, why, label, export, import.
+//! Commands that work on stored runs: list, show, why, label, export, import.
 
 use crate::args::{ExportArgs, ForceArgs, Global, ImportArgs, LabelArgs, ListArgs, ShowArgs, WhyArgs};
 use crate::lang::{lang, t};
@@ -19,7 +19,7 @@ use kurabe_store::{Filter, LAST, Runs, Store, abandonable, export_with_figures};
 use kurabe_study::{USUAL_MARGIN, catalogue::Catalogue};
 use std::path::Path;
 
-/// Says that the store is waited for.
+/// Reports that kurabe is waiting for the store.
 pub fn say_wait() {
     say(t(
         "kurabe: waiting for the store, which another process is writing to",
@@ -27,24 +27,25 @@ pub fn say_wait() {
     ));
 }
 
-/// The store, made if it is not there; what runs that died left behind is taken away.
+/// Opens the store, creating it if necessary, and recovers runs that were killed.
 ///
 /// # Errors
-/// When it cannot be used.
+/// When the store cannot be used.
 pub fn open_recovered(global: &Global) -> Result<Box<dyn Store>> {
     let store = global.store().open()?;
     recover(&*store)?;
     Ok(store)
 }
 
-/// The store, if it is there; runs that died are recovered.
+/// Opens the store if it exists, and recovers runs that were killed.
 fn recovered_store(global: &Global) -> Result<Option<Box<dyn Store>>> {
     let store = global.store().existing()?;
     store.iter().try_for_each(|store| recover(&**store))?;
     Ok(store)
 }
 
-/// The runs, if there is a store: of a database that machines share, or of this machine, where runs that died are recovered.
+/// Opens the runs for reading, if a store exists: those of a shared database, or those of this
+/// machine after recovery of killed runs.
 fn runs_of(global: &Global) -> Result<Option<Box<dyn Runs>>> {
     match global.store().shared_runs()? {
         Some(runs) => Ok(Some(runs)),
@@ -52,12 +53,12 @@ fn runs_of(global: &Global) -> Result<Option<Box<dyn Runs>>> {
     }
 }
 
-/// The runs, of which there must be one.
+/// Opens the runs for reading. Fails if there is no store.
 pub fn store_with_runs(global: &Global) -> Result<Box<dyn Runs>> {
     runs_of(global)?.ok_or_else(no_run_yet)
 }
 
-/// The store that must hold a run, to be changed.
+/// Opens this machine's store for changes. Fails if there is no store.
 pub fn own_store(global: &Global) -> Result<Box<dyn Store>> {
     recovered_store(global)?.ok_or_else(no_run_yet)
 }
@@ -68,8 +69,8 @@ fn no_run_yet() -> Error {
         .remedy(text!("measure something first: kurabe run", "まず測定してください: kurabe run"))
 }
 
-/// Takes away what runs that died left behind, and says so; of what stays for a reason that was told before, only the
-/// doctor tells again.
+/// Removes the files of runs that were killed, and reports each. A file that cannot be removed for
+/// a reason reported before is mentioned only by `kurabe doctor`.
 fn recover(store: &dyn Store) -> Result<()> {
     for leftover in abandonable(|| kurabe_lab::recover(store))?.iter().filter(|leftover| leftover.is_news) {
         let (what, remedy) = leftover_words(leftover);
@@ -82,7 +83,7 @@ fn recover(store: &dyn Store) -> Result<()> {
     Ok(())
 }
 
-/// `kurabe list`
+/// `kurabe list`: lists stored runs.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -124,16 +125,16 @@ pub fn list(args: &ListArgs, global: &Global) -> Result<()> {
     print_page(&render_list(&runs, &style()))
 }
 
-/// `key=value` of a label that runs must have.
+/// Parses `key=value` of a label that listed runs must have.
 fn wanted_label(words: &str) -> Result<(String, String)> {
     let (key, value) = parse_label(words)?;
     Ok((key, value.unwrap_or_default()))
 }
 
-/// `kurabe show`
+/// `kurabe show`: shows a run.
 ///
 /// # Errors
-/// When there is no such run.
+/// When the run does not exist.
 pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     let record = store.load(&store.resolve(&args.run)?)?;
@@ -146,7 +147,7 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
                 .map_or(Ok(()), |words| print(&format!("\n{}\n", words.take(lang())))),
         };
     }
-    // A mistyped entry is told at once, not below the run.
+    // A mistyped entry is reported before the run is printed.
     let catalogue = Catalogue::built_in();
     args.beside.iter().try_for_each(|entry| catalogue.entry(entry).map(|_| ()))?;
     let show_beside =
@@ -163,10 +164,10 @@ pub fn show(args: &ShowArgs, global: &Global) -> Result<()> {
     show_beside()
 }
 
-/// `kurabe why`
+/// `kurabe why`: explains the limits of a run's cells.
 ///
 /// # Errors
-/// When there is no such run or cell.
+/// When the run or the cell does not exist.
 pub fn why(args: &WhyArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let cell = args.cell.as_deref();
     if let Some(target) = &args.probe {
@@ -187,10 +188,10 @@ fn tell_why(record: &RunRecord, cell: Option<&str>, global: &Global) -> Result<(
     print_page(&render_why(record, &headline(&record.header), cell, &movers, &style())?)
 }
 
-/// `kurabe label`
+/// `kurabe label`: sets and removes labels of a run.
 ///
 /// # Errors
-/// When there is no such run, or a label is malformed.
+/// When the run does not exist, or a label is malformed.
 pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
     let store = own_store(global)?;
     let id = store.resolve(&args.run)?;
@@ -201,10 +202,11 @@ pub fn label(args: &LabelArgs, global: &Global) -> Result<()> {
     tell(global, &ScriptLine::Labelled { id: &id }, &id, t("labelled", "ラベルを更新しました:"))
 }
 
-/// `kurabe export`: other tools' formats, kurabe's own JSON, and the Markdown of `kurabe report`.
+/// `kurabe export`: writes formats of other tools, kurabe's own JSON, and the Markdown of
+/// `kurabe report`.
 ///
 /// # Errors
-/// When there is no such run, or the file exists.
+/// When a run does not exist, or the file already exists.
 pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     let store = store_with_runs(global)?;
     if args.format == "parquet" {
@@ -228,7 +230,8 @@ pub fn export(args: &ExportArgs, global: &Global) -> Result<()> {
     write_out(&kurabe_interop::export(&records, format, lang())?, output)
 }
 
-/// Writes tables of all runs into the only folder that is named, or of those that are named into the folder of `--output`.
+/// Writes Parquet tables: the given runs into the folder of `--output`, or all runs into a folder
+/// that is the only argument.
 fn export_tables(args: &ExportArgs, store: &dyn Runs) -> Result<()> {
     let (folder, runs) = match (&args.output, args.runs.as_slice()) {
         (Some(folder), runs) => (folder.clone(), runs),
@@ -255,7 +258,7 @@ fn one_run_only() -> Error {
         ))
 }
 
-/// `kurabe import`
+/// `kurabe import`: imports runs and device files.
 ///
 /// # Errors
 /// When a file is neither an exported run nor a result of a tool that kurabe knows.
@@ -291,7 +294,8 @@ pub fn import(args: &ImportArgs, global: &Global, command_line: &[String]) -> Re
     })
 }
 
-/// Writes a device file that was made of another simulator's into the current folder, where `model:./NAME.toml` finds it.
+/// Writes a device file that was converted from another simulator into the current folder, where
+/// `model:./NAME.toml` finds it.
 fn keep_device(name: &str, toml: &str, force: ForceArgs, global: &Global) -> Result<()> {
     let file = format!("{name}.toml");
     let output = outputs(force, global).claim(&file.as_str().into())?;

@@ -18,7 +18,7 @@ use kurabe_study::{
 /// Runs the command.
 ///
 /// # Errors
-/// When a study, a model or a target is not there, or cannot be measured.
+/// When a study, a model or a target does not exist or cannot be measured.
 pub fn study(
     args: &StudyArgs,
     global: &Global,
@@ -65,7 +65,8 @@ fn run(
         None => all_studies(catalogue)?,
     };
     let options = options(args)?;
-    // All are planned, and paths looked for, before the first is run, so that a mistake is told at once.
+    // All studies are planned and their paths checked before the first runs, so that mistakes are
+    // reported immediately.
     let plans =
         studies.iter().map(|study| kurabe_study::plan(study, &options)).collect::<Result<Vec<_>>>()?;
     check_paths(&options)?;
@@ -91,7 +92,7 @@ fn run(
         let stream = Stream::default();
         stream.listen(study_listener(planned, error_style(), progress_mode(global)));
         let result = run_study(planned, before, &StudyRunner { stream: &stream, ..runner })?;
-        // The live line goes before anything is printed.
+        // The progress line is removed before anything is printed.
         drop(stream);
         show(&result, args, global, place)?;
         failed = failed.or_else(|| result.failure());

@@ -1,4 +1,4 @@
-//! `kurabe ui`: the page, until Ctrl-C.
+//! `kurabe ui`: serves the page until Ctrl-C.
 
 use crate::args::{Global, UiArgs};
 use crate::output::{print, print_json, say};
@@ -13,7 +13,8 @@ use kurabe_ui::{Options, Ui};
 /// # Errors
 /// When the store or the port cannot be used.
 pub fn ui(args: &UiArgs, global: &Global, command_line: &[String]) -> Result<()> {
-    // What runs that died left behind goes before anything new, and is told here, where somebody reads it.
+    // Killed runs are recovered before anything new starts, and reported here, where the user reads
+    // it.
     let store = global.store();
     match store.shared_runs()? {
         Some(runs) => drop(runs),

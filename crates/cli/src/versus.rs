@@ -1,4 +1,5 @@
-//! `kurabe versus`: several targets measured in turns; each is a run of its own in the store.
+//! `kurabe versus`: interleaved measurement of several targets. Each target is a separate run in
+//! the store.
 
 use crate::args::{Global, VersusArgs};
 use crate::output::{error_style, print_json, print_page, print_record, progress_mode, say, style};
@@ -16,7 +17,7 @@ use serde_json::json;
 /// Runs the command.
 ///
 /// # Errors
-/// Whatever keeps the measurement from its end; what was measured until then is stored and shown.
+/// When the measurement cannot finish. Cells that were measured before are stored and shown.
 pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Result<()> {
     let prepared = PreparedVersus::new(args.request()?)?;
     if args.dry_run {
@@ -40,7 +41,7 @@ pub fn versus(args: &VersusArgs, global: &Global, command_line: &[String]) -> Re
         if json { print_envelope(envelope) } else { Ok(()) }
     }));
     let done = opened.measure();
-    // The live line goes before anything is printed.
+    // The progress line is removed before anything is printed.
     drop(stream);
     show(args, done, json)
 }
@@ -55,7 +56,7 @@ fn print_envelope(envelope: &Envelope) -> Result<()> {
     }
 }
 
-/// Shows what the store has of it.
+/// Shows the stored records of the measurement.
 fn show(args: &VersusArgs, done: VersusDone, json: bool) -> Result<()> {
     let VersusDone { records, why, blocks, rescued } = done;
     let records: Option<Vec<RunRecord>> = records.into_iter().collect();

@@ -8,7 +8,7 @@ use kurabe_report::{GuestRequest, Recipe};
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such model, or its words make no sense.
+/// When the model does not exist, or its options are invalid.
 pub fn vm(args: &VmArgs, global: &Global) -> Result<()> {
     let recipe = Recipe::new(&GuestRequest {
         target: shown::name(&*args.target),

@@ -1,8 +1,8 @@
-//! What is wrong with a command line, in the language of the reader.
+//! Errors in the command line, in the user's language.
 //!
-//! The model: clap finds the mistake and says it in English. In Japanese the sentence is made anew from the parts that
-//! clap tells (which argument, which value, which would be right). A kind of mistake that has no sentence here keeps
-//! clap's words.
+//! clap finds the mistake and describes it in English. For Japanese, the sentence is rebuilt from
+//! the parts that clap reports: the argument, the value and the valid values. For kinds of mistakes
+//! without a sentence here, clap's message is used.
 
 use crate::lang::t;
 use clap::error::{ContextKind, ErrorKind};
@@ -10,7 +10,7 @@ use kurabe_core::{Text, phrases};
 use kurabe_interop::fio_options;
 use std::error::Error as _;
 
-/// What is wrong, in a line; for Japanese readers with what would be right.
+/// Describes the mistake in a line; for Japanese readers, including the valid values.
 pub fn what(error: &clap::Error) -> Text {
     let words = error.to_string();
     let en = words.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
@@ -18,7 +18,7 @@ pub fn what(error: &clap::Error) -> Text {
     Text::of(en, ja)
 }
 
-/// The whole message for Japanese readers; `None` if there are only clap's words for it.
+/// Returns the whole message in Japanese, or `None` if only clap's message is available.
 pub fn in_japanese(error: &clap::Error) -> Option<String> {
     let mut message = format!("kurabe: {}\n", sentence(error)?);
     if let Some(remedy) = remedy(error) {
@@ -31,7 +31,7 @@ pub fn in_japanese(error: &clap::Error) -> Option<String> {
     Some(message)
 }
 
-/// What to do with a word that is fio's and not kurabe's.
+/// Returns the hint for an argument that is an option of fio and not of kurabe.
 pub fn of_fio(error: &clap::Error) -> Option<&'static str> {
     let word = told(error, ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
     let name = word.trim_start_matches('-').split('=').next().unwrap_or_default();
@@ -44,7 +44,7 @@ pub fn of_fio(error: &clap::Error) -> Option<&'static str> {
     })
 }
 
-/// A part that clap tells; nothing if it is empty.
+/// Returns a part that clap reports, or `None` if it is empty.
 fn told(error: &clap::Error, kind: ContextKind) -> Option<String> {
     error.get(kind).map(ToString::to_string).filter(|words| !words.is_empty())
 }
@@ -82,7 +82,8 @@ fn sentence(error: &clap::Error) -> Option<String> {
     })
 }
 
-/// What a parser of numbers says in English; the parsers of kurabe speak the reader's language themselves.
+/// English messages of clap's number parsers, with their Japanese. The parsers of kurabe use the
+/// user's language themselves.
 const PARSERS: &str = "\
 {} is not in {}..=4294967295
   {1} 以上の整数です

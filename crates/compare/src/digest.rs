@@ -1,7 +1,9 @@
-//! What of a run is asked across runs: its facts, and what each of its cells came to.
+//! Digests: the part of a run that queries over many runs need, namely its facts and the figures of
+//! its cells.
 //!
-//! The model: a digest is made of the record by [`digest`] alone, with the same facts and the same values by which two runs
-//! are compared, so that a pivot and `compare` cannot differ. Its words are JSON, read back once for all runs.
+//! [`digest`] computes a digest from the record alone. It uses the same facts and values as the
+//! comparison of two runs, so that a pivot and `compare` always agree. The words of a digest are
+//! JSON, and are parsed once for all runs.
 
 use crate::fairness::{Fact, FactValue, facts_of};
 use crate::listed::{MainFigure, main_cells};
@@ -11,7 +13,8 @@ use kurabe_core::record::RunRecord;
 use kurabe_stats::compared_values;
 use serde::{Deserialize, Serialize};
 
-/// The version of [`digest`]: raise it whenever the same record gives another digest, and the kept ones are made again.
+/// Version of [`digest`]. Increase it whenever the digest of a record changes, so that stored
+/// digests are computed again.
 pub const DIGEST_VERSION: u32 = 10;
 
 /// A word of a digest.
@@ -22,13 +25,13 @@ pub(crate) enum Word {
     Fact(Fact, FactValue),
     /// A cell.
     Cell(CellName),
-    /// A cell whose figure stands for the run in a list.
+    /// A cell whose figure represents the run in a list.
     Main(MainFigure, CellName),
-    /// Of what it is a repetition.
+    /// Key that identifies repetitions of the same measurement.
     History(Box<HistoryKey>),
 }
 
-/// The digest of a run.
+/// Returns the digest of a run.
 pub fn digest(run: &RunRecord) -> RunDigest {
     let cells = Joined::of(&run.cells).cells;
     RunDigest {
@@ -49,12 +52,12 @@ pub fn digest(run: &RunRecord) -> RunDigest {
     }
 }
 
-/// The word as it is kept. Words have string keys only, so that this is always JSON.
+/// Returns a word as stored. Words have only string keys, so they can always be written as JSON.
 fn word(word: &Word) -> Option<String> {
     serde_json::to_string(word).ok()
 }
 
-/// The words of many digests, read; none where a word is of no use to this kurabe.
+/// Parses the words of many digests. Words that this version of kurabe does not know are `None`.
 pub(crate) fn read(digests: &Digests) -> Vec<Option<Word>> {
     digests.words.iter().map(|word| serde_json::from_str(word).ok()).collect()
 }
@@ -103,8 +106,8 @@ mod tests {
         }
     }
 
-    /// If this fails because what a run tells, or what a cell comes to, has changed: raise `DIGEST_VERSION`, then write the
-    /// new digest here.
+    /// If this fails because the facts or the figures of a run have changed, increase
+    /// `DIGEST_VERSION`, then write the new digest here.
     #[test]
     fn a_changed_digest_has_another_version() {
         let (facts, figures) = spelled(&fixture("export-v1.json"));

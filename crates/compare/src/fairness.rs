@@ -1,10 +1,11 @@
-//! What else differed between two runs, by weight.
+//! Other differences between two runs, by weight.
 //!
-//! The model: a difference is a fact that both records tell and that is not the same, or that one of them cannot tell
-//! where it decides. Its weight says what it can do to the figures: decisive ones can make them incomparable (another
-//! statistic, a model beside a device, memory beside a disk), notable ones can explain a difference of their size, minor
-//! ones are for completeness. The user may have asked for one of them; then it is the comparison's subject, not a doubt.
-//! What a fact and its values are called is for the report to say.
+//! A difference is a fact whose values in the two records differ, or a decisive fact that one of
+//! them does not record. Its weight is its possible effect on the figures. Decisive differences can
+//! make figures incomparable (another statistic, a model compared with a device, memory compared
+//! with a disk). Notable ones can explain a difference in the figures. Minor ones are listed for
+//! completeness. If the user asked about a fact, its difference is the subject of the comparison
+//! rather than a doubt. The names of facts and values belong to the report.
 
 mod facts;
 
@@ -16,7 +17,7 @@ use kurabe_core::workload::{Data, Direction};
 use kurabe_core::{environment::FileSystemJournal, imported::PrintedStatistic};
 use serde::{Deserialize, Serialize};
 
-/// What a difference can do to the figures.
+/// Possible effect of a difference on the figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -34,37 +35,37 @@ pub enum Weight {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FactValue {
-    /// A name, or a figure with its unit: the same in every language.
+    /// A name, or a figure with its unit, the same in every language.
     Name(String),
-    /// A device, and no model.
+    /// A real device, not a model.
     RealDevice,
     /// No parameter of the model was changed.
     Unchanged,
-    /// Whether I/O went past the page cache.
+    /// Whether I/O bypassed the page cache.
     Direct(bool),
-    /// What was written.
+    /// Kind of the written data.
     Data(Data),
     /// The journal of the file system.
     Journal(FileSystemJournal),
-    /// What kind of thing the target was.
+    /// Kind of the target.
     Target(TargetKind),
-    /// Figures of all repetitions are in the record.
+    /// The record has the figures of all repetitions.
     EveryRepetition,
-    /// Only this figure is in the record.
+    /// The record has only this figure.
     Printed(PrintedStatistic),
     /// Whether other work disturbed the run.
     Disturbed(bool),
-    /// The most that other work took of a run, if it disturbed it.
+    /// The largest disturbance by other work, if it disturbed the run.
     Disturbance(Option<Disturbance>),
 }
 
-/// What other work took of a run at its worst repetition.
+/// Resources that other work used in the worst repetition of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Disturbance {
     /// CPUs busy with other work.
     pub cpus: f64,
-    /// Share of the time that a program waited for a CPU, or another guest had it; 0 to 1.
+    /// Share of the time that a program waited for a CPU, or that another guest used it; 0 to 1.
     pub waited_share: f64,
 }
 
@@ -74,17 +75,17 @@ impl From<String> for FactValue {
     }
 }
 
-/// Something that differed, or that somebody asks about.
+/// A difference, or a fact that the user asked about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// What it is.
+    /// The fact.
     pub fact: Fact,
-    /// In the baseline, if its record tells.
+    /// Value in the baseline, if recorded.
     pub baseline: Option<FactValue>,
-    /// In the other run, if its record tells.
+    /// Value in the other run, if recorded.
     pub other: Option<FactValue>,
-    /// What it can do.
+    /// Possible effect on the figures.
     pub weight: Weight,
 }
 
@@ -93,33 +94,36 @@ impl Difference {
         Self { fact, baseline, other, weight: fact.weight() }
     }
 
-    /// Whether the records do not tell the same.
+    /// Returns whether the recorded values differ.
     pub fn differs(&self) -> bool {
         self.baseline != self.other
     }
 }
 
-/// Every fact of two runs: what somebody asks about is answered from here, so that what one record alone tells is told.
+/// Returns every fact of two runs. It answers questions about a fact, including values that only
+/// one of the records has.
 pub(crate) fn facts_of_both(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     Fact::all().map(|fact| Difference::new(fact, fact.of(baseline), fact.of(other))).collect()
 }
 
-/// Everything that differed, the weightiest first.
+/// Returns all differences, those with the largest weight first.
 pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     let another_tool = baseline.header.origin.is_some() != other.header.origin.is_some();
     let both_models = baseline.header.model.is_some() && other.header.model.is_some();
     let a_model = baseline.header.model.is_some() || other.header.model.is_some();
     let mut differences = facts_of_both(baseline, other);
     differences.retain(|one| match (one.fact, &one.baseline, &one.other) {
-        // Two runs tell these cell by cell, and with the figures.
+        // Between two runs, these are compared per cell and together with the figures.
         (Fact::Engine | Fact::Noise, ..) => false,
-        // That one of them is a model is told as such, by the same name.
+        // That one of them is a model is a separate difference, with the same name.
         (Fact::Device, ..) if a_model => false,
         (_, Some(_), Some(_)) | (_, None, None) => one.differs(),
-        // What one run does not tell is a doubt only where it decides, and where another tool ran: on which machine?
+        // A value missing from one record is a doubt only if the fact is decisive, or for the
+        // machine if another tool measured.
         (fact, ..) => one.weight == Weight::Decisive || (fact == Fact::Machine && another_tool),
     });
-    // Two models are computed alike, so that they are two is what is compared and no doubt.
+    // Two models are computed in the same way, so a difference between the models is the subject
+    // and no doubt.
     if let Some(model) = differences.iter_mut().find(|one| one.fact == Fact::Model && both_models) {
         model.weight = Weight::Notable;
     }
@@ -129,12 +133,12 @@ pub fn differences(baseline: &RunRecord, other: &RunRecord) -> Vec<Difference> {
     differences
 }
 
-/// What a run tells of everything that can differ; what it does not tell is left out.
+/// Returns the recorded values of all facts.
 pub fn facts_of(run: &RunRecord) -> Vec<(Fact, FactValue)> {
     Fact::all().filter_map(|fact| Some((fact, fact.of(run)?))).collect()
 }
 
-/// The cells that both have and whose operations reached the kernel in different ways.
+/// Returns the common cells whose operations reached the kernel in different ways.
 fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
     let mut ways: Vec<(&str, &str, String)> = Vec::new();
     let across = same(&[baseline, other].map(CellName::of_run));
@@ -155,24 +159,25 @@ fn engines(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
         .then(|| Difference::new(Fact::Engine, list(|way| way.0.to_owned()), list(|way| way.1.to_owned())))
 }
 
-/// The way of a cell's operations to the kernel. A model has no kernel.
+/// Returns the engine of a cell's operations. A model has no kernel.
 fn engine_name(cell: &Cell) -> Option<&str> {
     cell.engine.as_ref().map(|engine| engine.name.as_str()).filter(|name| *name != "model")
 }
 
-/// Other work counts as a disturbance above this many CPUs, or this share of the time: half a core kept busy, or one
-/// twentieth of the time without a CPU, is more than a resting system takes.
+/// Other work counts as a disturbance above this number of busy CPUs, or this share of the time
+/// without a CPU. Half a core or one twentieth of the time is more than an idle system uses.
 const BUSY_CPUS: f64 = 0.5;
 const WAITED_SHARE: f64 = 0.05;
 
-/// The most that other work took of a run. Another tool tells nothing of it, and around a model nothing goes on.
+/// Returns the largest disturbance of a run by other work. Other tools do not record it, and models
+/// are not affected.
 fn disturbance(run: &RunRecord) -> Option<Disturbance> {
     let measured = run.header.origin.is_none() && run.header.model.is_none();
     let noise = run.cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.noise);
     measured.then(|| {
         noise.fold(Disturbance::default(), |worst, noise| {
             let waited = noise.steal_share.unwrap_or(0.0).max(noise.cpu_pressure_share.unwrap_or(0.0));
-            // Asleep, nothing got a CPU.
+            // During suspend, no program got a CPU.
             let waited = if noise.suspended_ns.is_some() { 1.0 } else { waited };
             Disturbance {
                 cpus: worst.cpus.max(noise.other_cpus_busy.unwrap_or(0.0)),
@@ -188,12 +193,12 @@ impl Disturbance {
     }
 }
 
-/// Whether other work disturbed a run.
+/// Returns whether other work disturbed a run.
 fn is_disturbed(run: &RunRecord) -> Option<bool> {
     Some(disturbance(run)?.matters())
 }
 
-/// Whether one run was disturbed and the other was not.
+/// Returns a difference if one run was disturbed and the other was not.
 fn noise(baseline: &RunRecord, other: &RunRecord) -> Option<Difference> {
     let (one, two) = (disturbance(baseline)?, disturbance(other)?);
     let value = |noise: Disturbance| Some(FactValue::Disturbance(noise.matters().then_some(noise)));

@@ -1,38 +1,41 @@
-//! Which of several runs is the fastest.
+//! The fastest of several runs.
 //!
-//! The model: each run is held against each other one. Who is slower than no other in any cell is unbeaten; if everybody is, because
-//! nothing is clear, nobody is called the fastest, and what is left to tell is who leads in how many cells by the means alone.
+//! Each run is compared with every other one. A run is unbeaten if it is not slower than any other
+//! in any cell. If all runs are unbeaten because nothing is decided, no run is called the fastest.
+//! Then only the number of cells in which each run leads by its mean is reported.
 
 use crate::pair::{ComparedCell, pair};
 use kurabe_core::record::RunRecord;
 use kurabe_stats::Verdict;
 use serde::Serialize;
 
-/// Of more runs than this nobody is called the fastest: all pairs of them would have to be compared.
+/// Maximum number of runs, because all pairs have to be compared.
 const MOST_RUNS: usize = 8;
 
-/// Which of several runs is the fastest, by their places.
+/// The fastest of several runs, by their indices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fastest {
-    /// Runs that are slower than no other in any cell.
+    /// Runs that are not slower than any other in any cell.
     pub unbeaten: Vec<usize>,
-    /// Whether any run is faster than another beyond doubt.
+    /// Whether any run is significantly faster than another.
     pub is_decided: bool,
-    /// In how many of the cells that all have each run has the highest speed, by the means.
+    /// For each run, the number of common cells in which it has the highest mean speed.
     pub leads: Vec<usize>,
-    /// Cells that all runs have.
+    /// Number of cells that all runs have.
     pub cell_count: usize,
 }
 
-/// The fastest of these runs; `None` of fewer than three, of too many, or where a pair of them has no cell in common.
+/// Returns the fastest of these runs. Returns `None` for fewer than three or too many runs, or if
+/// two of them have no cell in common.
 pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
     if !(3..=MOST_RUNS).contains(&runs.len()) {
         return None;
     }
     let mut is_slower = vec![false; runs.len()];
     let mut is_decided = false;
-    // The first against each other one: what leads by the means is told by these alone.
+    // Pairs of the first run with each other one, which are sufficient to determine the leader by
+    // the means.
     let mut of_first: Vec<Vec<ComparedCell>> = Vec::new();
     for (index, run) in runs.iter().enumerate() {
         for (other_index, other) in runs.iter().enumerate().skip(index + 1) {
@@ -53,7 +56,8 @@ pub fn fastest(runs: &[&RunRecord], margin: f64) -> Option<Fastest> {
     Some(Fastest { unbeaten, is_decided, leads, cell_count })
 }
 
-/// In how many cells each run leads, and of how many that all have, by the pairs of the first with each other one.
+/// Returns the number of cells in which each run leads and the number of common cells, from the
+/// pairs of the first run with each other one.
 fn leads(pairs: &[Vec<ComparedCell>]) -> (Vec<usize>, usize) {
     let mut leads = vec![0; pairs.len() + 1];
     let mut cell_count = 0;
@@ -64,7 +68,7 @@ fn leads(pairs: &[Vec<ComparedCell>]) -> (Vec<usize>, usize) {
         };
         let Some(speeds) = pairs.iter().map(speed).collect::<Option<Vec<f64>>>() else { continue };
         cell_count += 1;
-        // The baseline has the speed 1. Of equals the first leads.
+        // The baseline has a speed of 1. The first of equal runs leads.
         let mut leader = (0, 1.0);
         for (index, speed) in speeds.into_iter().enumerate() {
             if speed > leader.1 {

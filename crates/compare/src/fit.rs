@@ -1,9 +1,11 @@
-//! Whether a storage is fit for a use: a profile that does what the use does, and what its run says of each limit.
+//! Suitability of storage for a use: a profile with the use's workloads, and an evaluation of each
+//! limit.
 //!
-//! The model: a limit is kept to with a probability. Of a percentile it follows from how many operations took longer than the
-//! limit allows, whatever their distribution; of a rate from how the repetitions scatter. A stall that was seen is one too many,
-//! but that none was seen proves nothing, so it decides nothing. A storage is fit if each limit is kept to nearly for certain,
-//! and unfit if one is broken as certainly.
+//! Each limit is met with a probability. For a percentile, it follows from the number of operations
+//! that exceeded the limit, whatever their distribution. For a rate, it follows from the scatter of
+//! the repetitions. An observed stall breaks a limit, but the absence of stalls proves nothing and
+//! is therefore not counted. Storage is fit if each limit is met almost certainly, and unfit if any
+//! limit is broken almost certainly.
 
 use crate::recommend::{FIRM_SHARE, worst_standstill};
 use crate::uses::{Bearable, Use, UseLimit, UseWork};
@@ -19,113 +21,114 @@ use kurabe_stats::{
 };
 use serde::Serialize;
 
-/// Time of all repetitions of a fit together, unless a rate gives too few operations in it.
+/// Total time of all repetitions, unless a rate yields too few operations in it.
 const WHOLE_NS: u64 = 20 * NS_PER_S;
 /// Repetitions of each part.
 const RUNS: u32 = 5;
-/// So many times the fewest operations that can prove a percentile are offered: one or two of them may be over it.
+/// Multiple of the minimum number of operations that can prove a percentile, so that one or two of
+/// them may exceed the limit.
 const TIMES_FEWEST: f64 = 1.5;
-/// What a page cache writes at least, where a model stands for the device under it.
+/// Minimum size of a write by the page cache, for models of the device below it.
 const PAGE_BYTES: u64 = 4096;
 
-/// How fit a storage is for a use.
+/// Suitability of storage for a use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fit {
-    /// The use's name.
+    /// Name of the use.
     pub name: String,
-    /// What it is.
+    /// Title of the use.
     pub title: Text,
-    /// For how many of what it counts; `None` of a use that counts nothing.
+    /// Number of instances, such as cameras. `None` for a use without a count.
     pub count: Option<u32>,
-    /// The answer.
+    /// The verdict.
     pub verdict: FitVerdict,
-    /// Each limit of the use with what was measured.
+    /// Each limit of the use with its measurement.
     pub limits: Vec<JudgedLimit>,
-    /// Why the verdict is not clear although every limit is kept: a cache may have taken all writes.
+    /// Why the verdict is unclear although every limit is met: a cache may have taken all writes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_doubt: Option<CacheDoubt>,
 }
 
-/// That the writes of a run fit into the caches of the drive.
+/// The writes of a run fit into the caches of the drive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CacheDoubt {
     /// Bytes that the run wrote.
     pub written_bytes: u64,
-    /// Bytes that would show the drive without its caches.
+    /// Bytes needed to exceed the caches of the drive.
     pub needed_bytes: u64,
-    /// Time that they take at the rate at which the test file was written, in ns.
+    /// Time in ns to write them at the rate at which the test file was written.
     pub needed_ns: Option<u64>,
 }
 
-/// Whether a storage is fit for a use.
+/// Verdict on storage for a use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FitVerdict {
-    /// Each limit is kept to.
+    /// Each limit is met.
     Fit,
     /// A limit is broken.
     Unfit,
-    /// Neither is sure enough.
+    /// Not certain enough either way.
     NotClear,
 }
 
-/// A limit with what was measured.
+/// A limit with its measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct JudgedLimit {
-    /// Which, and what was measured.
+    /// The limit and the measured value.
     pub measured: MeasuredLimit,
-    /// The lowest and the highest probability that it is kept to; `None` if nothing tells.
+    /// Lowest and highest probability that it is met. `None` without evidence.
     pub kept: Option<[f64; 2]>,
-    /// What breaking it would mean.
+    /// Consequence of breaking it.
     pub reason: Text,
-    /// Where it is from.
+    /// Source of the limit.
     pub source: Option<Text>,
 }
 
-/// What a use asks, and what was measured of it.
+/// A requirement of a use and its measurement.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MeasuredLimit {
-    /// A share of operations within a time.
+    /// A share of operations must complete within a time.
     Percentile {
         /// Reads, writes or flushes.
         of: OpKind,
-        /// Their share.
+        /// Share of operations.
         share: f64,
-        /// The longest time that the use bears, in ns.
+        /// Longest time that the use tolerates, in ns.
         at_most_ns: u64,
-        /// The time within which that share is done, in ns.
+        /// Measured time within which that share completes, in ns.
         value_ns: Option<u64>,
-        /// Operations.
+        /// Number of operations.
         operations: u64,
-        /// How many of them took longer than the use bears.
+        /// Number of operations that exceeded the limit.
         over: u64,
     },
-    /// A rate.
+    /// A minimum rate.
     Rate {
-        /// The cell.
+        /// Name of the cell.
         cell: String,
-        /// What the use needs.
+        /// Rate that the use needs.
         least_bytes_per_s: f64,
-        /// What was measured.
+        /// Measured rate.
         bytes_per_s: Option<f64>,
     },
-    /// No longer stall.
+    /// A maximum stall.
     Stall {
-        /// The longest that the use bears, in ns.
+        /// Longest stall that the use tolerates, in ns.
         at_most_ns: u64,
-        /// The longest that was seen, in ns.
+        /// Longest observed stall, in ns.
         worst_ns: Option<u64>,
     },
 }
 
 impl JudgedLimit {
-    /// Whether it is kept to, as far as that is sure.
+    /// Returns whether the limit is met, if that is certain enough.
     pub fn verdict(&self) -> FitVerdict {
         match self.kept {
             Some([lowest, _]) if lowest >= FIRM_SHARE => FitVerdict::Fit,
@@ -134,15 +137,16 @@ impl JudgedLimit {
         }
     }
 
-    /// Whether that nothing tells against it leaves it open.
+    /// Returns whether the limit is undecided. Stalls do not count, because their absence cannot be
+    /// proved.
     pub fn is_open(&self) -> bool {
         self.verdict() == FitVerdict::NotClear && !matches!(self.measured, MeasuredLimit::Stall { .. })
     }
 }
 
 impl Fit {
-    /// Judges a run of [`fit_profile`] for its use, for so many of what it counts. A use that writes for hours is not judged fit by
-    /// writes that the caches of the drive may have taken.
+    /// Evaluates a run of [`fit_profile`] for its use with this count. If a use writes for hours,
+    /// writes that the drive's caches may have taken do not make it fit.
     pub fn of_run(record: &RunRecord, purpose: &Use, count: u32) -> Self {
         let fit = Self::of(&record.cells, purpose, count);
         let doubt = cache_doubt(record).filter(|_| purpose.sustained && fit.verdict == FitVerdict::Fit);
@@ -152,7 +156,7 @@ impl Fit {
         }
     }
 
-    /// Judges what the cells of a run of [`fit_profile`] measured, whatever the caches of the drive.
+    /// Evaluates the cells of a run of [`fit_profile`], ignoring the drive's caches.
     pub fn of(cells: &[Cell], purpose: &Use, count: u32) -> Self {
         let cell_of = |place: usize| cells.iter().find(|cell| cell.step_index as usize == place);
         let parts: Vec<(&UseWork, Option<&Cell>)> =
@@ -173,7 +177,8 @@ impl Fit {
         Self { name, title, count, verdict, limits, cache_doubt: None }
     }
 
-    /// The limit that the answer hangs on: the first that is as the answer says, and the least sure of those that are kept to.
+    /// Returns the limit that determines the verdict: the first one with the same verdict, or among
+    /// limits that are met the least certain one.
     pub fn decisive(&self) -> Option<&JudgedLimit> {
         let lowest = |limit: &JudgedLimit| limit.kept.map_or(0.0, |[lowest, _]| lowest);
         match self.verdict {
@@ -188,27 +193,29 @@ impl Fit {
     }
 }
 
-/// Returns why the caches of a drive may have taken all that a run wrote.
+/// Returns why the caches of a drive may have taken all writes of a run.
 fn cache_doubt(record: &RunRecord) -> Option<CacheDoubt> {
     let (written_bytes, needed_bytes) = (written_bytes(record), cache_bytes(record));
-    // A larger test file is written as this one was.
+    // A larger test file is written at the rate of this one.
     let fill = record.fill.filter(|fill| fill.written_bytes > 0);
     let needed_ns =
         fill.map(|fill| (needed_bytes as f64 / fill.written_bytes as f64 * fill.elapsed_ns as f64) as u64);
     (written_bytes < needed_bytes).then_some(CacheDoubt { written_bytes, needed_bytes, needed_ns })
 }
 
-/// What a fit is measured on.
+/// Properties of the target that a fit depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FitGround {
-    /// The caches of a model, whose writes no page cache completes to whole pages; `None` of a real target.
+    /// Caches of a model, where no page cache extends writes to whole pages. `None` for a real
+    /// target.
     pub model: Option<WriteCaches>,
-    /// Bytes that the test covers, if the user says so.
+    /// Bytes that the test covers, if the user specified them.
     pub size_bytes: Option<u64>,
 }
 
 impl FitGround {
-    /// Bytes that a use covers here: on a model several times its caches, because that costs no time there.
+    /// Returns the bytes that a use covers. On a model they are several times its caches, because
+    /// this costs no real time.
     fn size_bytes(self, purpose: &Use) -> u64 {
         const TIMES_THE_CACHES: u64 = 4;
         let past_caches = self.model.filter(|_| purpose.sustained).map_or(0, WriteCaches::all_bytes);
@@ -216,8 +223,9 @@ impl FitGround {
         self.size_bytes.unwrap_or(usual_bytes)
     }
 
-    /// What is written before the use is measured, so that the caches are as full as it finds them. The test file is written in order, which
-    /// fills all but the cache of a shingled disk; that is filled by writes of the use itself.
+    /// Returns the writes before the measurement that bring the caches into the state that the use
+    /// would find. The test file is written sequentially, which fills all caches except that of a
+    /// shingled disk. That one is filled by writes of the use itself.
     fn preconditions(self, purpose: &Use, steps: &[IoStep]) -> Vec<IoStep> {
         const LONGEST_NS: u64 = 3600 * NS_PER_S;
         let media_bytes = self.model.map_or(0, |caches| caches.media_bytes);
@@ -230,11 +238,11 @@ impl FitGround {
     }
 }
 
-/// A profile that does what a use does, for so many of what it counts.
+/// Returns a profile with the workloads of a use, for this count.
 pub fn fit_profile(purpose: &Use, count: u32, ground: FitGround) -> Profile {
     let time_ns = WHOLE_NS / u64::from(RUNS) / purpose.own_work().count().max(1) as u64;
     let size_bytes = ground.size_bytes(purpose);
-    // A size that the user or the model gives is written whole.
+    // A size from the user or the model is written completely.
     let fill_time_limit_ns = (size_bytes == purpose.size_bytes).then_some(5 * NS_PER_S);
     let rules = Rules {
         size_bytes,
@@ -273,7 +281,7 @@ fn step(work: &UseWork, count: u32, in_pages: bool) -> IoStep {
     }
 }
 
-/// The time of a repetition in which so many operations come as the percentiles of a use take.
+/// Returns the duration of a repetition with enough operations for the percentiles of a use.
 fn time_for(rate_iops: f64, work: &UseWork, purpose: &Use) -> u64 {
     let fewest = purpose.limits.iter().filter_map(|limit| match limit.bears {
         Bearable::Percentile { of, share, .. } if does(work, of) => fewest_for_quantile(share, CONFIDENCE),
@@ -283,7 +291,7 @@ fn time_for(rate_iops: f64, work: &UseWork, purpose: &Use) -> u64 {
     (operations / rate_iops * NS_PER_S as f64) as u64
 }
 
-/// Whether a part of a use does operations of a kind.
+/// Returns whether a part of a use includes operations of a kind.
 pub(crate) fn does(work: &UseWork, kind: OpKind) -> bool {
     match kind {
         OpKind::Read => work.direction == Direction::Read,
@@ -306,7 +314,7 @@ fn judged_rate(work: &UseWork, cell: Option<&Cell>) -> Option<JudgedLimit> {
     })
 }
 
-/// A limit held against the parts of its use that were measured.
+/// Evaluates a limit with the measured parts of its use.
 pub(crate) fn judged(limit: &UseLimit, done: &[(&UseWork, &Cell)], cells: &[Cell]) -> JudgedLimit {
     let (measured, kept) = match limit.bears {
         Bearable::Stall { at_most_ns } => {
@@ -340,7 +348,8 @@ fn latency(repetition: &Repetition, kind: OpKind) -> LatencyRecord {
     }
 }
 
-/// Operations that were due and still not begun when the repetition ended, though the limit had passed: they are over it.
+/// Returns the number of operations that were due for longer than the limit but had not started
+/// when the repetition ended. They exceed the limit.
 fn late_operations(cell: &Cell, repetition: &Repetition, kind: OpKind, at_most_ns: u64) -> u64 {
     let open_loop = cell.workload.as_ref().and_then(|workload| workload.open_loop);
     let Some(open_loop) = open_loop.filter(|_| kind != OpKind::Sync) else { return 0 };

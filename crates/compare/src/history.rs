@@ -1,7 +1,7 @@
 //! The same device and profile over time.
 //!
-//! The model: the newest run is held against the oldest, whole; what lies between is a course of means, for which the digests
-//! are enough, so that a thousand runs are no more to read than two.
+//! The newest run is compared with the oldest in full. The runs between them form a series of
+//! means, for which digests suffice, so a thousand runs take no longer to read than two.
 
 use crate::digest::{Word, read};
 use crate::pair::{Pair, pair};
@@ -13,24 +13,28 @@ use kurabe_stats::{Drift, drift, holm};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Runs of one profile on one device in the order of time.
+/// Runs of one profile on one device in chronological order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct History {
-    /// Ids of the runs, the oldest first.
+    /// Ids of the runs, oldest first.
     pub runs: Vec<String>,
-    /// The newest run held against the oldest.
+    /// Comparison of the newest run with the oldest.
     #[serde(skip)]
     pub change: Pair,
-    /// For each cell of `change` the means of all runs, in bytes per second or ns; none where a run lacks it.
+    /// For each cell of `change`, the means of all runs in bytes per second or ns. `None` if a run
+    /// lacks the cell.
     pub courses: Vec<Vec<Option<f64>>>,
-    /// For each cell of `change` whether all runs together rise or fall; the chances are corrected for the number of cells.
+    /// For each cell of `change`, whether the runs have a significant trend. The significance is
+    /// corrected for the number of cells.
     pub drifts: Vec<Option<Drift>>,
 }
 
-/// What was measured to its end at least twice in the same way: the device, or the target where no device is told, and the
-/// ids of its runs, the oldest first. A run that cannot be read must not hide the history of the others: it is left out. What
-/// another tool measured and was taken in twice counts once. `here` narrows it to what stands there.
+/// Returns the series with at least two complete runs of the same measurement: the device, or the
+/// target if no device is recorded, and the ids of the runs, oldest first. A run that cannot be
+/// read is skipped, so that it does not hide the history of the others. A result of another tool
+/// that was imported twice counts once. `here` restricts the series to the storage in this
+/// environment.
 pub fn measured_again(
     runs: &[RunSummary],
     digests: &Digests,
@@ -42,7 +46,7 @@ pub fn measured_again(
         _ => None,
     };
     let all: Vec<(u32, &HistoryKey)> = (0..words.len() as u32).filter_map(series).collect();
-    // What another tool measured may belong to a series of kurabe's.
+    // Results of another tool may belong to a series of kurabe's.
     let joined = |(word, key): (u32, &HistoryKey)| {
         let mut own = all.iter().filter(|(_, series)| key.belongs_to(series));
         own.next().filter(|_| own.next().is_none()).map_or(word, |(word, _)| *word)
@@ -79,8 +83,8 @@ pub fn measured_again(
     in_order
 }
 
-/// What became of a device. `runs` are the ids of all its runs, the oldest first; `first` and `last` are the records of the
-/// two at the ends.
+/// Returns the history of a device. `runs` are the ids of all its runs, oldest first. `first` and
+/// `last` are the records of the first and the last one.
 pub fn history(
     first: &RunRecord,
     last: &RunRecord,

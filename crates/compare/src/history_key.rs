@@ -1,8 +1,9 @@
-//! What runs share that are repetitions of one another: the same work done to the same device in the same place.
+//! Key of runs that are repetitions of the same measurement: the same work on the same device in
+//! the same place.
 //!
-//! The model: names of steps and of procedures are no work, nor is it work by what tool it was done. Another tool tells less of the
-//! place and of the device: what it measured belongs to the only series of kurabe's with the same cells on devices of the same
-//! names, and is a series of its own where there is none, or there are several.
+//! Names of steps and procedures, and the tool, do not count as work. Another tool records less
+//! about the place and the device. Its results belong to a series of kurabe's if exactly one has
+//! the same cells on devices with the same names. Otherwise they form a separate series.
 
 use crate::fairness::{Fact, FactValue};
 use crate::joined::Joined;
@@ -15,18 +16,20 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HistoryKey {
-    /// The tool that measured, if it was another one.
+    /// The tool that measured, unless it was kurabe.
     tool: Option<String>,
     place: String,
-    /// Serial numbers, as far as devices tell them, and else all that is known to tell one from another.
+    /// Serial numbers if the devices report them, otherwise everything known that distinguishes
+    /// them.
     devices: Vec<String>,
-    /// What the kernel calls them.
+    /// Kernel names of the devices.
     device_names: Vec<String>,
-    /// Type and place of the file system, and what is mounted there if no serial number tells.
+    /// Type and mount point of the file system, and the mounted source if no serial number is
+    /// known.
     mount: Option<[String; 3]>,
-    /// Every parameter of a modelled stack, so that a changed device file is another device.
+    /// All parameters of a modelled stack, so that a changed device file counts as another device.
     layers: Vec<LayerRecord>,
-    /// What was done, with the flags of the command line.
+    /// Procedure of the run, including the flags of the command line.
     procedure: Option<Profile>,
     cells: Vec<CellKey>,
     cache: Option<FactValue>,
@@ -53,7 +56,8 @@ impl HistoryKey {
         }
     }
 
-    /// Whether it was measured on what stands here: on one of its devices, or on its file system where that tells none.
+    /// Returns whether it was measured in this environment: on one of its devices, or on its file
+    /// system if no devices are recorded.
     pub(crate) fn is_at(&self, here: &Environment) -> bool {
         let devices = devices(here);
         match devices.is_empty() && self.devices.is_empty() {
@@ -62,7 +66,7 @@ impl HistoryKey {
         }
     }
 
-    /// Whether another tool did what a series of kurabe's is of.
+    /// Returns whether this result of another tool is the same measurement as a series of kurabe's.
     pub(crate) fn belongs_to(&self, series: &Self) -> bool {
         self.tool.is_some()
             && series.tool.is_none()
@@ -72,7 +76,7 @@ impl HistoryKey {
     }
 }
 
-/// A profile without its words, nor what differs in them and not in the work.
+/// Returns the profile without its names and other properties that do not affect the work.
 fn procedure(profile: &Profile) -> Profile {
     let rules = &profile.rules;
     let step = |step: &IoStep| {
@@ -97,7 +101,7 @@ fn procedure(profile: &Profile) -> Profile {
     });
     let steps = steps.collect();
     let preconditions = profile.preconditions.iter().map(step).collect();
-    // Steps have these rules.
+    // The steps already contain these rules.
     let rules = Rules { order: Order::ByStep, time_ns: 0, data: Data::Zero, ..rules.clone() };
     let rounds = profile.rounds.clone();
     Profile { preconditions, rounds, ..Profile::of_steps("", Text::default(), rules, steps) }
@@ -114,7 +118,8 @@ fn mount(environment: &Environment) -> Option<[String; 3]> {
     Some([mounted.kind.clone(), mounted.mount_point.clone(), source].map(Option::unwrap_or_default))
 }
 
-/// By what a device is known again: its serial number, or what else tells it from others.
+/// Returns the identity of a device: its serial number, or else the other properties that
+/// distinguish it.
 pub fn device_identity(device: &BlockDevice) -> String {
     let size = device.size_bytes.map(|bytes| bytes.to_string());
     match &device.serial {

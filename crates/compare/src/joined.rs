@@ -1,17 +1,19 @@
-//! What another tool told in parts: the reads and the writes of a mix, the threads of a job.
+//! Joins results that another tool reports in parts: the reads and the writes of a mix, the threads
+//! of a job.
 //!
-//! The model: the record keeps what was printed. To be compared, parts are added up to the cell of a tool that tells the work as a
-//! whole: all data over the longest of their times, or the sum of their rates where a tool tells neither.
+//! The record contains the figures as printed. For a comparison, parts are added up to the cell of
+//! a tool that reports the work as a whole: the total data divided by the longest time, or the sum
+//! of the rates if a tool reports neither.
 
 use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::{record::Cell, workload::Direction};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 
-/// The cells of a run, and behind them what parts among them come to.
+/// The cells of a run, followed by the sums of parts among them.
 pub(crate) struct Joined<'r> {
     pub(crate) cells: Cow<'r, [Cell]>,
-    /// Of each of the latter the places of its parts.
+    /// For each sum, the indices of its parts.
     pub(crate) parts: Vec<Vec<usize>>,
 }
 
@@ -24,9 +26,9 @@ impl<'r> Joined<'r> {
             let Some(imported) = &cell.imported else { continue };
             let is_thread = imported.one_of_threads.is_some();
             let has_mix = || mixes.contains(&(cell.label.as_str(), cell.step_index));
-            // Where the tool tells the mix, too, nothing is to be added up.
+            // If the tool also reports the mix, nothing has to be added up.
             if is_thread || is_half(cell, imported) && !has_mix() {
-                // A second thread has a step of its own.
+                // A second thread has a separate step.
                 let step = (!is_thread).then_some(cell.step_index);
                 groups.entry((&cell.label, step)).or_default().push(place);
             }
@@ -40,20 +42,20 @@ impl<'r> Joined<'r> {
         Self { cells, parts }
     }
 
-    /// The places of the cells that are no part of another.
+    /// Returns the indices of the cells that are not part of another.
     pub(crate) fn entire(&self) -> impl Iterator<Item = usize> {
         let parts: HashSet<usize> = self.parts.iter().flatten().copied().collect();
         (0..self.cells.len()).filter(move |place| !parts.contains(place))
     }
 }
 
-/// Whether it is the reads or the writes of a mix.
+/// Returns whether the cell is the reads or the writes of a mix.
 fn is_half(cell: &Cell, imported: &ImportedCell) -> bool {
     let is_mixed = imported.read_percent.is_some_and(|percent| percent > 0.0 && percent < 100.0);
     is_mixed && cell.direction != Some(Direction::Mix)
 }
 
-/// What parts come to; nothing if one is missing.
+/// Returns the sum of parts, or `None` if one is missing.
 fn whole(parts: &[&Cell]) -> Option<Cell> {
     let (first, imported) = (parts.first()?, parts.first()?.imported.as_ref()?);
     let apart = imported.one_of_threads;

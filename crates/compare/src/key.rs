@@ -1,14 +1,16 @@
-//! Which cells of two runs are the same.
+//! Keys that identify the same cell in different runs.
 //!
-//! The model: a workload is what it does, not what its profile calls it, so a cell of `cdm-9` and one that
-//! CrystalDiskMark printed meet where pattern, block size, queue depth, threads and direction are the same. A profile that
-//! moves its steps over the target, warms one of them up or makes it last longer (a sweep does all three) measures several
-//! things of that shape, and they are told apart by it; so are jobs of fio that go to different places. The test size is not part of a key: it is a condition of the whole
-//! run, told among the differences. All other cells meet by their label and part. What a run does several times meets in
-//! order, each once.
+//! A workload is identified by what it does, not by its name in a profile. A cell of `cdm-9`
+//! therefore matches one printed by CrystalDiskMark if pattern, block size, queue depth, threads
+//! and direction are equal. A profile that moves its steps over the target, warms one up or makes
+//! it last longer (a sweep does all three) measures several cells of the same shape. The key
+//! includes these properties, and for fio the place of a job. The test size is not part of a key:
+//! as a condition of the whole run, it is listed among the differences. All other cells match by
+//! label and part. If a run repeats the same work, its cells match in order.
 //!
-//! Non-goals: how steps that end by bytes or passes, or look at the time seldom, differ from steps that end by time: no
-//! printed result tells it, and tools that do so are met by their profiles.
+//! Non-goals: differences between steps that end by bytes or passes, or check the time rarely, and
+//! steps that end by time. Printed results do not contain them, and the tools concerned have
+//! matching profiles.
 
 use kurabe_core::imported::ImportedCell;
 use kurabe_core::profile::{IoStep, Profile, Rules, Step};
@@ -17,14 +19,14 @@ use kurabe_core::workload::{Direction, Trims, Workload};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
-/// What a cell is, for finding its like in another run.
+/// Identity of a cell, to find the same one in another run.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CellKey {
     /// A workload with one block size.
     Io {
-        /// Whether offsets ascend.
+        /// Whether offsets are sequential.
         sequential: bool,
         /// Block size in bytes.
         block_bytes: u64,
@@ -34,44 +36,46 @@ pub enum CellKey {
         threads: u32,
         /// `read`, `write`, or `mix` with the share of reads in percent, which may have `read of` or `write of` before it.
         direction: String,
-        /// Where it goes, if the profile has its steps go to different places; else all of the test size.
+        /// Range on the target, if the steps of the profile use different ranges. `None` means the
+        /// whole test size.
         within: Option<TargetPart>,
-        /// Times that its span is covered before each repetition.
+        /// Number of passes over its span before each repetition.
         warm_up_passes: u32,
-        /// How many times the profile's time a repetition lasts; 1 unless the step has a longer time of its own.
+        /// Duration of a repetition as a multiple of the profile's time; 1 unless the step has a
+        /// longer time.
         times_as_long: u32,
-        /// What ran at the same time, by its shape; nothing if it ran alone.
+        /// Shape of concurrent work; empty if it ran alone.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         beside: String,
-        /// Which of the cells of its run that do the same, from 0.
+        /// Index among the cells of the run with the same work, from 0.
         nth: u32,
     },
-    /// Anything else.
+    /// Any other cell.
     Named {
-        /// The step's name.
+        /// Name of the step.
         label: String,
-        /// The part of the step.
+        /// Name of the cell within its step.
         part: String,
         /// Direction, if it has one.
         direction: String,
-        /// Which of the cells of its run that are called so, from 0.
+        /// Index among the cells of the run with the same name, from 0.
         nth: u32,
     },
 }
 
-/// A cell without its figures: what it is, and what it is called.
+/// Identity and name of a cell, without its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellName {
-    /// What it is.
+    /// Identity of the cell.
     pub key: CellKey,
-    /// The step's name.
+    /// Name of the step.
     pub label: String,
-    /// The part of the step.
+    /// Name of the cell within its step.
     pub part: String,
     /// Direction.
     pub direction: Option<Direction>,
-    /// What its figure tells.
+    /// Quantity that its figure measures.
     pub measure: Measure,
 }
 
@@ -79,19 +83,19 @@ pub struct CellName {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TargetPart {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub offset_bytes: u64,
-    /// Its length; as far as the test size goes if none.
+    /// Length; `None` up to the test size.
     pub length_bytes: Option<u64>,
 }
 
 impl CellName {
-    /// The names of the cells of a run, in their order.
+    /// Returns the names of the cells of a run, in order.
     pub fn of_run(run: &RunRecord) -> Vec<Self> {
         Self::of_cells(run, &run.cells)
     }
 
-    /// The same of these cells of it.
+    /// Returns the names of the given cells of a run.
     pub(crate) fn of_cells(run: &RunRecord, cells: &[Cell]) -> Vec<Self> {
         let keys = CellKey::of_cells(run.header.profile.as_ref(), cells);
         cells.iter().zip(keys).map(|(cell, key)| Self::new(cell, key)).collect()
@@ -107,14 +111,14 @@ impl CellName {
         }
     }
 
-    /// Whether it is the same cell, whatever it is called.
+    /// Returns whether both are the same cell, regardless of their names.
     pub fn is_same(&self, other: &Self) -> bool {
         self.key == other.key && self.measure == other.measure
     }
 }
 
 impl TargetPart {
-    /// Nothing where it is the whole.
+    /// Returns the part, or `None` for the whole.
     fn of(offset_bytes: u64, length_bytes: Option<u64>, whole_bytes: u64) -> Option<Self> {
         let reaches_end = |length: &u64| offset_bytes.saturating_add(*length) >= whole_bytes;
         let length_bytes = length_bytes.filter(|length| !reaches_end(length));
@@ -123,14 +127,14 @@ impl TargetPart {
 }
 
 impl CellKey {
-    /// The keys of all cells of a run, in their order. Together with what the figure tells, each is the only one of its
-    /// kind in the run.
+    /// Returns the keys of all cells of a run, in order. Together with the measured quantity, each
+    /// is unique within the run.
     pub fn of_run(run: &RunRecord) -> Vec<Self> {
         Self::of_cells(run.header.profile.as_ref(), &run.cells)
     }
 
-    /// The same of the cells of a profile. Without one nothing is known of where its steps go: then cells of one shape
-    /// meet by their order alone.
+    /// Returns the keys of cells of a profile. Without a profile the ranges of its steps are
+    /// unknown, and cells of the same shape match by order.
     pub fn of_cells(profile: Option<&Profile>, cells: &[Cell]) -> Vec<Self> {
         let moves = profile.is_some_and(|profile| moves(places(profile)));
         let whole_bytes = whole_of_import(cells);
@@ -155,7 +159,7 @@ impl CellKey {
             .collect()
     }
 
-    /// What the step says beyond the shape of its workload.
+    /// Adds the properties of a step that the shape of its workload does not include.
     fn apply(&mut self, profile: &Profile, step: &IoStep, moves: bool) {
         let Self::Io { within, warm_up_passes, times_as_long, beside, .. } = self else { return };
         *beside = run_beside(profile, step);
@@ -167,7 +171,8 @@ impl CellKey {
         }
     }
 
-    /// Where a job of another tool went, if its jobs went to different places, which end where the whole ends.
+    /// Adds the range of a job of another tool, if its jobs used different ranges. A range that
+    /// reaches the end has no length.
     fn apply_import(&mut self, imported: &ImportedCell, whole_bytes: u64) {
         let Self::Io { within, .. } = self else { return };
         if imported.span_bytes.is_some() {
@@ -182,7 +187,7 @@ impl CellKey {
     }
 }
 
-/// The other steps that run while a step does: their shapes and directions.
+/// Returns the shapes and directions of the other steps that run concurrently with a step.
 fn run_beside(profile: &Profile, step: &IoStep) -> String {
     let same = |other: &Step| matches!(other, Step::Io(other) if std::ptr::eq(&**other, step));
     let Some(place) = profile.steps.iter().position(same) else { return String::new() };
@@ -200,7 +205,7 @@ fn run_beside(profile: &Profile, step: &IoStep) -> String {
     others.collect::<Vec<_>>().join(", ")
 }
 
-/// The part of the target that a step goes to.
+/// Returns the part of the target that a step covers.
 pub(crate) fn part_of(rules: &Rules, offset_bytes: u64, span_bytes: Option<u64>) -> Option<TargetPart> {
     let whole_bytes = if rules.whole_device { u64::MAX } else { rules.size_bytes };
     TargetPart::of(offset_bytes, span_bytes, whole_bytes)
@@ -213,14 +218,15 @@ fn step_of<'p>(profile: &'p Profile, cell: &Cell) -> Option<&'p IoStep> {
     }
 }
 
-/// Whether the workloads of a profile go to different places. A span that all of them have is its test size by another
-/// name (AS SSD's 1 GiB).
+/// Returns whether the workloads of a profile use different ranges. A span common to all of them is
+/// the test size under another name (AS SSD's 1 GiB).
 fn moves<P: PartialEq>(mut places: impl Iterator<Item = P>) -> bool {
     let first = places.next();
     places.any(|place| Some(place) != first)
 }
 
-/// The end of what the jobs of another tool covered, if they went to different places.
+/// Returns the end of the range that the jobs of another tool covered, if they used different
+/// ranges.
 fn whole_of_import(cells: &[Cell]) -> Option<u64> {
     let jobs = cells.iter().filter_map(|cell| cell.imported.as_ref());
     let places = jobs.filter_map(|job| Some((job.offset_bytes.unwrap_or(0), job.span_bytes?)));
@@ -228,7 +234,7 @@ fn whole_of_import(cells: &[Cell]) -> Option<u64> {
     end.filter(|_| moves(places))
 }
 
-/// The span that all workloads of a profile have, if they have one of their own.
+/// Returns the span common to all workloads of a profile, if it is specified.
 pub(crate) fn shared_span_bytes(profile: &Profile) -> Option<u64> {
     let (_, span_bytes) = places(profile).next()?;
     span_bytes.filter(|_| !moves(places(profile)))
@@ -241,11 +247,11 @@ fn places(profile: &Profile) -> impl Iterator<Item = (u64, Option<u64>)> + '_ {
     })
 }
 
-/// The key of a cell as far as it tells itself what it does.
+/// Returns the key of a cell as far as the cell itself determines it.
 fn key(cell: &Cell) -> CellKey {
-    // Whatever a job of another tool was called, which stands beside its work.
+    // The name of a job of another tool follows its work and is ignored.
     let work = cell.imported.as_ref().and_then(|_| cell.label.split_once(" · ")).map(|(work, _)| work);
-    // What one tool does in threads another does in processes.
+    // One tool uses threads for what another does with processes.
     let ranks = cell
         .repetitions
         .first()
@@ -293,12 +299,13 @@ fn io(sequential: bool, block_bytes: u64, [iodepth, threads]: [u32; 2], directio
     }
 }
 
-/// The word of a direction; what discards alone has none.
+/// Returns the word for a direction. A cell that only discards has none.
 fn direction_word(direction: Option<Direction>, discards: bool, read_percent: Option<f64>) -> Option<String> {
     let Some(direction) = direction else { return discards.then(|| "trim".to_owned()) };
     Some(match (direction, read_percent) {
         (Direction::Mix, Some(percent)) => format!("mix {percent:.0}"),
-        // The reads of a mix share the device with its writes: they are no reads alone.
+        // The reads of a mix share the device with its writes, so they are not equivalent to reads
+        // alone.
         (half, Some(percent)) if percent > 0.0 && percent < 100.0 => {
             format!("{} of mix {percent:.0}", half.word())
         }

@@ -1,4 +1,4 @@
-//! Runs side by side: which of their cells are the same, by how much they differ, and what else differed.
+//! Runs side by side: their common cells, how much these differ, and what else differed.
 
 mod digest;
 mod fairness;

@@ -1,9 +1,10 @@
-//! What a list tells of each run: its summary, what it did, and the few figures that stand for it.
+//! Runs in a list: the summary of each run, its work, and its main figures.
 //!
-//! The model: a reader of a list asks how fast a thing was, at its best and at its worst. So a run is told by its highest rate of reads,
-//! its highest rate of writes, and what it read in random blocks of 4 KiB one after another; a run without any of them by its first cell that
-//! came to a figure. The figures are those that `show` prints, by the statistic of the profile, and they are in the digest, so
-//! that a list of many runs reads no record.
+//! Users of a list want to know the best and the worst performance of a device. The main figures
+//! are therefore the highest read rate, the highest write rate, and the rate of random 4 KiB reads
+//! one at a time. A run without any of them shows the figure of its first cell that has one. The
+//! figures equal those of `show`, by the profile's statistic. They are part of the digest, so that
+//! a list of many runs does not read records.
 
 use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
@@ -15,17 +16,17 @@ use kurabe_core::workload::Direction;
 use kurabe_stats::{cell_figure, compared_values, is_from_memory};
 use serde::{Deserialize, Serialize};
 
-/// What a figure tells of its run.
+/// Kind of a main figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum MainFigure {
-    /// The highest rate of reads.
+    /// The highest read rate.
     BestRead,
-    /// The highest rate of writes.
+    /// The highest write rate.
     BestWrite,
-    /// Random reads of 4 KiB, one after another.
+    /// Random 4 KiB reads, one at a time.
     Random4kRead,
-    /// The first cell, where there is no rate.
+    /// The first cell, if there are no rates.
     First,
 }
 
@@ -33,32 +34,33 @@ pub(crate) enum MainFigure {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListedRun {
-    /// What the store tells of it.
+    /// Summary from the store.
     #[serde(flatten)]
     pub run: RunSummary,
-    /// The parameters of the model that were changed, as `--set` takes them: `disk.rpm=5400, disk.heads=2`.
+    /// Changed parameters of the model, in the form of `--set`: `disk.rpm=5400, disk.heads=2`.
     pub changes: Option<String>,
-    /// What it did, if that is one cell alone.
+    /// Its cell, if it has only one.
     #[serde(skip)]
     pub only_cell: Option<CellName>,
-    /// The highest rate of reads among its cells.
+    /// The highest read rate among its cells.
     pub best_read_rate_bytes_per_s: Option<f64>,
-    /// The highest rate of writes.
+    /// The highest write rate among its cells.
     pub best_write_rate_bytes_per_s: Option<f64>,
     /// The rate of random reads of 4 KiB at queue depth 1.
     pub random_4k_read_rate_bytes_per_s: Option<f64>,
-    /// Of a run without these its first figure.
+    /// The first figure of a run without these rates.
     pub first_figure: Option<FirstFigure>,
 }
 
-/// The first figure of a run without rates of reads or writes: the one that its cell measures, and no other.
+/// The first figure of a run without read or write rates. Only the field of the quantity that its
+/// cell measures is set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FirstFigure {
     /// The cell.
     #[serde(skip)]
     pub name: CellName,
-    /// Its label.
+    /// Label of the cell.
     pub cell: String,
     /// A rate of both directions.
     pub rate_bytes_per_s: Option<f64>,
@@ -68,7 +70,7 @@ pub struct FirstFigure {
     pub operations_per_s: Option<f64>,
 }
 
-/// The cells that stand for a run, with their figures.
+/// Returns the cells that represent a run, with their figures.
 pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
     let statistic = run.header.statistic();
     let cells = Joined::of(&run.cells).cells;
@@ -77,7 +79,7 @@ pub(crate) fn main_cells(run: &RunRecord) -> Vec<(MainFigure, CellName, f64)> {
         .zip(CellName::of_cells(run, &cells))
         .filter(|(cell, _)| !is_from_memory(cell, run.header.model.as_ref()))
         .filter_map(|(cell, name)| {
-            // What another tool printed is one value.
+            // A figure printed by another tool is a single value.
             let printed = || compared_values(cell).first().copied();
             Some((name, cell_figure(cell, statistic).or_else(printed)?))
         })
@@ -107,7 +109,8 @@ fn is_random_4k_read(name: &CellName) -> bool {
     name.measure == Measure::Rate && direction == Direction::Read.word()
 }
 
-/// Runs with what their digests tell, in the order given. A run that is being measured, or cannot be read, has its summary alone.
+/// Returns runs with the figures of their digests, in the given order. A run that is being measured
+/// or cannot be read has only its summary.
 pub fn listed(runs: Vec<RunSummary>, digests: &Digests) -> Vec<ListedRun> {
     let words = read(digests);
     let by_id = digests.by_id();
@@ -121,7 +124,7 @@ pub fn listed(runs: Vec<RunSummary>, digests: &Digests) -> Vec<ListedRun> {
 }
 
 impl From<RunSummary> for ListedRun {
-    /// The summary alone.
+    /// Creates an entry with the summary alone.
     fn from(run: RunSummary) -> Self {
         Self { run, ..Self::default() }
     }
@@ -191,7 +194,7 @@ mod tests {
         }
     }
 
-    /// The run as a list tells it, by way of the words that a store keeps.
+    /// Returns the list entry of a run, using the words that a store contains.
     fn in_list(run: &RunRecord) -> ListedRun {
         let digest = digest(run);
         let words: Vec<String> =

@@ -1,9 +1,10 @@
-//! Which cell of one run stands against which of another.
+//! Matches the cells of two runs.
 //!
-//! The model: the same against the same, by their keys, or by their names where one tells no workload. Configurations of
-//! one target differ in what they do, so their cells meet by their place in the procedure. And where two runs have nothing
-//! in common at all, a cell stands against the one that differs from it in one thing (its block size, its queue depth or
-//! its threads) if there is only one such: a run of 4 KiB and one of 16 KiB were made to be compared.
+//! Cells match by their keys, or by their names if one of them has no workload. Variants of one
+//! target differ in their work, so their cells match by position in the procedure. If two runs have
+//! no cell in common, a cell matches the only one that differs from it in a single property (block
+//! size, queue depth or threads). For example, a run with 4 KiB and one with 16 KiB were made to be
+//! compared.
 
 use crate::joined::Joined;
 use crate::key::{CellKey, CellName};
@@ -13,29 +14,30 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 /// Two cells that are compared.
 pub(crate) struct Matched<'r> {
-    /// What the first is.
+    /// Name of the first cell.
     pub(crate) name: &'r CellName,
-    /// What the second is, where it is not the same.
+    /// Name of the second cell, if it is not the same.
     pub(crate) counterpart: Option<&'r CellName>,
     pub(crate) cells: [&'r Cell; 2],
 }
 
-/// What lies further off is not meant.
+/// Cells further apart than this are not considered near.
 const FAR: usize = 2;
 
 /// A cell that only one run has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Alone {
-    /// What it is.
+    /// Name of the cell.
     #[serde(flatten)]
     pub name: CellName,
-    /// The cell of the other run that met none either and is not far from it.
+    /// The nearest unmatched cell of the other run, if it is near enough.
     pub nearest: Option<CellName>,
 }
 
-/// The cells of two runs that are compared, in the order of the first, and those that only one has. No cell is taken twice:
-/// within a run no two are the same. `by_place` tells that the runs are configurations of one target.
+/// Returns the matched cells of two runs in the order of the first, and the cells that only one
+/// has. Each cell is used at most once, because cells of a run are distinct. With `by_place`, the
+/// runs are variants of one target.
 pub(crate) fn matched<'r>(
     runs: &'r [Joined<'r>; 2],
     names: &'r [Vec<CellName>; 2],
@@ -82,15 +84,15 @@ pub(crate) fn matched<'r>(
     (pairs.collect(), [alone(&first, &second), alone(&second, &first)])
 }
 
-/// For each cell of the first run the place of the same in the second.
+/// Returns, for each cell of the first run, the index of the same cell in the second.
 pub(crate) fn same(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let mut across: HashMap<(&CellKey, Measure), usize> =
         names[1].iter().enumerate().map(|(index, name)| ((&name.key, name.measure), index)).collect();
     names[0].iter().map(|name| across.remove(&(&name.key, name.measure))).collect()
 }
 
-/// Adds those that are called the same where one of both tells less of its work than makes a workload: IO500 prints neither the size
-/// of a transfer nor the number of processes.
+/// Adds cells with equal names if one of them records too little for a workload key. For example,
+/// IO500 prints neither the transfer size nor the number of processes.
 fn add_called_alike(names: &[Vec<CellName>; 2], places: &mut [Option<usize>]) {
     let called = |name: &CellName| {
         let is_workload = matches!(name.key, CellKey::Io { .. });
@@ -108,8 +110,8 @@ fn add_called_alike(names: &[Vec<CellName>; 2], places: &mut [Option<usize>]) {
     }
 }
 
-/// For each cell of the first run the place of the only one in the second that differs from it in one thing, if that has no other
-/// such in the first.
+/// Returns, for each cell of the first run, the index of the only cell in the second that differs
+/// in a single property, if the reverse also holds.
 fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     let near = |one: &CellName, all: &[CellName]| -> Option<usize> {
         let mut places = (0..all.len()).filter(|index| differing(one, &all[*index]) == Some(1));
@@ -122,8 +124,8 @@ fn nearest(names: &[Vec<CellName>; 2]) -> Vec<Option<usize>> {
     (0..names[0].len()).map(there_and_back).collect()
 }
 
-/// How far cells of one direction and measure are from each other: a block size, a queue depth or threads count once each, and twice
-/// what makes it other work.
+/// Returns the distance of cells with the same direction and measure. Block size, queue depth and
+/// threads count 1 each, and properties that make it different work count 2.
 fn differing(one: &CellName, other: &CellName) -> Option<usize> {
     let ((own, own_rest), (others, other_rest)) = (conditions(&one.key)?, conditions(&other.key)?);
     let is_kindred =
@@ -132,7 +134,7 @@ fn differing(one: &CellName, other: &CellName) -> Option<usize> {
     is_kindred.then(|| counts.filter(|((own, other), _)| own != other).map(|(_, count)| count).sum())
 }
 
-/// The conditions of the work, and what else there is of the key.
+/// Returns the conditions of the work, and the remaining key.
 fn conditions(key: &CellKey) -> Option<([String; 5], CellKey)> {
     let mut rest = key.clone();
     let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, .. } = &mut rest else {

@@ -1,17 +1,18 @@
-//! What runs are called where several are spoken of: by what tells them apart, and not by their ids.
+//! Names of runs when several are discussed, based on their differences rather than their ids.
 //!
-//! The model: a run that the user named (`run --name`, or the label `name`) is called that. The others are called by the one
-//! thing in which all of them differ: the device, the target, or what was changed in the one model that they are of, the shortest if
-//! several do; else the target with what was changed in it, the model's title, the procedure, the day. If nothing tells them apart,
-//! the id does.
+//! A run that the user named (`run --name`, or the label `name`) has that name. The others are
+//! named by the one property in which all of them differ: the device, the target, or the changes to
+//! a common model, the shortest if several apply. Otherwise, the alternatives are the target with
+//! its changes, the model's title, the procedure and the day. If nothing distinguishes them, the id
+//! does.
 
 use kurabe_core::{Text, number, record::RunRecord};
 use std::collections::BTreeSet;
 
-/// The label by which a user names a run.
+/// Label with the user's name of a run.
 pub const NAME_LABEL: &str = "name";
 
-/// The names of runs, in their order; no two are equal.
+/// Returns the names of runs in order. No two are equal.
 pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     if let Some(variants) = variants(runs) {
         return variants;
@@ -35,7 +36,7 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     let names: Vec<Text> =
         given.into_iter().map(|name| name.or_else(|| called.next()).unwrap_or_default()).collect();
     let of_place = |(name, run): (&Text, &&RunRecord)| {
-        // Two runs may have been given one name.
+        // Two runs may have the same given name.
         let is_shared = names.iter().filter(|other| *other == name).count() > 1;
         let id = &run.header.id;
         if is_shared { name.map(|name| format!("{name} ({id})")) } else { name.clone() }
@@ -43,7 +44,8 @@ pub fn names(runs: &[&RunRecord]) -> Vec<Text> {
     names.iter().zip(runs).map(of_place).collect()
 }
 
-/// What configurations of one target differ in, if all runs are such of one measurement.
+/// Returns the differences between variants of one target, if all runs are variants in the same
+/// measurement.
 fn variants(runs: &[&RunRecord]) -> Option<Vec<Text>> {
     let versus = |run: &&RunRecord| run.header.versus.clone();
     let group = versus(runs.first()?)?.group;
@@ -54,20 +56,23 @@ fn variants(runs: &[&RunRecord]) -> Option<Vec<Text>> {
     (different.len() == names.len()).then_some(names)
 }
 
-/// What a run is of, for people: the model with what was changed in it, the device, or the target where neither is known.
+/// Returns the subject of a run for display: the model with its changes, the device, or the target
+/// if neither is known.
 pub fn subject(run: &RunRecord) -> Text {
     model(run).or_else(|| device(run)).or_else(|| target(run)).unwrap_or_default()
 }
 
 type Naming = fn(&RunRecord) -> Option<Text>;
 
-/// The ways that name one thing.
+/// Functions that name a run by a single property.
 const SHORT: [Naming; 2] = [device, target];
 
-/// The ways to call a run where neither device nor target nor changes alone tell runs apart, in their order.
+/// Functions that name a run, in order, if neither device nor target nor changes distinguish the
+/// runs.
 const LONGER: [Naming; 4] = [target_with_changes, model, procedure, day];
 
-/// What was changed in the model, if all runs are of the same; the target where nothing was.
+/// Returns the changes to the model if all runs are of the same one, and the target where there are
+/// none.
 fn changes_of_one_model(runs: &[&RunRecord]) -> Option<Vec<Text>> {
     let first = &runs.first()?.header.model.as_ref()?.name;
     let changes = |run: &&RunRecord| {
@@ -116,7 +121,7 @@ fn day(run: &RunRecord) -> Option<Text> {
     words(&number::date_minute(run.header.measured_at()))
 }
 
-/// The target, with the id because nothing else tells this run from another.
+/// Returns the target with the id, because nothing else distinguishes this run.
 fn with_id(run: &RunRecord) -> Text {
     let id = &run.header.id;
     match target(run) {

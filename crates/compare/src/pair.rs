@@ -1,4 +1,4 @@
-//! Two runs compared cell by cell.
+//! Comparison of two runs, cell by cell.
 
 use crate::fairness::{Difference, differences, facts_of_both};
 use crate::key::{CellKey, CellName};
@@ -15,33 +15,33 @@ use kurabe_stats::{
 };
 use serde::Serialize;
 
-/// Two runs beside one another.
+/// Two runs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pair {
-    /// Id of the run that the other is held against.
+    /// Id of the baseline.
     pub baseline: String,
     /// Id of the other run.
     pub other: String,
-    /// What both are called.
+    /// Names of both runs.
     pub names: [Text; 2],
-    /// A difference below this share does not matter.
+    /// A relative difference below this does not matter.
     pub margin: f64,
     /// Of each side, the size in bytes of the media cache that took in all that it wrote: its writes say nothing about sustained ones.
     pub media_cache_bytes: [Option<u64>; 2],
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,
-    /// The cells that only one has.
+    /// Cells that only the baseline has.
     pub only_baseline: Vec<Alone>,
-    /// Likewise.
+    /// Cells that only the other run has.
     pub only_other: Vec<Alone>,
-    /// What else differed; people read it in words.
+    /// Other differences, which the report describes in words.
     #[serde(skip)]
     pub differences: Vec<Difference>,
-    /// Every fact of both, from which is answered what somebody asks about.
+    /// All facts of both runs, to answer what the user asked about.
     #[serde(skip)]
     pub facts: Vec<Difference>,
-    /// What the runs were measured in together, if they took turns.
+    /// The common measurement of interleaved runs.
     pub versus: Option<VersusRecord>,
 }
 
@@ -49,18 +49,18 @@ pub struct Pair {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
-    /// The mean of the values compared, in bytes per second or ns.
+    /// Mean of the compared values, in bytes per second or ns.
     pub mean: f64,
-    /// How many values are compared: repetitions, samples, or a single figure.
+    /// Number of compared values: repetitions, samples, or a single figure.
     pub count: usize,
     /// Whether another tool printed it.
     pub printed: bool,
-    /// The groups in which the values come, if there are two of them, of which the mean tells neither.
+    /// Two groups in which the values occur, if so. The mean represents neither.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub groups: Option<TwoGroups>,
     /// Its stutter, if kurabe measured it.
     pub stutter: Option<Stutter>,
-    /// Whether the computer's memory answered for a modelled storage.
+    /// Whether the computer's memory served the requests of modelled storage.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub from_memory: bool,
 }
@@ -69,39 +69,41 @@ pub struct Side {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCell {
-    /// What it is.
+    /// Identity of the cell.
     pub key: CellKey,
-    /// The step's name in the baseline.
+    /// Name of the step in the baseline.
     pub label: String,
-    /// The part of the step.
+    /// Name of the cell within its step.
     pub part: String,
     /// Direction.
     pub direction: Option<Direction>,
-    /// What the other run's cell is, if it is not the same but the nearest to it.
+    /// Name of the other run's cell, if it is not the same but the nearest one.
     pub counterpart: Option<CellName>,
-    /// What its figure tells.
+    /// Quantity that its figure measures.
     pub measure: Measure,
     /// The baseline.
     pub baseline: Side,
-    /// The other.
+    /// The other run.
     pub other: Side,
-    /// What is compared: every repetition by the mean, or the best of either side, because one tool printed no more.
+    /// Compared statistic: the mean of all repetitions, or the best of either side if one tool
+    /// printed no more.
     pub statistic: Statistic,
-    /// Whether samples of one pass are compared, because another tool kept them and no more.
+    /// Whether samples of one pass are compared, because another tool recorded nothing else.
     pub by_samples: bool,
-    /// By how much they differ; `None` if a side has no usable value.
+    /// The difference; `None` if a side has no usable value.
     pub compared: Option<Compared>,
-    /// What a side's only value says against the other's, if it came out so again: it shows no spread, so there is no verdict.
+    /// The verdict that single values would give if they were repeatable. They show no spread, so
+    /// this is not a verdict.
     pub by_single_figures: Option<Verdict>,
-    /// How that came about, if both sides took turns.
+    /// The course of the comparison, if the runs were interleaved.
     pub course: Option<Course>,
-    /// Time of a pair of blocks on both sides, in ns, if they took turns.
+    /// Time of a pair of blocks on both sides in ns, if the runs were interleaved.
     pub pair_ns: Option<u64>,
-    /// Its slowest operations, as far as there are enough of them to tell.
+    /// Tail latencies with enough operations to compare.
     pub tails: Vec<ComparedTail>,
 }
 
-/// Compares each run but the first with the first, the baseline. In all of the pairs a run has one name.
+/// Compares each run with the first one, the baseline. A run has the same name in all pairs.
 pub fn pairs(runs: &[&RunRecord], margin: f64) -> Vec<Pair> {
     let Some((baseline, others)) = runs.split_first() else { return Vec::new() };
     let names = names(runs);
@@ -174,13 +176,13 @@ pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     }
 }
 
-/// The names of two runs.
+/// Returns the names of two runs.
 fn both(names: Vec<Text>) -> [Text; 2] {
     let mut names = names.into_iter();
     [(); 2].map(|()| names.next().unwrap_or_default())
 }
 
-/// What is compared of a cell, and by which statistic.
+/// Returns the values of a cell to compare, and the statistic.
 fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
     if in_turns {
         return (in_blocks(one, two, repetition_value), Statistic::Mean);
@@ -191,17 +193,17 @@ fn sides(one: &Cell, two: &Cell, in_turns: bool) -> (Sides, Statistic) {
     (Sides { baseline, other, higher_is_better: one.measure.higher_is_better() }, statistic)
 }
 
-/// How two runs are compared.
+/// Method of comparing two runs.
 pub(crate) enum Way {
-    /// Their repetitions took turns; so many targets were held against the first.
+    /// Their repetitions were interleaved.
     InTurns {
-        /// Targets beside the baseline.
+        /// Number of targets that are compared with the baseline.
         others: usize,
     },
-    /// Both are models. Where nothing was left to chance there is nothing to be unsure of; where repetitions differ,
-    /// because their offsets do, that is scatter as any other.
+    /// Both are models. Identical repetitions leave no uncertainty. Repetitions that differ because
+    /// of their offsets have a scatter like any other.
     Computed,
-    /// Repetition by repetition.
+    /// By their repetitions.
     Measured,
 }
 
@@ -231,8 +233,9 @@ impl Way {
     }
 }
 
-/// Whether computed sides leave no doubt: all repetitions of either come to the same, or both were computed alike, one
-/// repetition after the other. A single one does not show whether it would come to the same again.
+/// Returns whether computed sides leave no uncertainty: all repetitions of each side are equal, or
+/// both sides have equal repetitions in the same order. A single repetition does not show whether
+/// it would recur.
 pub(crate) fn is_exact(sides: &Sides) -> bool {
     let same = |values: &[f64]| values.len() > 1 && values.iter().all(|value| is_tie(*value, values[0]));
     let (baseline, other) = (&sides.baseline, &sides.other);
@@ -240,14 +243,15 @@ pub(crate) fn is_exact(sides: &Sides) -> bool {
     same(baseline) && same(other) || alike
 }
 
-/// The values that a verdict rests on, which are those that are shown: of sides that took turns not what came after it.
+/// Returns the values that a verdict is based on, which are also those displayed. For interleaved
+/// sides, this excludes values after the decision.
 pub(crate) fn judged(sides: &Sides, course: Option<Course>) -> Sides {
     let count = course.map_or(usize::MAX, |course| 2 * course.block_pairs);
     let first = |values: &[f64]| values[..values.len().min(count)].to_vec();
     Sides { baseline: first(&sides.baseline), other: first(&sides.other), ..*sides }
 }
 
-/// What two figures say of which one is all there is of its side.
+/// Returns the verdict of two figures, at least one of which is the only one of its side.
 fn by_single_figures(sides: &Sides, compared: &Compared, margin: f64) -> Option<Verdict> {
     let is_single = sides.baseline.len().min(sides.other.len()) < 2;
     let is_open = matches!(compared.verdict, Verdict::NotEnough { .. });
@@ -258,7 +262,8 @@ fn by_single_figures(sides: &Sides, compared: &Compared, margin: f64) -> Option<
     })
 }
 
-/// What was compared of samples: how many more of them would settle it, nobody can choose.
+/// Adjusts a comparison of samples: the number of samples cannot be chosen, so no number of further
+/// ones is suggested.
 fn of_samples(compared: Compared) -> Compared {
     match compared.verdict {
         Verdict::NotEnough { .. } => Compared { verdict: Verdict::NotEnough { more: None }, ..compared },

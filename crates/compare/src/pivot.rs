@@ -1,12 +1,15 @@
-//! All runs as a pivot: what they differ in becomes rows and columns, and each cell of their profiles a group.
+//! Pivot of all runs: their differences form rows and columns, and each cell of their profiles
+//! forms a group.
 //!
-//! The model: the keys are asked of every run; the last one makes the columns, those before it the rows. A run that does not
-//! tell one of them has no place and is counted. At a place a group holds the mean over its runs of what the cell came to in
-//! each: the run is the unit. A single run has no spread among runs, so its repetitions stand in. Only cells that are the
-//! same are put together, and none whose figures cannot be (a mean and a best value, a model and a device): those are shown
-//! apart. Whatever else differed is said.
+//! Every run is evaluated by the keys. The last key gives the columns, the others give the rows. A
+//! run that lacks a key has no place and is counted. At each place, a group has the mean of the
+//! cell's figures over the runs, so the run is the unit. A single run has no spread among runs, so
+//! the spread of its repetitions is used. Only equal cells are combined, and only if their figures
+//! are comparable. Otherwise (a mean and a best value, a model and a device) they are shown
+//! separately. All other differences are reported.
 //!
-//! With a baseline every place is held against the one where that key has the baseline's value and all others are the same.
+//! With a baseline, every place is compared with the one where that key has the baseline's value
+//! and all others are the same.
 
 mod differ;
 mod keys;
@@ -26,25 +29,26 @@ use layout::PivotLayout;
 use runs::{DigestWords, RunFacts};
 use serde::Serialize;
 
-/// What is asked of a pivot.
+/// A request for a pivot.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PivotRequest {
-    /// Keys; the last makes the columns.
+    /// Keys. The last one gives the columns.
     pub by: Vec<String>,
-    /// `VALUE` or `KEY=VALUE` that all others are held against.
+    /// The baseline as `VALUE` or `KEY=VALUE`.
     pub baseline: Option<String>,
-    /// Only runs of this profile.
+    /// Restricts the runs to this profile.
     pub profile: Option<String>,
-    /// Only cells whose name has these words.
+    /// Restricts the cells to those whose name contains these words.
     pub cell: Option<String>,
-    /// Only runs that have these values.
+    /// Restricts the runs to those with these values.
     pub filters: Vec<(String, String)>,
-    /// A difference below this share does not matter.
+    /// A relative difference below this does not matter.
     pub margin: f64,
 }
 
 impl PivotRequest {
-    /// How many letters of the day of measuring decide about the place of a run; `None` where each run has a place of its own.
+    /// Returns how many characters of the date determine the place of a run. Returns `None` if each
+    /// run has a separate place.
     pub fn day_chars(&self) -> Option<usize> {
         let keys = self.by.iter().chain(self.filters.iter().map(|(key, _)| key));
         let chars = keys.map(|key| KeySource::day_chars(key));
@@ -52,39 +56,39 @@ impl PivotRequest {
     }
 }
 
-/// Runs laid out.
+/// Runs laid out in a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pivot {
-    /// The keys; the last makes the columns.
+    /// The keys. The last one gives the columns.
     pub keys: Vec<PivotKey>,
-    /// What all others are held against.
+    /// The baseline of the comparison.
     pub baseline: Option<Baseline>,
-    /// A difference below this share does not matter.
+    /// A relative difference below this does not matter.
     pub margin: f64,
-    /// Runs that have a place.
+    /// Number of runs with a place.
     pub run_count: usize,
-    /// Values of the keys that make the rows; a single row without values if one key is all.
+    /// Values of the keys of each row. With a single key, there is one row without values.
     pub rows: Vec<Vec<Text>>,
-    /// Values of the key that makes the columns.
+    /// Values of the key of the columns.
     pub columns: Vec<Text>,
-    /// Where runs stand, and which.
+    /// Places with their runs.
     pub places: Vec<PivotPlace>,
     /// The cells.
     pub groups: Vec<Group>,
-    /// What else differed, the weightiest first.
+    /// Other differences, those with the largest weight first.
     pub differences: Vec<PivotDifference>,
-    /// Keys that some runs do not tell, and how many these are.
+    /// Keys that some runs lack, with the number of these runs.
     pub lacking: Vec<(PivotKey, usize)>,
     /// Ids of runs whose records cannot be read.
     pub unreadable: Vec<String>,
 }
 
-/// A value that others are held against.
+/// The baseline of a comparison.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Baseline {
-    /// Place of its key among the keys.
+    /// Index of its key.
     pub key_index: usize,
     /// The value.
     pub value: Text,
@@ -94,53 +98,54 @@ pub struct Baseline {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotPlace {
-    /// Place of its row.
+    /// Index of its row.
     pub row: usize,
-    /// Place of its column.
+    /// Index of its column.
     pub column: usize,
-    /// Ids, the newest first.
+    /// Ids, newest first.
     pub runs: Vec<String>,
 }
 
-/// A cell in all places.
+/// A cell at all places.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// The cell, by its newest name.
+    /// The cell, with its newest name.
     pub cell: CellName,
-    /// What these runs have in common that others with the same cell have not, and that decides: key, what it is, value.
+    /// Decisive facts that distinguish these runs from others with the same cell: key, name, value.
     pub apart: Vec<(&'static str, Text, Text)>,
-    /// Its figures, by place.
+    /// Figures by place.
     pub figures: Vec<PivotFigure>,
 }
 
-/// What a cell came to at a place.
+/// Figure of a cell at a place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotFigure {
-    /// Number of its place.
+    /// Index of its place.
     pub place: usize,
-    /// Runs behind it.
+    /// Number of runs.
     pub run_count: u32,
     /// Mean over the runs, in bytes per second or ns.
     pub mean: f64,
-    /// Standard deviation among the runs; of a single run among its repetitions.
+    /// Standard deviation among the runs, or among the repetitions of a single run.
     pub deviation: f64,
-    /// Half the width of the 95 % interval of the mean, if there are two values at least; none where all repetitions of a
-    /// model come to the same.
+    /// Half the width of the 95 % interval of the mean, if there are at least two values. `None` if
+    /// all repetitions of a model are equal.
     pub half_width: Option<f64>,
-    /// Repetitions of a single run.
+    /// Number of repetitions of a single run.
     pub repetition_count: Option<u32>,
-    /// By how much it differs from the baseline; none of the baseline itself, and where there is none to compare with.
+    /// Comparison with the baseline. `None` for the baseline itself, and if there is none to
+    /// compare with.
     pub compared: Option<Judged>,
     #[serde(skip)]
     modelled: bool,
 }
 
-/// Lays out runs, given as the list has them, the newest last; those without a digest are left out.
+/// Lays out runs, given in the order of the list, newest last. Runs without a digest are omitted.
 ///
 /// # Errors
-/// When a key, a value, a profile or a cell is not known, or no run is left.
+/// When a key, a value, a profile or a cell is unknown, or no run remains.
 pub fn pivot(
     runs: &[RunSummary],
     digests: &Digests,
@@ -187,7 +192,7 @@ pub fn pivot(
     })
 }
 
-/// The runs that the filters let through.
+/// Returns the runs that pass the filters.
 fn select<'a>(
     mut lines: Vec<RunFacts<'a>>,
     runs: &[RunSummary],
@@ -218,7 +223,7 @@ fn select<'a>(
     Ok(lines)
 }
 
-/// Values that are named in an error.
+/// Maximum number of values listed in an error.
 const NAMED: usize = 12;
 
 fn unknown_value(message: Text, word: &str, values: &mut [String]) -> Error {

@@ -1,11 +1,12 @@
-//! Which of several runs suits a use.
+//! Ranks several runs for a use.
 //!
-//! The model: for each part of the use the cell is taken that all runs have and that is most like it. A run's standing is
-//! the time that the operations of all parts take there, one after the other: what is done seldom and takes long counts as it
-//! does for who waits (`benches/benches/uses.rs` holds that against real programs). How firm the order is shows by drawing
-//! by lot where the means may truly lie, given how the repetitions scatter: how often does the order come out the same. A
-//! run that stalls longer than the use can bear is out, however fast it is. The answer does not depend on the order in
-//! which the runs are named.
+//! For each part of the use, the cell is chosen that all runs have and that is most similar to it.
+//! A run is ranked by the total time of the operations of all parts, one after the other, so that
+//! rare slow operations count as they do for a waiting user (`benches/benches/uses.rs` checks this
+//! with real programs). Confidence in the order comes from random draws of the means within their
+//! uncertainty, given the scatter of the repetitions: the share of draws with the same order. A run
+//! with a longer stall than the use tolerates is excluded, however fast it is. The result does not
+//! depend on the order of the runs.
 
 use crate::fairness::{Difference, Weight, differences};
 use crate::fit::{FitVerdict, MeasuredLimit, does, judged};
@@ -19,41 +20,43 @@ use kurabe_core::workload::{Direction, OpKind, Workload};
 use kurabe_stats::{alike, cell_latency, compared_values, draw_log_mean, harmonic_mean, mean, stutter};
 use serde::Serialize;
 
-/// Draws of the means.
+/// Number of draws.
 const DRAWS: usize = 2000;
 /// Seed of the draws.
 const SEED: u64 = 0x7573_6573;
-/// A cell further from a part than this does not stand for it. Each doubling of the block size counts 1, each of the
-/// operations in flight a half.
+/// Maximum distance of a cell that may represent a part. Each doubling of the block size counts 1,
+/// each doubling of the operations in flight 0.5.
 const FARTHEST: f64 = 2.0;
-/// What each halving of the part of the test size that a cell keeps to counts: in a small part a cache answers. So does each
-/// pass over it beforehand.
+/// Distance for each halving of the range that a cell covers relative to the test size, because a
+/// cache serves a small range. Each warm-up pass counts the same.
 const OF_A_HALVED_SPAN: f64 = 0.25;
-/// Up to this distance a cell has the block size and the depth of the part, so that what the part needs may be asked of it.
+/// Up to this distance, a cell has the block size and the depth of the part, so that the part's
+/// minimum rate applies to it.
 const SAME_WORK: f64 = 0.4;
-/// Blocks up to this take no time worth speaking of to be moved, so that an operation that takes long stood still.
+/// Blocks up to this size take a negligible transfer time, so a long operation is a stall.
 const SMALL_BLOCK: u32 = 64 << 10;
-/// A run counts as better than another if it is in this share of the draws: of two equal runs either may come out first, so
-/// one of them is called better by mistake in 5 % of cases.
+/// A run counts as better than another if it is better in this share of the draws. Of two equal
+/// runs either may come first, so the error rate is 5 %.
 pub const FIRM_SHARE: f64 = 0.975;
 
 /// Runs ranked for a use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recommendation {
-    /// The use's name.
+    /// Name of the use.
     pub name: String,
-    /// Its parts, with the cells that stand for them.
+    /// Its parts, with the cells that represent them.
     pub parts: Vec<UsePart>,
     /// Share of the use that the runs' common cells cover, 0 to 1.
     pub covered: f64,
-    /// The runs, the best first; those that are out come last.
+    /// The runs, best first. Excluded runs are last.
     pub standings: Vec<Standing>,
     /// Share of the draws in which the best run is the best.
     pub holds: f64,
-    /// The fewest values behind a figure; of a single one no spread is known, so the draws say nothing.
+    /// Minimum number of values per figure. A single value has no known spread, so the draws are
+    /// meaningless.
     pub fewest: usize,
-    /// What can make the figures of these runs incomparable.
+    /// Differences that can make the figures of these runs incomparable.
     #[serde(skip)]
     pub doubts: Vec<Difference>,
 }
@@ -64,39 +67,39 @@ pub struct Recommendation {
 pub struct UsePart {
     /// Its share of all operations, 0 to 1.
     pub share: f64,
-    /// Bytes of each.
+    /// Block size in bytes.
     pub block_bytes: u64,
-    /// Whether each waits for a flush.
+    /// Whether each operation waits for a flush.
     pub sync: bool,
-    /// The cell that stands for it; none if the runs have nothing like it in common.
+    /// The cell that represents it. `None` if the runs have no similar cell in common.
     pub cell: Option<CellKey>,
-    /// Its name.
+    /// Label of the cell.
     pub label: String,
     /// Direction.
     pub direction: Direction,
-    /// Whether the cell is just what the use asks for.
+    /// Whether the cell matches the part exactly.
     pub exact: bool,
-    /// Bytes per second of each run, in the order given.
+    /// Rate of each run in bytes per second, in the given order.
     pub rates_bytes_per_s: Vec<f64>,
 }
 
-/// A run for a use.
+/// Result of a run for a use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Standing {
-    /// Place of the run in the order given.
+    /// Index of the run in the given order.
     pub run: usize,
-    /// How many times as fast as the first run given, over the whole use.
+    /// Speed relative to the first run given, over the whole use.
     pub speed: f64,
-    /// The interval of that, from the draws.
+    /// Lower end of its interval, from the draws.
     pub low: f64,
-    /// Its upper end.
+    /// Upper end of its interval.
     pub high: f64,
-    /// Share of the draws in which the best run is ahead of it; 0 for the best itself.
+    /// Share of the draws in which the best run is faster; 0 for the best run itself.
     pub behind: f64,
-    /// The longest time in which it stood still, if that was measured.
+    /// Longest stall in ns, if measured.
     pub worst_ns: Option<u64>,
-    /// Why it is out.
+    /// Why it is excluded.
     pub out: Option<Out>,
 }
 
@@ -104,54 +107,55 @@ pub struct Standing {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Out {
-    /// Which limit.
+    /// The limit with the measured value.
     pub broken: BrokenLimit,
-    /// The cell in which it was.
+    /// Name of the cell.
     pub cell: String,
-    /// What that means for the use.
+    /// Consequence for the use.
     pub reason: Text,
 }
 
-/// What a run does beside what the use bears.
+/// A limit of the use with the value of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum BrokenLimit {
-    /// It stood still for too long.
+    /// A stall is too long.
     Stall {
-        /// The stall, in ns.
+        /// Duration of the stall, in ns.
         stall_ns: u64,
-        /// The longest that the use bears, in ns.
+        /// Longest stall that the use tolerates, in ns.
         limit_ns: u64,
     },
-    /// Too many of its operations take too long.
+    /// Too many operations take too long.
     Percentile {
         /// Reads, writes or flushes.
         of: OpKind,
-        /// Their share, between 0 and 1.
+        /// Share of operations, between 0 and 1.
         share: f64,
-        /// The time within which that share is done, in ns.
+        /// Time within which that share completes, in ns.
         value_ns: u64,
-        /// The longest that the use bears, in ns.
+        /// Longest time that the use tolerates, in ns.
         limit_ns: u64,
     },
-    /// Its writes fit into the cache of a shingled disk, and the use writes for hours.
+    /// The writes fit into the cache of a shingled disk, while the use writes for hours.
     Cached {
         /// Bytes that the run wrote.
         written_bytes: u64,
-        /// Bytes of the cache.
+        /// Size of the cache in bytes.
         cache_bytes: u64,
     },
-    /// It is too slow.
+    /// The rate is too low.
     Rate {
         /// Its rate in bytes per second.
         bytes_per_s: f64,
-        /// The least that the use needs.
+        /// Minimum rate that the use needs.
         least_bytes_per_s: f64,
     },
 }
 
-/// Ranks runs for a use; `None` if they have nothing in common that stands for any part of it.
+/// Ranks runs for a use. Returns `None` if the runs have no cell in common that represents any part
+/// of it.
 pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
     let runs_with_keys: Vec<Keyed<'_>> =
         runs.iter().map(|run| Keyed::new(CellKey::of_run(run), &run.cells)).collect();
@@ -159,20 +163,20 @@ pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
     Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, purpose, cached)? })
 }
 
-/// Returns why a run says nothing about a use that writes for hours: a shingled disk took all writes into its cache, after which they
-/// are slower by orders of magnitude.
+/// Returns why a run gives no information about a use that writes for hours: the cache of a
+/// shingled disk took all writes. After that, writes are slower by orders of magnitude.
 fn cached(run: &RunRecord, purpose: &Use) -> Option<Out> {
     let (written_bytes, cache_bytes) = within_media_cache(run).filter(|_| purpose.sustained)?;
     let broken = BrokenLimit::Cached { written_bytes, cache_bytes };
     Some(Out { broken, cell: String::new(), reason: Text::default() })
 }
 
-/// The cells of a run with what they are.
+/// The cells of a run with their keys.
 struct Keyed<'r> {
     cells: &'r [Cell],
-    /// Those that tell a rate.
+    /// Cells that measure a rate.
     rates: Vec<(CellKey, &'r Cell)>,
-    /// The largest span of all of them.
+    /// The largest span of any cell.
     span_bytes: u64,
 }
 
@@ -184,8 +188,8 @@ impl<'r> Keyed<'r> {
         Self { cells, rates, span_bytes: spans.max().unwrap_or(0) }
     }
 
-    /// How far a cell is from a part of a use; none if it is of another kind. What waits for flushes, or comes at a rate of its
-    /// own, is told by nothing that does not.
+    /// Returns the distance of a cell from a part of a use, or `None` if it is of another kind.
+    /// Work with flushes or with a fixed rate is only represented by cells with the same property.
     fn distance(&self, key: &CellKey, cell: &Cell, work: &UseWork) -> Option<f64> {
         let is_like = |workload: &Workload| {
             workload.sync.every_writes.is_some() >= work.sync
@@ -199,7 +203,8 @@ impl<'r> Keyed<'r> {
     }
 }
 
-/// What decides between the first run and any other, each once; that two models are not the same is no doubt.
+/// Returns the decisive differences between the first run and the others, each once. Different
+/// models do not count as a doubt.
 fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
     let mut doubts: Vec<Difference> = Vec::new();
     for (first, other) in runs.iter().skip(1).filter_map(|other| Some((runs.first()?, other))) {
@@ -213,7 +218,8 @@ fn doubts(runs: &[&RunRecord]) -> Vec<Difference> {
     doubts
 }
 
-/// The same of what was measured by one profile, without the records around it: each of `runs` is the cells of one.
+/// Like [`recommend`], for cells measured with one profile and without records. Each element of
+/// `runs` has the cells of one run.
 pub fn recommend_cells(runs: &[&[Cell]], purpose: &Use) -> Option<Recommendation> {
     let runs: Vec<Keyed<'_>> =
         runs.iter().map(|cells| Keyed::new(CellKey::of_cells(None, cells), cells)).collect();
@@ -228,12 +234,12 @@ pub enum Fitness {
     Met,
     /// A limit is broken.
     Broken(Out),
-    /// The run does not measure what decides.
+    /// The run does not measure the decisive cells.
     Unknown,
 }
 
-/// Returns what a run by itself says about each use. Least rates are compared here alone: of devices that are all too slow one is
-/// the better choice nevertheless.
+/// Returns what a single run says about each use. Minimum rates are checked only here: among
+/// devices that are all too slow, one is still the better choice.
 pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, Fitness)> {
     let runs = [Keyed::new(CellKey::of_run(run), &run.cells)];
     let worst = worst_standstill(&run.cells);
@@ -260,7 +266,7 @@ pub fn fitness<'u>(run: &RunRecord, uses: &'u [Use]) -> Vec<(&'u Use, Fitness)> 
     uses.map(|purpose| (purpose, of_use(purpose))).collect()
 }
 
-/// `cached`: why each run says nothing about the use, if so.
+/// Ranks runs. `cached` gives the reason for each run that says nothing about the use.
 fn ranked(runs: &[Keyed<'_>], purpose: &Use, cached: Vec<Option<Out>>) -> Option<Recommendation> {
     let whole: f64 = purpose.work.iter().map(|work| work.share).sum();
     let mut sets: Vec<PartValues> = Vec::new();
@@ -318,11 +324,11 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use, cached: Vec<Option<Out>>) -> Option
     })
 }
 
-/// Bytes of a part, in any unit that is the same for all, and the rates of each run.
+/// Bytes of a part, in a unit common to all parts, and the rates of each run.
 type PartValues = (f64, Vec<Vec<f64>>);
 
-/// The runs in order, the best first, and in which share of the draws the best is ahead of all others. `outs` tells
-/// which runs broke a limit.
+/// Returns the runs in order, best first, and the share of draws in which the best is faster than
+/// all others. `outs` has the broken limit of each excluded run.
 fn rank(sets: &[PartValues], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64) {
     let runs = outs.len();
     let (indices, speeds) = (draw_all(sets, runs), speeds(sets, runs));
@@ -359,15 +365,16 @@ fn rank(sets: &[PartValues], mut outs: Vec<Option<Out>>) -> (Vec<Standing>, f64)
     (standings, holds)
 }
 
-/// The rate at which all parts are done, for each run.
+/// Returns the overall rate of all parts for each run.
 fn speeds(sets: &[PartValues], runs: usize) -> Vec<f64> {
     (0..runs)
         .map(|run| harmonic_mean(sets.iter().map(|(bytes, values)| (*bytes, mean(&values[run])))))
         .collect()
 }
 
-/// The same, many times, with each mean where it may truly lie. What is drawn for a run depends on its values alone, not on
-/// its place among the others; so runs of the same values are never ahead of one another.
+/// Returns the overall rates in many draws, with each mean drawn from its uncertainty. The draws of
+/// a run depend only on its values and not on its position, so runs with equal values are never
+/// ahead of each other.
 fn draw_all(sets: &[PartValues], runs: usize) -> Vec<Vec<f64>> {
     let mut times = vec![vec![0.0; runs]; DRAWS];
     for (part, (bytes, values)) in sets.iter().enumerate() {
@@ -382,7 +389,7 @@ fn draw_all(sets: &[PartValues], runs: usize) -> Vec<Vec<f64>> {
     times
 }
 
-/// A word that is made of all values.
+/// Returns a hash of all values.
 fn mixed(values: &[f64]) -> u64 {
     values.iter().fold(0, |word, value| {
         let mut state = word ^ value.to_bits();
@@ -390,16 +397,16 @@ fn mixed(values: &[f64]) -> u64 {
     })
 }
 
-/// What stands for a part of a use.
+/// Cells that represent a part of a use.
 struct Nearest<'r> {
     key: CellKey,
-    /// One of each run.
+    /// One cell of each run.
     cells: Vec<&'r Cell>,
-    /// How far they are from it, by the run where that is farthest.
+    /// Largest distance of any of them from the part.
     distance: f64,
 }
 
-/// The cells, one of each run, that are most like a part and alike among themselves.
+/// Returns the cells, one of each run and all with the same key, that are most similar to a part.
 fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &UseWork) -> Option<Nearest<'r>> {
     let (first, others) = runs.split_first()?;
     let near = |run: &Keyed<'r>, key: &CellKey, cell| {
@@ -415,11 +422,11 @@ fn nearest_cells<'r>(runs: &[Keyed<'r>], work: &UseWork) -> Option<Nearest<'r>> 
         Some(Nearest { key: key.clone(), cells, distance })
     };
     let candidates = first.rates.iter().filter_map(in_all);
-    // What is equally far is taken by its key, not by its place in the run that happens to be named first.
+    // At equal distance, the key decides rather than the position in the first run.
     candidates.min_by(|a, b| a.distance.total_cmp(&b.distance).then_with(|| a.key.cmp(&b.key)))
 }
 
-/// How far what a cell does is from a part of a use; none if it is of another kind.
+/// Returns the distance of a cell's work from a part of a use, or `None` if it is of another kind.
 fn distance(key: &CellKey, work: &UseWork) -> Option<f64> {
     let CellKey::Io { sequential, block_bytes, iodepth, threads, direction, warm_up_passes, .. } = key else {
         return None;
@@ -436,7 +443,7 @@ fn doublings(a: u64, b: u64) -> f64 {
     (a.max(1) as f64 / b.max(1) as f64).log2().abs()
 }
 
-/// Whether a run stood still for longer than the use bears.
+/// Returns the broken limit if a run stalled for longer than the use tolerates.
 fn stalled(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
     let (limit_ns, reason) = purpose.worst_stall()?;
     let (stall_ns, cell) = worst.filter(|(stall_ns, _)| *stall_ns > limit_ns)?;
@@ -444,8 +451,9 @@ fn stalled(worst: Option<(u64, &Cell)>, purpose: &Use) -> Option<Out> {
     Some(Out { broken, cell: cell_name(cell), reason: reason.clone() })
 }
 
-/// Whether too many operations of these cells, each of a part of the use, take longer than it bears. Of a use that any run may stand
-/// for, only a measurement of its own (`fit`) tells percentiles.
+/// Returns the broken limit if too many operations of these cells, each of a part of the use, take
+/// longer than it tolerates. For a use that arbitrary runs may represent, only a dedicated
+/// measurement (`fit`) shows percentiles.
 fn too_late(cells: &[(&UseWork, &Cell)], purpose: &Use) -> Option<Out> {
     if !purpose.measured_alone {
         return None;
@@ -463,7 +471,7 @@ fn too_late(cells: &[(&UseWork, &Cell)], purpose: &Use) -> Option<Out> {
     })
 }
 
-/// Whether a cell is slower than its part of the use needs.
+/// Returns the broken limit if a cell is slower than its part of the use needs.
 fn too_slow(least: &LeastRate, cell: &Cell) -> Option<Out> {
     let bytes_per_s = mean(&compared_values(cell));
     let broken = BrokenLimit::Rate { bytes_per_s, least_bytes_per_s: least.bytes_per_s };
@@ -478,14 +486,15 @@ fn cell_name(cell: &Cell) -> String {
     [cell.direction.map_or("", Direction::word), &cell.label].join(" ").trim().to_owned()
 }
 
-/// The longest time in which a run stood still, and where: a stall that stopped everything, and with small blocks a time
-/// without any completion or one operation that was alone. `None` where nothing was measured that tells.
+/// Returns the longest standstill of a run and its cell: a stall of all operations, or with small
+/// blocks a time without completions or a single operation in flight. Returns `None` if nothing
+/// relevant was measured.
 pub(crate) fn worst_standstill(run: &[Cell]) -> Option<(u64, &Cell)> {
     let of = |cell: &Cell| {
         let stutter = stutter(cell)?;
         let stall_ns = if stutter.stops_everything() { stutter.worst_ns } else { 0 };
         let small = cell.workload.as_ref().is_some_and(|one| one.largest_block_bytes() <= SMALL_BLOCK);
-        // A large block takes long because there is much to move.
+        // A large block takes long because of its transfer.
         let silence_ns = if small { stutter.longest_silence_ns } else { 0 };
         let alone_ns = if small && stutter.alone { cell_latency(cell).max_ns } else { 0 };
         Some(stall_ns.max(silence_ns).max(alone_ns))

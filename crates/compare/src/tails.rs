@@ -1,16 +1,16 @@
 //! Latencies of two runs: p50, p99 and p99.9 of each cell, compared as its figure is.
 //!
-//! The model: the repetition is the unit here, too. Operations of one repetition follow one another and share what goes on
-//! meanwhile, so a thousand of them are not a thousand trials; a repetition gives one p99. It gives one only if it has so
-//! many operations that the percentile has an interval by order statistics at 95 %, which reaches from one of the operations
-//! to another: below that the slowest operation of all stands for it, and chance alone moves it. Tails have a share of
-//! the certainty of their own, apart from the figures.
+//! The repetition is the unit here as well. Consecutive operations of one repetition share the same
+//! conditions, so a thousand of them are not a thousand independent trials. A repetition gives one
+//! p99, and only if it has enough operations for a 95 % interval of the percentile by order
+//! statistics. With fewer, the slowest operation would determine it by chance. Tails have a
+//! separate share of the error rate, apart from the figures.
 //!
-//! Latencies are kept in buckets, so several repetitions often have the very same percentile. That is no certainty: such
-//! values are spread evenly over their bucket, as values in classes are, unless the figure of the cell left nothing to
-//! chance.
+//! Latencies are stored in buckets, so several repetitions often have an identical percentile. That
+//! does not mean certainty. Such values are spread evenly over their bucket, like grouped data,
+//! unless the figure of the cell has no random component.
 //!
-//! Non-goals: percentiles that other tools printed. They are one figure each, and show no spread.
+//! Non-goals: percentiles printed by other tools. They are single figures without spread.
 
 use crate::pair::{Way, is_exact, judged};
 use crate::turns::in_blocks;
@@ -28,19 +28,20 @@ pub const TAILS: [f64; 3] = [0.5, 0.99, 0.999];
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedTail {
-    /// Which: 0.99 is p99.
+    /// The percentile: 0.99 is p99.
     pub fraction: f64,
     /// Mean over the baseline's repetitions, in ns.
     pub baseline_ns: f64,
-    /// The same of the other.
+    /// Mean over the other run's repetitions, in ns.
     pub other_ns: f64,
-    /// Repetitions of the side that has fewer.
+    /// Number of repetitions on the side with fewer.
     pub count: usize,
-    /// By how much they differ: above 1 the other's slowest operations are faster.
+    /// The difference. Above 1, the other's slowest operations are faster.
     pub compared: Compared,
 }
 
-/// The tails of pairs of cells: of each those that can be compared. `figures` are what their figures are compared by.
+/// Returns the comparable tails for each pair of cells. `figures` are the sides of the comparison
+/// of their figures.
 pub(crate) fn tails(
     cells: &[(&Cell, &Cell)],
     figures: &[Sides],
@@ -82,7 +83,7 @@ pub(crate) fn tails(
     tails
 }
 
-/// Spreads values of one bucket evenly over it; their mean stays.
+/// Spreads values in the same bucket evenly over it, preserving their mean.
 fn spread(values: &mut [f64]) {
     let given = values.to_vec();
     for (index, value) in values.iter_mut().enumerate() {
@@ -92,8 +93,9 @@ fn spread(values: &mut [f64]) {
     }
 }
 
-/// A percentile of every repetition on both sides; `None` if a repetition has too few operations, or there are fewer than
-/// two of them: leaving out those that have few would leave out the slow ones.
+/// Returns a percentile of every repetition on both sides. Returns `None` if a repetition has too
+/// few operations, or there are fewer than two repetitions. Skipping repetitions with few
+/// operations would skip the slow ones.
 fn sides(one: &Cell, two: &Cell, fraction: f64, in_turns: bool) -> Option<Sides> {
     let fewest = fewest_for_quantile(fraction, CONFIDENCE)?;
     let of = |cell: &Cell, repetition: &Repetition| {

@@ -1,20 +1,21 @@
-//! Runs whose repetitions took turns: compared block by block.
+//! Interleaved runs, compared block by block.
 //!
-//! The model: repetitions with one number are of one block. What both sides have of a block counts; what one side has
-//! alone, because it was stopped in the middle, does not, and the other block of its pair neither: only whole pairs are
-//! balanced.
+//! Repetitions with the same number belong to one block. Only blocks that both sides have count. If
+//! a block is missing on one side because the run was stopped, the other block of its pair is
+//! ignored as well, because only complete pairs are balanced.
 
 use kurabe_core::record::{Cell, Repetition, RunRecord, VersusRecord};
 use kurabe_stats::{Blocked, MOST_BLOCKS, Sides, is_look, judge, repetition_value};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What two runs were measured in together, if they took turns.
+/// Returns the common measurement of two interleaved runs.
 pub(crate) fn together<'r>(baseline: &'r RunRecord, other: &RunRecord) -> Option<&'r VersusRecord> {
     let (one, two) = (baseline.header.versus.as_ref()?, other.header.versus.as_ref()?);
     (one.group == two.group && one.order_seed == two.order_seed && one.targets == two.targets).then_some(one)
 }
 
-/// The values of a cell on both sides, in the order of the blocks that both have; `value` gives that of a repetition.
+/// Returns the values of a cell on both sides, in the order of the common blocks. `value` returns
+/// the value of a repetition.
 pub(crate) fn in_blocks(
     baseline: &Cell,
     other: &Cell,
@@ -37,14 +38,15 @@ pub(crate) fn in_blocks(
         let Some(across) = by_block.get(&repetition.index).filter(|_| whole(repetition.index)) else {
             continue;
         };
-        // A repetition without a value makes the cell unusable: leaving it out would leave out the worst.
+        // A repetition without a value makes the cell unusable, because omitting it would omit the
+        // worst case.
         sides.baseline.push(value(baseline, repetition).unwrap_or(f64::NAN));
         sides.other.push(value(other, across).unwrap_or(f64::NAN));
     }
     sides
 }
 
-/// Time of a pair of blocks of a cell on both sides, in ns, by the repetitions so far.
+/// Returns the time of a pair of blocks of a cell on both sides in ns, from the repetitions so far.
 pub(crate) fn pair_ns(baseline: &Cell, other: &Cell) -> u64 {
     let mean = |cell: &Cell| {
         let times: Vec<u64> = cell.counted().map(|repetition| repetition.elapsed_ns).collect();
@@ -53,17 +55,17 @@ pub(crate) fn pair_ns(baseline: &Cell, other: &Cell) -> u64 {
     mean(baseline).saturating_add(mean(other)).saturating_mul(2)
 }
 
-/// Where the cells of a measurement in turns stand.
+/// State of the comparisons in an interleaved measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standings {
-    /// For each target but the first, what may be said of each cell, by its place in the run, against the first; `None` where a
-    /// side has no usable value, or none yet.
+    /// For each target but the first, the result of each cell in comparison with the first, by cell
+    /// index. `None` if a side has no usable value yet.
     pub others: Vec<Vec<Option<Blocked>>>,
 }
 
 impl Standings {
-    /// Of the cells of all targets, the baseline first, of which there will be so many. Who is not there yet counts: its verdict will
-    /// take its share of the error.
+    /// Evaluates the cells of all targets, the baseline first. Cells that are not measured yet are
+    /// included in `cell_count`, because their verdicts need a share of the error rate.
     pub fn of(targets: &[Vec<Cell>], cell_count: usize, margin: f64) -> Self {
         let Some((baseline, others)) = targets.split_first() else { return Self { others: Vec::new() } };
         let later = Cell::default();
@@ -80,7 +82,7 @@ impl Standings {
         Self { others: others.iter().map(judged).collect() }
     }
 
-    /// For each cell the targets that need it again.
+    /// Returns, for each cell, the targets that need it again.
     fn needs(&self) -> Vec<Vec<usize>> {
         let cells = self.others.first().map_or(0, Vec::len);
         (0..cells)
@@ -97,33 +99,34 @@ impl Standings {
             .collect()
     }
 
-    /// Comparisons that are settled, and all.
+    /// Returns the number of decided comparisons, and of all comparisons.
     pub fn settled(&self) -> (usize, usize) {
         let all = self.others.iter().flatten();
         (all.clone().flatten().filter(|blocked| blocked.course.settled).count(), all.count())
     }
 }
 
-/// Decides while it is measured what needs more blocks.
+/// Decides during the measurement which cells need more blocks.
 ///
-/// It looks at the values only where a look is due: who looks more often finds something at last.
+/// It evaluates the values only at planned interim analyses, because repeated significance tests
+/// inflate the false-positive rate.
 #[derive(Clone, Debug)]
 pub struct Referee {
     margin: f64,
-    /// Blocks at the beginning that do not count.
+    /// Number of initial blocks that do not count.
     discarded: u32,
     standings: Standings,
     needs: Vec<Vec<usize>>,
 }
 
 impl Referee {
-    /// One that lets differences below `margin` pass, and so many blocks before it begins to count.
+    /// Creates a referee that ignores differences below `margin` and the first `discarded` blocks.
     pub fn new(margin: f64, discarded: u32) -> Self {
         Self { margin, discarded, standings: Standings { others: Vec::new() }, needs: Vec::new() }
     }
 
-    /// For each of so many cells the targets that need it again after so many blocks. `targets` gives the cells of all targets so far,
-    /// the baseline first.
+    /// Returns, for each cell, the targets that need it again after this number of blocks.
+    /// `targets` returns the cells of all targets so far, the baseline first.
     pub fn decide(
         &mut self,
         blocks: u32,
@@ -131,19 +134,20 @@ impl Referee {
         targets: impl FnOnce() -> Vec<Vec<Cell>>,
     ) -> Vec<Vec<usize>> {
         let counted = blocks.saturating_sub(self.discarded) as usize;
-        // The first time only tells how many cells there are: a single pair of blocks settles nothing.
+        // The first call only determines the number of cells, because a single pair of blocks
+        // decides nothing.
         if self.needs.is_empty() || is_look(counted) {
             self.standings = Standings::of(&targets(), cell_count, self.margin);
             self.needs = self.standings.needs();
         }
         if counted >= MOST_BLOCKS {
-            // Cells whose turn comes later have their own blocks then.
+            // Cells that start later have their own blocks.
             return vec![Vec::new(); self.needs.len()];
         }
         self.needs.clone()
     }
 
-    /// What it saw at the last look.
+    /// Returns the state at the last interim analysis.
     pub fn standings(&self) -> &Standings {
         &self.standings
     }
@@ -154,7 +158,7 @@ mod tests {
     use super::*;
     use kurabe_core::record::{Measure, OpsRecord};
 
-    /// A cell with a repetition of a second for each rate, in turns with another's.
+    /// Returns a cell with an interleaved repetition of one second for each rate.
     fn cell(rates: impl Iterator<Item = u64>) -> Cell {
         let repetitions = rates
             .enumerate()
@@ -181,7 +185,7 @@ mod tests {
     }
 
     fn targets(blocks: u32) -> Vec<Vec<Cell>> {
-        // Equal until block 12, then the other is twice as fast.
+        // Equal up to block 12, then the other is twice as fast.
         let other =
             (0..blocks).map(|block| if block < 12 { 1000 + u64::from(block * 77 % 500) } else { 3000 });
         let baseline = (0..blocks).map(|block| 1000 + u64::from(block * 131 % 500));
@@ -228,7 +232,8 @@ mod tests {
     fn a_block_that_only_one_side_has_is_left_out() {
         let (one, mut two) = (cell(1..8), cell(11..16));
         two.repetitions.remove(2);
-        // Block 2 is missing, so block 3, the other of its pair, is left out, too; block 4 has no other yet.
+        // Block 2 is missing, so block 3 of the same pair is ignored as well. Block 4 has no
+        // counterpart yet.
         assert_eq!(in_blocks(&one, &two, repetition_value).baseline, [1.0, 2.0]);
         two.repetitions[0].turn = None;
         assert!(in_blocks(&one, &two, repetition_value).other.is_empty());

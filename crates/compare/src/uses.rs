@@ -1,14 +1,16 @@
-//! Uses of a disk, from the folder `uses/`: what a use does, and what it cannot bear.
+//! Uses of a disk, from the folder `uses/`: the work of a use, and its limits.
 //!
-//! The model: a use is a mix of work, so many operations of each kind. Runs are ranked by the time that it takes: only ratios
-//! of it are ever shown, never a score. How many there are of each kind is what `kurabe price` counts of a real program.
+//! A use is a mix of work with a number of operations of each kind. Runs are ranked by the time of
+//! the mix. Only ratios of it are shown, never a score. The numbers of operations come from
+//! `kurabe price` with a real program.
 //!
 //! # To add a use
 //!
 //! - Write `uses/NAME.toml` (shares of work, limits, reasons, sources) and add its name to `USES`.
-//! - Test two runs that differ in what decides, and one that breaks each limit. Its cells are in the profile `uses`.
-//! - Add its program to `benches/programs/uses.sh`, and its name to `help/recommend`, `help/fit` and the table of
-//!   docs/comparing.md.
+//! - Test two runs that differ in the decisive property, and one that breaks each limit. Its cells
+//!   are in the profile `uses`.
+//! - Add its program to `benches/programs/uses.sh`, and its name to `help/recommend`, `help/fit`
+//!   and the table of docs/comparing.md.
 
 use kurabe_core::library::{is_path, names};
 use kurabe_core::outside::text_of_file;
@@ -18,7 +20,7 @@ use kurabe_core::workload::{Direction, OpKind};
 use kurabe_core::{DataFile, DataTable, ErrorKind, Lang, Result, Text, Value, library, nearest, text};
 use std::sync::LazyLock;
 
-/// Name and text of every use, in the order in which they are listed.
+/// Name and text of every use, in the order of listing.
 pub const USES: &[(&str, &str)] = library!["uses", ".toml":
     "os-disk",
     "vm-image",
@@ -37,7 +39,7 @@ pub const USES: &[(&str, &str)] = library!["uses", ".toml":
     "sd-a2",
 ];
 
-/// Size of the test file where a use says none.
+/// Default size of the test file.
 const USUAL_SIZE_BYTES: u64 = 256 * MIB;
 
 /// A use of a disk.
@@ -45,28 +47,29 @@ const USUAL_SIZE_BYTES: u64 = 256 * MIB;
 pub struct Use {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Title.
     pub title: Text,
-    /// Why it is made of this.
+    /// Reason for this mix of work.
     pub reason: Text,
-    /// What it does.
+    /// Work of the use.
     pub work: Vec<UseWork>,
-    /// What it cannot bear.
+    /// Limits of the use.
     pub limits: Vec<UseLimit>,
-    /// Bytes over which its work goes.
+    /// Range in bytes that its work covers.
     pub size_bytes: u64,
-    /// Whether its program writes and reads through the page cache.
+    /// Whether its program uses the page cache.
     pub buffered: bool,
-    /// Whether it writes for hours, so that a drive works at the rate of its medium and not of its caches.
+    /// Whether it writes for hours, so that a drive runs at the rate of its medium rather than its
+    /// caches.
     pub sustained: bool,
-    /// Whether only a measurement of its own tells, so that a run of anything else is not held against it.
+    /// Whether only a dedicated measurement is meaningful, so that other runs are not evaluated.
     pub measured_alone: bool,
 }
 
-/// A part of what a use does.
+/// A part of the work of a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseWork {
-    /// Whether offsets ascend.
+    /// Whether offsets are sequential.
     pub sequential: bool,
     /// Read or write.
     pub direction: Direction,
@@ -78,41 +81,42 @@ pub struct UseWork {
     pub threads: u32,
     /// Whether each write waits for a flush.
     pub sync: bool,
-    /// Bytes per second that come to it, whether it keeps up or not; as fast as it goes if none.
+    /// Rate of the incoming data in bytes per second, whether the storage keeps up or not. `None`
+    /// for as fast as possible.
     pub rate_bytes_per_s: Option<f64>,
-    /// Whether threads and rate are of one of those that the use counts: a camera, a client.
+    /// Whether threads and rate apply to each counted instance, such as a camera or a client.
     pub per_count: bool,
-    /// Whether a file system does it, so that it is there already where a file is measured.
+    /// Whether a file system does this work, so that it already occurs when a file is measured.
     pub of_file_system: bool,
-    /// Its part of the operations, in any unit.
+    /// Share of the operations, in any unit.
     pub share: f64,
-    /// The rate below which a disk is of no use for it.
+    /// Minimum rate for the use.
     pub least: Option<LeastRate>,
 }
 
-/// The rate that a part of a use needs.
+/// Minimum rate of a part of a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeastRate {
     /// Bytes per second.
     pub bytes_per_s: f64,
-    /// What less would mean.
+    /// Consequence of a lower rate.
     pub reason: Text,
-    /// Where it is from.
+    /// Source of the value.
     pub source: Text,
 }
 
-/// What disqualifies a disk for a use.
+/// A limit that disqualifies a disk for a use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UseLimit {
-    /// What must not be.
+    /// The limit.
     pub bears: Bearable,
-    /// What that would mean.
+    /// Consequence of exceeding it.
     pub reason: Text,
-    /// Where it is from, if anybody says so.
+    /// Source of the value, if any.
     pub source: Option<Text>,
 }
 
-/// The most that a use bears.
+/// Worst value that a use tolerates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bearable {
     /// No stall longer than this.
@@ -120,11 +124,11 @@ pub enum Bearable {
         /// In ns.
         at_most_ns: u64,
     },
-    /// So many operations of a kind are done within a time.
+    /// A share of operations must complete within a time.
     Percentile {
         /// Reads, writes or flushes.
         of: OpKind,
-        /// Their share, between 0 and 1.
+        /// Share of operations, between 0 and 1.
         share: f64,
         /// In ns.
         at_most_ns: u64,
@@ -132,10 +136,10 @@ pub enum Bearable {
 }
 
 impl Use {
-    /// Those that come with kurabe, read once.
+    /// Returns the uses that come with kurabe, parsed once.
     ///
     /// # Panics
-    /// Never: their files are part of the program, and a test reads them.
+    /// Never: their files are part of the program, and a test parses them.
     pub fn built_in() -> &'static [Self] {
         static READ: LazyLock<Vec<Use>> = LazyLock::new(|| {
             let read = |(name, source): &(&str, &str)| Use::parse(&format!("uses/{name}.toml"), source);
@@ -145,7 +149,7 @@ impl Use {
         &READ
     }
 
-    /// The shortest stall that it does not bear, and what that means.
+    /// Returns the shortest stall limit, and the consequence of exceeding it.
     pub fn worst_stall(&self) -> Option<(u64, &Text)> {
         let stalls = self.limits.iter().filter_map(|limit| match limit.bears {
             Bearable::Stall { at_most_ns } => Some((at_most_ns, &limit.reason)),
@@ -154,26 +158,27 @@ impl Use {
         stalls.min_by_key(|(at_most_ns, _)| *at_most_ns)
     }
 
-    /// Whether it has a limit that a measurement can prove: that none was seen says little of stalls.
+    /// Returns whether it has a limit that a measurement can prove. The absence of stalls proves
+    /// little.
     pub fn can_be_judged(&self) -> bool {
         let is_percentile = |limit: &UseLimit| matches!(limit.bears, Bearable::Percentile { .. });
         self.work.iter().any(|work| work.least.is_some()) || self.limits.iter().any(is_percentile)
     }
 
-    /// What it does itself, without what a file system adds.
+    /// Returns its own work, without the work of a file system.
     pub(crate) fn own_work(&self) -> impl Iterator<Item = &UseWork> {
         self.work.iter().filter(|work| !work.of_file_system)
     }
 
-    /// Whether it counts something: cameras, clients.
+    /// Returns whether it has a count, of cameras or clients.
     pub fn counts(&self) -> bool {
         self.work.iter().any(|work| work.per_count)
     }
 
-    /// A use that comes with kurabe, or from a file of the user's own if the name looks like a path.
+    /// Loads a use that comes with kurabe, or from a file if the name looks like a path.
     ///
     /// # Errors
-    /// When there is none, or its file is wrong.
+    /// When it does not exist, or its file is invalid.
     pub fn load(name: &str) -> Result<Self> {
         if is_path(name) {
             let message = text!("cannot read the use {name}", "用途のファイル {name} を読めません");
@@ -188,10 +193,10 @@ impl Use {
         }
     }
 
-    /// Reads the file of a use; `name` is shown in errors.
+    /// Parses the file of a use. `name` appears in errors.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// The first error, with its line.
     pub fn parse(name: &str, source: &str) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
         let keys = [
@@ -284,7 +289,7 @@ fn limit(value: &Value<'_>) -> Result<UseLimit> {
     Ok(UseLimit { bears, reason: table.require("reason")?.text()?, source: table.read("source", source)? })
 }
 
-/// Where something is from: a name that is the same everywhere, or words in both languages.
+/// Parses a source: a name that is the same in all languages, or text in both.
 fn source(value: &Value<'_>) -> Result<Text> {
     if value.is_table() { value.text() } else { value.words().map(Text::same) }
 }

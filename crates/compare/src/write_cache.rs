@@ -1,33 +1,35 @@
-//! How much a drive takes in before its medium has to keep up, and how much of that a run filled.
+//! Capacity of a drive's write caches, and how much of it a run filled.
 //!
-//! The model: the layers of a model say how large their caches are. A real drive does not say, so as much is assumed as drives of its
-//! kind are known to have.
+//! For a model, its layers specify the sizes of the caches. A real drive does not report them, so
+//! the known maximum for its kind is assumed.
 
 use kurabe_core::model::{LayerRecord, ModelRecord};
 use kurabe_core::quantity::parse_bytes;
 use kurabe_core::record::RunRecord;
 use kurabe_core::workload::Direction;
 
-/// Bytes that a hard disk may take in before its bands have to be rewritten, if it is a shingled one: about 20 GB in a Seagate Archive
-/// 8 TB (hardwareslave.com), up to 3 times as much in larger ones (assumed).
+/// Bytes that a shingled hard disk may cache before its bands have to be rewritten: about 20 GB in
+/// a Seagate Archive 8 TB (hardwareslave.com), up to 3 times as much in larger ones (assumed).
 const OF_A_DISK_BYTES: u64 = 60_000_000_000;
-/// Share of the capacity that flash may use with one bit per cell: all of three bits per cell, if it is empty.
+/// Divisor of the capacity that flash may use with one bit per cell: all of an empty drive with
+/// three bits per cell.
 const OF_FLASH: u64 = 3;
-/// The most of it that is known of any drive (assumed), and what is taken where the capacity is unknown.
+/// Maximum for any known drive (assumed), and the value for an unknown capacity.
 const MOST_OF_FLASH_BYTES: u64 = 500_000_000_000;
 const UNKNOWN_BYTES: u64 = 100_000_000_000;
 
-/// The caches of a model that take writes in.
+/// Write caches of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteCaches {
-    /// Cache of a shingled disk, for writes that are not in order, in bytes.
+    /// Cache of a shingled disk for random writes, in bytes.
     pub media_bytes: u64,
-    /// All others: flash with one bit per cell, memory of drives, controllers and hosts, in bytes.
+    /// All others in bytes: flash with one bit per cell, and memory of drives, controllers and
+    /// hosts.
     pub other_bytes: u64,
 }
 
 impl WriteCaches {
-    /// The caches of a model by its layers.
+    /// Returns the caches of a model by its layers.
     pub fn of(model: &ModelRecord) -> Self {
         const OTHERS: [(&str, &str); 7] = [
             ("ssd", "slc_static"),
@@ -52,13 +54,13 @@ impl WriteCaches {
         Self { media_bytes: all(&[("shingle", "cache")]), other_bytes: all(&OTHERS) }
     }
 
-    /// Bytes of all of them.
+    /// Returns the total size in bytes.
     pub fn all_bytes(self) -> u64 {
         self.media_bytes.saturating_add(self.other_bytes)
     }
 }
 
-/// The value of a parameter that is a size in bytes, or a rate in bytes per second.
+/// Returns the value of a parameter that is a size in bytes, or a rate in bytes per second.
 pub fn parameter_bytes(layer: &LayerRecord, key: &str) -> Option<u64> {
     let size = layer.value(key)?;
     parse_bytes(size.strip_suffix("/s").unwrap_or(size)).ok()
@@ -72,7 +74,8 @@ pub fn within_media_cache(record: &RunRecord) -> Option<(u64, u64)> {
     (0 < written_bytes && written_bytes < cache_bytes).then_some((written_bytes, cache_bytes))
 }
 
-/// Bytes that may be in the caches of the drive of a run before it writes at the rate of its medium.
+/// Returns the bytes that the caches of a run's drive may take before it writes at the rate of its
+/// medium.
 pub fn cache_bytes(record: &RunRecord) -> u64 {
     if let Some(model) = &record.header.model {
         return WriteCaches::of(model).all_bytes();
@@ -86,7 +89,8 @@ pub fn cache_bytes(record: &RunRecord) -> u64 {
     }
 }
 
-/// Bytes that a run wrote, test file included. What preconditions wrote is not recorded.
+/// Returns the bytes that a run wrote, including the test file. Writes by preconditions are not
+/// recorded.
 pub fn written_bytes(record: &RunRecord) -> u64 {
     let filled = record.fill.map_or(0, |fill| fill.written_bytes);
     let repetitions = record.cells.iter().flat_map(|cell| &cell.repetitions);

@@ -1,5 +1,5 @@
-//! How often reasons are right that are asked blind: `cargo bench -p kurabe-explain`. What is measured, and what counts as right, is
-//! said in the tests' `blind`.
+//! Accuracy of limits inferred without the account: `cargo bench -p kurabe-explain`. The tests'
+//! `blind` defines what is measured and what counts as correct.
 #![allow(clippy::print_stdout, reason = "it is a program")]
 #![allow(dead_code, reason = "tests use the rest")]
 

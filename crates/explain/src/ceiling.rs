@@ -1,70 +1,75 @@
-//! What a connection carries: its line rate less its code, and what is left for data in practice.
+//! Capacity of a connection: its line rate less the line code, and the share that remains for data
+//! in practice.
 //!
-//! Sources: Serial ATA 3.x and USB 2.0 (8 of 10 bits, 13 bulk packets of 512 bytes in a microframe), USB 3.2 (8b/10b at
-//! 5 Gbit/s, 128b/132b above), PCI Express base specification (8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on). The
-//! share that is left for data is what good devices reach on them.
+//! Sources: Serial ATA 3.x and USB 2.0 (8 of 10 bits, 13 bulk packets of 512 bytes in a
+//! microframe), USB 3.2 (8b/10b at 5 Gbit/s, 128b/132b above), PCI Express base specification
+//! (8b/10b up to 5 GT/s, 128b/130b from 8 GT/s on). The share that remains for data is what good
+//! devices reach.
 
 use kurabe_core::environment::Link;
 use kurabe_core::{Text, number, text};
 
 /// From this share of what good devices reach on a connection, the connection may be the limit.
 const AT_CEILING: f64 = 0.93;
-/// From this share of it, a rate in one direction alone tells as much: nothing else ends there.
+/// From this share, a rate in one direction is sufficient evidence, because nothing else ends this
+/// close.
 const QUITE_AT_CEILING: f64 = 0.98;
-/// Below this share of what good devices reach the connection has room.
+/// Below this share of what good devices reach, the connection has room.
 const ROOM: f64 = 0.9;
-/// The same of operations one by one on a line of packets.
+/// Like `ROOM`, for operations one at a time on a packet-based connection.
 const ROOM_BETWEEN: f64 = 0.6;
-/// The same where nothing but the line ends near its end.
+/// Like `ROOM`, for connections on which only the line itself ends this close to its capacity.
 const ROOM_ON_EXACT_LINES: f64 = 0.96;
-/// Below this share it has room whatever packets and commands cost.
+/// Below this share, the connection has room whatever packets and commands cost.
 const MUCH_ROOM: f64 = 0.5;
-/// Rates within this of each other are one.
+/// Rates that differ by no more than this share count as equal.
 const SAME: f64 = 0.06;
-/// What packets of PCI Express leave for data: of 128, 256 and 512 bytes, with headers of 24.
+/// Share of PCI Express packets that remains for data: 128, 256 and 512 bytes with headers of 24
+/// bytes.
 const PACKET_SHARES: [f64; 3] = [128.0 / 152.0, 256.0 / 280.0, 512.0 / 536.0];
-/// A rate that is below such a share by no more than this is that of full packets, which none exceeds: flash and controllers end
-/// anywhere.
+/// A rate at most this far below such a share is that of full packets, which nothing exceeds. Flash
+/// and controllers may end at any rate.
 const FULL_PACKETS: f64 = 0.003;
 
-/// A connection's most.
+/// Capacity of a connection.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ceiling {
-    /// `SATA at 6 Gbit/s`.
+    /// Name, such as `SATA at 6 Gbit/s`.
     pub(crate) name: Text,
-    /// Bytes per second after the line code: nothing is faster.
+    /// Bytes per second after the line code, an upper bound for every device.
     pub(crate) raw: f64,
     /// Bytes of data per second that good devices reach.
     pub(crate) usual: f64,
-    /// Whether nothing but the line itself ends at this share of it: packets take no other share by their size.
+    /// Whether only the line itself ends at this share, because the share does not depend on packet
+    /// sizes.
     pub(crate) exact: bool,
-    /// Whether its data go in packets of few sizes.
+    /// Whether data is sent in packets of a few fixed sizes.
     pub(crate) packets: bool,
     /// Whether it carries one command at a time, so that its rate depends on the bridge.
     pub(crate) one_command: bool,
-    /// `PCIe 3 ×4`, if the device can more than it is given.
+    /// Raw rate at the device's own maximum, such as PCIe 3 ×4, if the connection runs below it.
     pub(crate) could: Option<f64>,
 }
 
-/// A rate that ends at its connection, and what says so.
+/// A rate limited by its connection, with the evidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct AtCeiling {
     /// Bytes per second.
     pub(crate) rate: f64,
-    /// The rate of the other direction, if it ends at the same.
+    /// The rate of the other direction, if both are equal.
     pub(crate) both_ways: Option<f64>,
 }
 
 impl Ceiling {
-    /// Of a connection on which nothing but the line ends, of which good devices reach this share.
+    /// Creates a connection on which only the line ends, with the share that good devices reach.
     fn exact(name: Text, raw: f64, share: f64) -> Self {
         Self { name, raw, usual: raw * share, exact: true, packets: false, one_command: false, could: None }
     }
 
-    /// Whether a rate is the connection's: it is near what good devices reach there, and either the other direction ends
-    /// at the same rate, which a medium's reads and writes hardly do, or nothing but the line ends so near to its end, or
-    /// just where full packets end.
-    /// `other` is the rate of the same work in the other direction.
+    /// Returns the evidence if a rate is limited by the connection. The rate must be near what good
+    /// devices reach. In addition, the other direction must end at the same rate, which is unusual
+    /// for reads and writes of a medium, or only the line can end this close, or the rate is
+    /// exactly that of full packets. `other` is the rate of the same work in the other direction.
     pub(crate) fn ends(&self, rate: f64, other: Option<f64>) -> Option<AtCeiling> {
         if rate < self.usual * AT_CEILING || self.is_exceeded(rate) {
             return None;
@@ -77,14 +82,16 @@ impl Ceiling {
         (both_ways.is_some() || alone).then_some(AtCeiling { rate, both_ways })
     }
 
-    /// Whether a rate is more than the connection carries, so that it was not the device's.
+    /// Returns whether a rate exceeds the connection's capacity, so that the device did not deliver
+    /// it.
     pub(crate) fn is_exceeded(&self, rate: f64) -> bool {
         rate > self.raw * (1.0 + SAME)
     }
 
-    /// Whether a rate is so far below what good devices reach that the connection is not its end. Packets take a share that depends
-    /// on their size, so that near the end of a line of packets nobody can tell.
-    /// Nor of operations that come one by one, between which it has nothing to carry.
+    /// Returns whether a rate is so far below what good devices reach that the connection is not
+    /// the limit. The overhead of packets depends on their size, so this is unknown near the
+    /// capacity of a packet-based connection. The same holds for operations one at a time, because
+    /// the connection is idle between them.
     pub(crate) fn has_room(&self, rate: f64, alone: bool) -> bool {
         let most = match (self.exact, alone) {
             (true, _) => ROOM_ON_EXACT_LINES,
@@ -94,12 +101,12 @@ impl Ceiling {
         rate < self.usual * most
     }
 
-    /// Whether it is so far below that no packets explain it.
+    /// Returns whether the rate is too far below for packet overhead to explain it.
     pub(crate) fn has_much_room(&self, rate: f64) -> bool {
         rate < self.usual * MUCH_ROOM
     }
 
-    /// Why a rate is said to be the connection's.
+    /// Describes why a rate counts as limited by the connection.
     pub(crate) fn evidence(&self, at: &AtCeiling) -> Text {
         let (shown, raw) = (number::rate(at.rate), number::rate(self.raw));
         let share = number::percent((at.rate / self.raw).min(1.0));
@@ -118,13 +125,14 @@ impl Ceiling {
     }
 }
 
-/// Parallel ATA of so many MB/s: bytes go beside one another, so there is no line code.
+/// Returns the capacity of parallel ATA at this rate in MB/s. Bytes are transferred in parallel, so
+/// there is no line code.
 pub(crate) fn parallel(megabytes_per_s: f64) -> Ceiling {
     let name = text!("ATA/{megabytes_per_s}", "ATA/{megabytes_per_s}");
     Ceiling::exact(name, megabytes_per_s * 1e6, 0.93)
 }
 
-/// What a link carries; `None` where nobody tells its rate, or it has none.
+/// Returns the capacity of a link, or `None` if its rate is unknown or it has none.
 pub(crate) fn ceiling(link: &Link) -> Option<Ceiling> {
     match link {
         Link::Sata { speed_gbit_per_s, speed_max_gbit_per_s, .. } => {

@@ -1,30 +1,34 @@
-//! What the rules look at of a cell, in sums over its counted repetitions.
+//! Figures of a cell that the rules examine, summed over its counted repetitions.
 
 use kurabe_core::record::{Cell, LatencyRecord, Measure, Repetition};
 use kurabe_core::split::KernelSplit;
 use kurabe_core::workload::{Direction, Workload};
 use kurabe_stats::{cell_latency, percentile_ns, repetition_latency, stutter};
 
-/// The share of a series that is its beginning, and the share that is its end: long enough for a cache to be in use in the one and
+/// Share of a series that counts as its beginning, and as its end. A cache is in use in the one and
 /// full in the other.
 const HEAD: f64 = 0.2;
-/// Intervals that a series needs before its beginning is held against its end: with fewer, each of the two is one interval.
+/// Minimum number of intervals to compare the beginning of a series with its end. With fewer, each
+/// of the two would be a single interval.
 const FEWEST_INTERVALS: usize = 10;
 
-/// Other work disturbed a cell if it moved this share of the bytes that the cell moved: a fifth of the device's work.
+/// Other work disturbed a cell if it moved at least this share of the bytes that the cell moved,
+/// which is a fifth of the device's work.
 const OTHERS: f64 = 0.25;
-/// The hypervisor disturbed a cell if it took this share of the CPU time: twice the 5 % below which a difference does not matter.
+/// The hypervisor disturbed a cell if it took at least this share of the CPU time, twice the 5 %
+/// below which a difference does not matter.
 const STEAL: f64 = 0.1;
-/// Tasks waited for a CPU in at least this share of the time, while others kept CPUs busy: more often than not.
+/// Tasks waited for a CPU in at least this share of the time while other work kept CPUs busy.
 const CROWDED: f64 = 0.5;
-/// Other work is the limit if repetitions with more of it have less than this share of the rate of the others.
+/// Other work is the limit if repetitions with more of it have less than this share of the rate of
+/// the others.
 pub(crate) const SLOWED: f64 = 0.9;
-/// So few bytes fit in the memory of any drive.
+/// A range this small fits into the memory of any drive.
 const SAME_PLACE_BYTES: u64 = 64 << 10;
-/// Repetitions of which one half can be held against the other.
+/// Minimum number of repetitions to compare one half with the other.
 const FEWEST_COMPARED: usize = 4;
 
-/// What others were at work on.
+/// Resource that other work used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ContendedResource {
     Device,
@@ -33,7 +37,7 @@ pub(crate) enum ContendedResource {
 }
 
 impl ContendedResource {
-    /// How much of it others had in a repetition, as a share.
+    /// Returns the share of the resource that other work used in a repetition.
     fn share(self, one: &Repetition, cpus: u32) -> f64 {
         let noise = &one.noise;
         match self {
@@ -44,7 +48,7 @@ impl ContendedResource {
                 if own > 0.0 { others / own } else { 0.0 }
             }
             Self::Hypervisor => noise.steal_share.unwrap_or(0.0),
-            // Tasks wait for a CPU while others keep at least half of them busy.
+            // Tasks wait for a CPU while other work keeps at least half of the CPUs busy.
             Self::Processors => {
                 let busy = noise.other_cpus_busy.is_some_and(|busy| busy >= f64::from(cpus.max(1)) * 0.5);
                 noise.cpu_pressure_share.filter(|_| busy).unwrap_or(0.0)
@@ -52,7 +56,7 @@ impl ContendedResource {
         }
     }
 
-    /// The share from which it may be what bounded a cell.
+    /// Returns the share from which this resource may have limited a cell.
     fn enough(self) -> f64 {
         match self {
             Self::Device => OTHERS,
@@ -62,20 +66,21 @@ impl ContendedResource {
     }
 }
 
-/// Other work beside a cell.
+/// Other work during a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OtherWork {
     pub(crate) resource: ContendedResource,
-    /// How much of the resource others had.
+    /// Share of the resource that other work used.
     pub(crate) share: f64,
-    /// The rate of repetitions with more of it as a share of that of the others; none if all had as much.
+    /// Rate of the repetitions with more other work, relative to that of the rest. `None` if all
+    /// had the same amount.
     pub(crate) slowed_to: Option<f64>,
 }
 
-/// A cell in figures.
+/// Figures of a cell.
 pub(crate) struct CellFacts<'a> {
     pub(crate) cell: &'a Cell,
-    /// Its workload, if it is one block size in a closed loop.
+    /// Its workload, if it has a single block size and a closed loop.
     pub(crate) workload: Option<&'a Workload>,
     /// Bytes per second.
     pub(crate) rate: f64,
@@ -85,15 +90,17 @@ pub(crate) struct CellFacts<'a> {
     pub(crate) latency_ns: f64,
     /// Median latency.
     pub(crate) median_ns: f64,
-    /// The latency that one operation in ten stays below, and the one that one in ten goes beyond.
+    /// The 10th and 90th percentiles of latency.
     pub(crate) tenths_ns: [f64; 2],
-    /// Operations whose latency was measured.
+    /// Number of operations with a measured latency.
     pub(crate) operations: u64,
-    /// Operations in flight on average, by Little's law: the sum of latencies over the time.
+    /// Mean number of operations in flight, by Little's law: the sum of latencies divided by the
+    /// time.
     pub(crate) in_flight: f64,
-    /// Share of the time in which something was stalled.
+    /// Share of the time spent in stalls.
     pub(crate) stalled_share: f64,
-    /// Where the kernel's tracepoints saw the time of operations go, if a repetition was traced.
+    /// Time of operations by stage according to the kernel's tracepoints, if a repetition was
+    /// traced.
     pub(crate) split: Option<&'a KernelSplit>,
 }
 
@@ -124,29 +131,29 @@ impl<'a> CellFacts<'a> {
         }
     }
 
-    /// Mean latency of its reads, whatever else it does.
+    /// Returns the mean latency of its reads, also for mixed cells.
     pub(crate) fn read_latency_ns(&self) -> Option<f64> {
         let reads: Vec<_> =
             self.cell.counted().map(|one| repetition_latency(one, Some(Direction::Read))).collect();
         LatencyRecord::together(&reads).mean_ns()
     }
 
-    /// Whether anything was measured that rules can look at.
+    /// Returns whether the cell has any figures that rules can examine.
     pub(crate) fn measured(&self) -> bool {
         self.rate > 0.0 && self.latency_ns > 0.0
     }
 
-    /// Bytes of an operation, on average.
+    /// Returns the mean number of bytes per operation.
     pub(crate) fn block_bytes(&self) -> f64 {
         if self.iops > 0.0 { self.rate / self.iops } else { 0.0 }
     }
 
-    /// Operations that the workload keeps in flight.
+    /// Returns the number of operations that the workload keeps in flight.
     pub(crate) fn depth(&self) -> Option<u32> {
         self.workload.map(|workload| workload.iodepth.saturating_mul(workload.threads))
     }
 
-    /// Single operations one after the other.
+    /// Returns whether operations are issued one at a time.
     pub(crate) fn is_alone(&self) -> bool {
         let sampled = self.cell.counted().any(|one| !one.samples.is_empty());
         sampled || self.cell.measure == Measure::AccessTime || self.depth() == Some(1)
@@ -161,18 +168,20 @@ impl<'a> CellFacts<'a> {
         self.cell.direction == Some(Direction::Write)
     }
 
-    /// Whether it asks for the same few bytes again and again, which a drive's memory has.
+    /// Returns whether it repeatedly accesses the same few bytes, which a drive's memory holds.
     pub(crate) fn is_same_place(&self) -> bool {
         self.workload.is_some_and(|workload| workload.span_bytes <= SAME_PLACE_BYTES)
     }
 
-    /// The cell that differs from this one in a smaller depth alone, the smallest of them.
+    /// Returns the cell with the smallest depth among those that differ from this one only by a
+    /// smaller depth.
     pub(crate) fn shallower<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
         siblings.filter(|other| other.depth() < self.depth()).min_by_key(|other| other.depth())
     }
 
-    /// The cell that differs from this one in a larger depth alone, the largest of them.
+    /// Returns the cell with the largest depth among those that differ from this one only by a
+    /// larger depth.
     pub(crate) fn deeper<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let siblings = cells.iter().filter(|other| self.differs_in_depth(other));
         siblings.filter(|other| other.depth() > self.depth()).max_by_key(|other| other.depth())
@@ -189,7 +198,7 @@ impl<'a> CellFacts<'a> {
             && one.span_bytes == two.span_bytes
     }
 
-    /// The cell that does the same in the other direction.
+    /// Returns the cell with the same work in the other direction.
     pub(crate) fn opposite<'c>(&self, cells: &'c [Self]) -> Option<&'c Self> {
         let other_way = match self.cell.direction? {
             Direction::Read => Direction::Write,
@@ -204,20 +213,22 @@ impl<'a> CellFacts<'a> {
         })
     }
 
-    /// The repetition in which kurabe's own code took most, if that was the limit.
+    /// Returns the largest share of time in kurabe's own code, if kurabe was the limit in any
+    /// repetition.
     pub(crate) fn generator_share(&self) -> Option<f64> {
         let bound = self.cell.counted().filter(|one| one.generator_bound);
         bound.map(|one| one.generator_share).reduce(f64::max)
     }
 
-    /// What of other work there was enough of to disturb it on a machine of so many CPUs, and whether it did.
+    /// Returns the other work that was sufficient to disturb the cell on a machine with this many
+    /// CPUs, and how much it slowed the cell.
     pub(crate) fn disturbance(&self, cpus: u32) -> Option<OtherWork> {
         let resources =
             [ContendedResource::Device, ContendedResource::Hypervisor, ContendedResource::Processors];
         resources.into_iter().find_map(|resource| {
             let shares: Vec<f64> = self.cell.counted().map(|one| resource.share(one, cpus)).collect();
             let share = match resource {
-                // Bytes of a short repetition count as little as it does.
+                // A short repetition has fewer bytes and therefore less weight.
                 ContendedResource::Device => self.others_share(&shares),
                 _ => shares.iter().copied().fold(0.0, f64::max),
             };
@@ -226,7 +237,7 @@ impl<'a> CellFacts<'a> {
         })
     }
 
-    /// Bytes of others for each byte of its own over all repetitions.
+    /// Returns the bytes of other work per byte of this cell, over all repetitions.
     fn others_share(&self, shares: &[f64]) -> f64 {
         let bytes = self.cell.counted().map(|one| one.bytes(Direction::Mix) as f64);
         let (others, own) = bytes
@@ -235,8 +246,8 @@ impl<'a> CellFacts<'a> {
         if own > 0.0 { others / own } else { 0.0 }
     }
 
-    /// The rate of the repetitions with more of other work as a share of that of the others; none if all had as much, or chance
-    /// may have made the difference.
+    /// Returns the rate of the repetitions with more other work, relative to that of the rest.
+    /// Returns `None` if all had the same amount, or the difference may be due to chance.
     fn slowed_to(&self, shares: &[f64]) -> Option<f64> {
         let direction = self.cell.direction.unwrap_or(Direction::Mix);
         let rate = |one: &Repetition| one.bytes(direction) as f64 / one.elapsed_ns.max(1) as f64;
@@ -248,18 +259,19 @@ impl<'a> CellFacts<'a> {
         }
         let mean = |part: &[(f64, f64)]| part.iter().map(|(_, rate)| rate).sum::<f64>() / part.len() as f64;
         let slowest = quiet.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min);
-        // Rates that overlap may differ by chance.
+        // Overlapping rates may differ by chance.
         let is_apart = noisy.iter().all(|(_, rate)| *rate < slowest);
         let slowed_to = mean(noisy) / mean(quiet);
         (is_apart || slowed_to >= SLOWED).then_some(slowed_to)
     }
 }
 
-/// Rate at the beginning and at the end of the repetition whose rate fell most; none without a course.
+/// Returns the rates at the beginning and at the end of the repetition whose rate fell most, or
+/// `None` without a series.
 pub(crate) fn fall(cell: &Cell) -> Option<(f64, f64)> {
     let falls = cell.counted().filter_map(|one| {
         let whole = &one.series.intervals;
-        // The last interval may be cut short.
+        // The last interval may be incomplete.
         let whole = &whole[..whole.len().saturating_sub(1)];
         if whole.len() < FEWEST_INTERVALS || one.series.interval_ns == 0 {
             return None;

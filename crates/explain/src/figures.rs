@@ -1,9 +1,9 @@
-//! Figures in sentences.
+//! Formatting of figures in sentences.
 
 use kurabe_core::number;
 use kurabe_core::quantity::format_bytes;
 
-/// A size without digits that the measurement does not bear.
+/// Formats a size without digits beyond the precision of the measurement.
 pub(crate) fn size(bytes: f64) -> String {
     let bytes = bytes.max(0.0) as u64;
     // Three binary digits are finer than any interval here.
@@ -14,7 +14,7 @@ pub(crate) fn size(bytes: f64) -> String {
     })
 }
 
-/// A ratio: `1.3`, `12`.
+/// Formats a ratio, such as `1.3` or `12`.
 pub(crate) fn times(ratio: f64) -> String {
     number::fixed(ratio, if ratio < 9.95 { 1 } else { 0 })
 }

@@ -1,18 +1,18 @@
-//! What a run tells about the storage under it. Every statement names its evidence; where there is none, it says that it
-//! does not know.
+//! Conclusions about storage from runs. Every statement names its evidence. Without evidence, the
+//! answer is that the cause is unknown.
 
 mod ceiling;
 mod cell;
 mod figures;
 
-// Sweeps: change points, named.
+// Sweeps: named change points.
 mod sweep;
 pub use sweep::{
     Confidence, CurveUnit, Finding, FindingName, LongWrite, SweepAxis, SweepCurve, SweepPlan, explain_sweep,
     further_steps, swept_axis,
 };
 
-// Limits: what bounded each cell.
+// Limits: the bottleneck of each cell.
 mod limits;
 mod outside;
 mod probe;

@@ -1,13 +1,15 @@
-//! Limits: what bounded each cell of a run, with the evidence for it and how strong that is.
+//! Limits: the bottleneck of each cell of a run, with its evidence and the strength of that
+//! evidence.
 //!
-//! The model: a real device does not tell where its time goes, so rules look at what the record holds besides: the
-//! connection and its nominal rate, what all cells together tell of bytes, places, depth and directions, the course of the
-//! rate, stalls, other work. A rule names a limit only where its evidence leaves no other reading that it knows of; where
-//! none does, the limit is unknown, and it is told what would show it. Of a modelled run the account of its time names the
-//! largest cause exactly.
+//! A real device does not report where its time goes. Rules therefore examine the record: the
+//! connection and its nominal rate, how the cells differ in size, offset, depth and direction, the
+//! course of the rate, stalls, and other work. A rule names a limit only if its evidence excludes
+//! every other known explanation. If no rule applies, the limit is unknown, and a measurement that
+//! could determine it is suggested. For a modelled run, the account of its time gives the largest
+//! cause exactly.
 //!
-//! Non-goals: an opinion on whether a limit is good or bad, and a diagnosis of a device's insides: a controller and the
-//! flash behind it cannot be told apart from outside.
+//! Non-goals: judging whether a limit is good or bad, and diagnosing a device's internals. A
+//! controller and the flash behind it cannot be distinguished from outside.
 
 mod carried;
 mod evidence;
@@ -31,24 +33,25 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellLimit {
-    /// Place of the cell in the run, from 1.
+    /// Position of the cell in the run, from 1.
     pub number: usize,
     /// Name of its step.
     pub label: String,
     /// Name of the cell within its step.
     pub part: String,
-    /// What bounded it.
+    /// Its bottleneck.
     pub limit: Limit,
 }
 
-/// Whether words name a cell: each of them occurs in its name, in whatever case.
+/// Returns whether each of the words occurs in the name of a cell, ignoring case.
 pub fn names_cell(words: &str, name: &str) -> bool {
     let name = name.to_lowercase();
     let mut words = words.split_whitespace().map(str::to_lowercase).peekable();
     words.peek().is_some() && words.all(|word| name.contains(&word))
 }
 
-/// The limit of every cell of a run: of a modelled one by its accounts, of a real one by the rules.
+/// Returns the limit of every cell of a run: from the accounts of a modelled run, and by the rules
+/// for a real one.
 pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
     let outside = limits_from_outside(record);
     record
@@ -59,13 +62,13 @@ pub fn limits(record: &RunRecord) -> Vec<CellLimit> {
         .collect()
 }
 
-/// The limit of every cell as far as somebody can tell who sees no account: what the rules say of a real device.
+/// Returns the limit of every cell by the rules for real devices, without looking at accounts.
 pub fn limits_from_outside(record: &RunRecord) -> Vec<CellLimit> {
     let cells: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
     judged(record, &Evidence::of(record, &cells))
 }
 
-/// The same by evidence that is there already.
+/// Applies the rules to existing evidence.
 pub(crate) fn judged(record: &RunRecord, evidence: &Evidence<'_>) -> Vec<CellLimit> {
     evidence
         .cells
@@ -80,8 +83,9 @@ pub(crate) fn judged(record: &RunRecord, evidence: &Evidence<'_>) -> Vec<CellLim
         .collect()
 }
 
-/// The largest cause in the accounts of a cell, if it has any. Who stands in line is bound by what the others are served
-/// with, so where a line is the largest, the largest beside lines is named.
+/// Returns the largest cause in the account of a cell, if it has one. Requests in a queue wait for
+/// the service of others, so if a queue is the largest cause, the largest one that is not a queue
+/// is named.
 fn counted(record: &RunRecord, cell: &Cell, place: &CellLimit) -> Option<CellLimit> {
     let model = record.header.model.as_ref()?;
     let account = cell_account(cell)?.account;

@@ -1,4 +1,4 @@
-//! What somebody outside would have of a model: what Linux tells of such a device.
+//! A model seen from outside: the properties that Linux would report for such a device.
 
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::model::{LayerRecord, ModelRecord};
@@ -7,7 +7,8 @@ fn has(model: &ModelRecord, kinds: &[&str]) -> bool {
     model.layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()))
 }
 
-/// The connection that a layer is, as sysfs tells it; of SCSI it is silent, of the old parallel ATA, too.
+/// Returns the connection that a layer represents, as sysfs would report it. sysfs reports none for
+/// SCSI and for old parallel ATA.
 pub(crate) fn link_of(layer: &LayerRecord) -> Option<Link> {
     let generation = || layer.value("generation");
     Some(match layer.kind.as_str() {
@@ -47,7 +48,7 @@ pub(crate) fn link_of(layer: &LayerRecord) -> Option<Link> {
             }
         }
         "scsi" => Link::Other { subsystem: "scsi".to_owned() },
-        // A card behind no bridge.
+        // A card that is not behind a bridge.
         "card" => {
             let megabytes_per_s: f64 = layer.value("interface")?.split(' ').next()?.parse().ok()?;
             Link::CardLines {
@@ -59,7 +60,8 @@ pub(crate) fn link_of(layer: &LayerRecord) -> Option<Link> {
     })
 }
 
-/// The connection of a device, which is its first; where a RAID controller is in the slot, it is the slot's.
+/// Returns the connection of a device, which is its first one. For a RAID controller in a slot, it
+/// is that of the slot.
 fn link(model: &ModelRecord) -> Option<Link> {
     let link = model.layers.iter().find_map(link_of)?;
     let is_card = matches!(link, Link::Pcie { .. }) && has(model, &["raid"]);
@@ -70,13 +72,14 @@ fn link(model: &ModelRecord) -> Option<Link> {
     })
 }
 
-/// What Linux would tell of the device. It says that a disk turns unless it is told otherwise: ATA and NVMe drives and cards in a slot
-/// tell, SCSI disks, RAID volumes and USB bridges do not.
+/// Returns the environment that Linux would report for the device. Linux reports a disk as
+/// rotational unless it is told otherwise: ATA drives, NVMe drives and cards in a slot report it;
+/// SCSI disks, RAID volumes and USB bridges do not.
 pub fn seen_by_linux(model: &ModelRecord) -> Environment {
     let link = link(model);
     let tells = !matches!(link, Some(Link::Usb { .. } | Link::RaidCard { .. } | Link::Other { .. }));
     let rotational = !tells || has(model, &["disk", "removable", "magneto-optical"]);
-    // What Linux or ZFS makes of drives shows each of them, with a connection of its own.
+    // Arrays by Linux or ZFS show each drive with its own connection.
     let drives = if has(model, &["mirror", "raidz", "md"]) {
         let drives = model.layers.iter().filter(|layer| matches!(layer.kind.as_str(), "disk" | "ssd"));
         drives.map(|layer| layer.instances.max(1)).max().unwrap_or(1)

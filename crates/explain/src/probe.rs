@@ -1,10 +1,11 @@
-//! A probe: reads that tell apart what the cells of a run leave open.
+//! A probe: reads that distinguish explanations which the cells of a run leave open.
 //!
-//! The model: what is open is held against the readings that may tell it. That comes next which may settle most cells in the time that it
-//! takes, until nothing is open that any of them tells: each is asked once, so that all take seconds. After Worthington et al.,
-//! On-line extraction of SCSI disk drive parameters, SIGMETRICS 1995 (the same sectors again).
+//! Open cells are matched with the readings that may settle them. The next reading is the one that
+//! may settle most cells per unit of time, until none is left that a reading could settle. Each
+//! reading is done once, so the total takes seconds. After Worthington et al., On-line extraction
+//! of SCSI disk drive parameters, SIGMETRICS 1995 (re-reads of the same sectors).
 //!
-//! Non-goals: writing, and finding what a device is made of.
+//! Non-goals: writing, and identifying the components of a device.
 
 use crate::cell::CellFacts;
 use crate::limits::{CellLimit, Evidence, LimitKind, Strength, judged};
@@ -13,22 +14,22 @@ use kurabe_core::record::{Cell, RunHeader, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{Text, text};
 
-/// The profile that begins one.
+/// Name of the profile that starts a probe.
 pub const PROBE: &str = "probe";
 
-/// Reads that may settle something.
+/// Readings that may settle a cell.
 #[derive(Clone, Copy, Debug)]
 enum Reading {
-    /// The same place again: connection and drive's memory, without the medium.
+    /// Re-reads of the same range: connection and drive memory, without the medium.
     SamePlace,
-    /// Larger reads at random places: what the command takes, and what its bytes take.
+    /// Larger reads at random offsets: the time of the command, and the time of the transfer.
     Sizes,
-    /// What other work disturbed, once more.
+    /// A repetition of what other work disturbed.
     Again,
 }
 
 impl Reading {
-    /// Whether it may settle what is open of a cell.
+    /// Returns whether the reading may settle the limit of a cell.
     fn tells(self, evidence: &Evidence<'_>, facts: &CellFacts<'_>, limit: &CellLimit) -> bool {
         let is_mixed = matches!(limit.limit.kind, LimitKind::Unknown | LimitKind::Shared);
         match self {
@@ -38,7 +39,7 @@ impl Reading {
         }
     }
 
-    /// What is read, for the cells that it may settle.
+    /// Returns the steps of the reading, for the cells that it may settle.
     fn steps(self, profile: &Profile, settled: &[&CellFacts<'_>]) -> Vec<IoStep> {
         let read = |pattern, block_bytes| IoStep::plain(pattern, block_bytes, 1, vec![Direction::Read]);
         let same = |block_bytes: u32| IoStep {
@@ -59,7 +60,7 @@ impl Reading {
         }
     }
 
-    /// What it is for, said to somebody who waits.
+    /// Describes the purpose of the reading, for a waiting user.
     fn words(self) -> Text {
         match self {
             Self::SamePlace => text!(
@@ -80,7 +81,8 @@ impl Reading {
     }
 }
 
-/// The next reading of a probe, and what is open; no steps if nothing is that a reading tells.
+/// Returns the steps of the next reading and the open cells. Returns no steps if no reading can
+/// settle anything.
 pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     let record = RunRecord { cells: cells.to_vec(), ..RunRecord::begun(header.clone()) };
     let facts: Vec<CellFacts<'_>> = record.cells.iter().map(CellFacts::of).collect();
@@ -97,7 +99,7 @@ pub fn probe_steps(header: &RunHeader, profile: &Profile, cells: &[Cell]) -> Fur
         let is_asked = profile.steps.iter().any(|step| step.id() == Some(&id(0)));
         let is_next = !open.is_empty() && !steps.is_empty() && !is_asked;
         is_next.then(|| {
-            // Steps take the same time each.
+            // All steps take the same time.
             let settled_per_time = open.len() as f64 / steps.len() as f64;
             let with_id = |(number, step)| Step::Io(Box::new(IoStep { id: Some(id(number)), ..step }));
             let name =

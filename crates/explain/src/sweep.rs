@@ -1,12 +1,14 @@
-//! What a sweep shows: where its curves change, each change with a name, the evidence for it, and how sure that is.
+//! Findings of a sweep: where its curves change, each change with a name, the evidence and the
+//! confidence.
 //!
-//! The model: every axis is a curve, cut where it changes (`kurabe_stats::change_points`). A change is named from what it
-//! does to the time of an access, how large it is and on what kind of storage it was seen; names are only given where the
-//! other explanations do worse, and otherwise it is "unknown", with what would tell. Every claim is held against the points
-//! that are shown, each repetition by itself and what else went on (`checks`) before it is made. Nothing is taken from a model's
-//! parameters but what a real run knows of its environment, too: what kind of storage it is, and its link.
+//! Every axis is a curve, split at its change points (`kurabe_stats::change_points`). A change is
+//! named by its effect on the access time, its size and the kind of storage. A name is given only
+//! if other explanations fit worse; otherwise it is "unknown", with a suggestion for a further
+//! measurement. Before a claim is made, it is checked against the displayed points, each repetition
+//! separately, and other work (`checks`). From a model, only facts are used that a real run knows
+//! from its environment: the kind of storage, and its link.
 //!
-//! Not here: what limits a single cell.
+//! Not here: the limit of a single cell.
 
 mod axis;
 mod checks;
@@ -32,7 +34,7 @@ use kurabe_core::workload::Direction;
 use serde::Serialize;
 use storage::Storage;
 
-/// A curve with what it shows.
+/// A curve with its findings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepCurve {
@@ -40,19 +42,20 @@ pub struct SweepCurve {
     pub axis: SweepAxis,
     /// The direction.
     pub direction: Direction,
-    /// Whether offsets ascend.
+    /// Whether offsets are sequential.
     pub sequential: bool,
-    /// What its values are.
+    /// Unit of its values.
     pub unit: CurveUnit,
-    /// Places in ascending order, and the geometric mean of what was seen there.
+    /// Positions on the axis in ascending order, with the geometric mean of the values there.
     pub points: Vec<(f64, f64)>,
-    /// The relative error of a point.
+    /// Relative error of a point.
     pub error: f64,
-    /// What it shows, in ascending order of places; what is of the whole curve comes last.
+    /// Findings in ascending order of position; findings about the whole curve come last.
     pub findings: Vec<Finding>,
 }
 
-/// The curves of a run that `kurabe sweep` made, with what they show; none of any other run.
+/// Returns the curves of a run by `kurabe sweep`, with their findings. Returns none for any other
+/// run.
 pub fn explain_sweep(record: &RunRecord) -> Vec<SweepCurve> {
     let Some(profile) = record.header.profile.as_ref().filter(|profile| profile.name == "sweep") else {
         return Vec::new();
@@ -66,7 +69,7 @@ pub fn explain_sweep(record: &RunRecord) -> Vec<SweepCurve> {
     measured.iter().map(|curve| explained(curve, &storage)).collect()
 }
 
-/// A curve with what it shows, or that there is too little of it to show anything.
+/// Returns a curve with its findings, or with the finding that there are too few points.
 fn explained(measured: &MeasuredCurve, storage: &Storage) -> SweepCurve {
     let cut = measured.cut();
     let mut findings = match (measured.axis, &cut) {

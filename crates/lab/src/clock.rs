@@ -1,4 +1,4 @@
-//! The time of day, and random words.
+//! Wall-clock time and random words.
 
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ZonedDateTime};
@@ -6,16 +6,16 @@ use kurabe_core::{ErrorKind, Result, text};
 use kurabe_host::random_bytes;
 use std::time::SystemTime;
 
-/// The time of day, RFC 3339 with offset.
+/// Returns the current local time in RFC 3339 format with its UTC offset.
 ///
 /// # Errors
-/// When the clock shows a time that RFC 3339 has no words for.
+/// When the clock shows a year that RFC 3339 cannot represent.
 pub fn now() -> Result<String> {
     written(SystemTime::now(), TimeZone::system())
 }
 
 fn written(time: SystemTime, zone: TimeZone) -> Result<String> {
-    // Four digits, of which the last years leave room for the offset.
+    // RFC 3339 years have four digits.
     let years = 0..=9999;
     Timestamp::try_from(time)
         .map(|time| ZonedDateTime::new(time, zone))
@@ -36,7 +36,7 @@ pub(crate) fn random_word() -> Result<u64> {
     random_bytes().map(u64::from_ne_bytes)
 }
 
-/// The word of a mark: 32 digits.
+/// Returns a new random mark of 32 hexadecimal digits for a test file.
 pub(crate) fn mark_word() -> Result<String> {
     random_bytes().map(|bytes: [u8; 16]| bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
@@ -57,7 +57,7 @@ mod tests {
     fn a_clock_out_of_all_bounds_is_an_error_and_no_panic() {
         assert_eq!(at(0).unwrap(), "1970-01-01T00:00:00+00:00");
         assert_eq!(at(-1).unwrap(), "1969-12-31T23:59:59+00:00");
-        // The last day but one of 9999; jiff keeps the last hours free for offsets.
+        // jiff reserves the last hours of 9999 for offsets.
         assert_eq!(at(253_402_127_999).unwrap(), "9999-12-29T23:59:59+00:00");
         for seconds in [253_402_300_800, 1 << 40, i64::MAX, -62_167_219_201, -(1 << 40), -i64::MAX] {
             let error = at(seconds).unwrap_err();

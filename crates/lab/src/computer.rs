@@ -1,23 +1,25 @@
-//! A computer as models take it (`computers/*.toml`), from a run on it.
+//! Creates a computer file for models (`computers/*.toml`) from a run on this machine.
 //!
-//! The model: the run's own processor time over its operations. Small and large operations together tell what each takes and what
-//! each page of it takes; waking up is measured by two threads that wake each other.
+//! The values come from the run's own processor time per operation. Small and large operations
+//! together give the cost of an operation and of each page. The wake-up time is measured with two
+//! threads that wake each other.
 
 use kurabe_core::record::{Cell, Repetition, RunRecord};
 use kurabe_core::workload::{Direction, Pattern};
 use kurabe_core::{ErrorKind, Result, mention::DIRECT, shown, text};
 
-/// Unit in which memory is handed to a device.
+/// Size of a page, the unit in which memory is passed to a device.
 const PAGE_BYTES: f64 = 4096.0;
 
-/// Processor time of an operation of a cell, in ns, with its length in bytes.
+/// Mean processor time and length of the operations of a cell.
 struct OperationCost {
     cpu_ns: f64,
     bytes: f64,
 }
 
 impl OperationCost {
-    /// Of the operations in a direction, several in flight, at random places or in order.
+    /// Returns the cost of the operations with this direction and pattern, from a cell with several
+    /// in flight.
     fn of(record: &RunRecord, direction: Direction, pattern: Pattern) -> Option<Self> {
         let is_asked = |cell: &&Cell| {
             let workload = cell.workload.as_ref();
@@ -33,10 +35,10 @@ impl OperationCost {
     }
 }
 
-/// The file of a computer that a run of `quick` was measured on, with the time to wake a thread.
+/// Returns a computer file from a run of `quick`. `wake_ns` is the time to wake a thread.
 ///
 /// # Errors
-/// When the run lacks a cell that tells, or went through the page cache.
+/// When the run lacks a required cell, or went through the page cache.
 pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
     let run = &record.header.id;
     let no_cell = || {

@@ -1,8 +1,9 @@
-//! Runs brought from one store to another: by whoever shares them, and by whoever takes them home.
+//! Copies runs from one store to another, for `push` and `pull`.
 //!
-//! The model: hashes that are kept are compared first, and only what is missing there, differs or was never hashed is read and sent:
-//! batch after batch, each whole or not at all. What is there already stays as it is, so the same call again goes on
-//! where the last one ended. A run that cannot be brought is named with the reason, and stays where it is, as all others do.
+//! Stored hashes are compared first. Only runs that are missing in the destination, differ or have
+//! no hash are read and sent, in batches that are each transferred completely or not at all.
+//! Existing runs are never changed, so repeating the call continues where the last one ended. A run
+//! that cannot be copied is reported with the reason. All runs stay in the source.
 
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::record::RunStatus;
@@ -10,28 +11,29 @@ use kurabe_core::{Error, Result};
 use kurabe_store::{Archive, Runs};
 use std::collections::HashSet;
 
-/// Runs in one transaction.
+/// Number of runs per transaction.
 const BATCH: usize = 64;
 
-/// What became of runs that were to be brought.
+/// Result of copying runs.
 #[derive(Debug)]
 pub struct Exchanged {
-    /// How many are there now that were not before.
+    /// Number of runs that were added.
     pub brought: usize,
-    /// How many were there.
+    /// Number of runs that were already there.
     pub present: usize,
-    /// Ids of those that are still being measured, which come another time.
+    /// Ids of runs that are still being measured. They can be copied later.
     pub running: Vec<String>,
-    /// Ids of those that could not be brought, and why.
+    /// Ids of runs that could not be copied, with the reasons.
     pub refused: Vec<(String, Error)>,
-    /// What kept the rest from being brought.
+    /// Error that stopped the copying, if any.
     pub outcome: Result<()>,
 }
 
-/// Brings runs, or all, to another store; `progress` is given how many of how many were looked at.
+/// Copies the given runs, or all if `ids` is empty, to another store. `progress` receives the
+/// number of runs processed and the total.
 ///
 /// # Errors
-/// When the runs cannot be listed.
+/// When the runs or their hashes cannot be read, or the destination cannot be queried.
 pub fn exchange(
     from: &dyn Runs,
     to: &dyn Archive,

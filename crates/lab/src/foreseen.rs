@@ -1,4 +1,4 @@
-//! What a run will write and how long it will take, as far as that can be told before it.
+//! Estimates how much a run writes and how long it takes, before it starts.
 
 use crate::profile::Traced;
 use kurabe_core::environment::Environment;
@@ -8,46 +8,46 @@ use kurabe_core::{Error, Result, shown, text};
 use kurabe_engine::{TargetOptions, planned_time_ns};
 use std::path::{Path, PathBuf};
 
-/// What a run is going to do to its target.
+/// Expected effects of a run on its target.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Foreseen {
-    /// Time that measuring takes at least, if the cells are bounded by time.
+    /// Minimum measuring time, if the cells are limited by time.
     pub planned_ns: Option<u64>,
-    /// Bytes of the test file that is written first, if one is.
+    /// Size of the test file that is written first, if any.
     pub test_file_bytes: Option<u64>,
-    /// Cells that write.
+    /// Number of cells that write.
     pub writing_cells: usize,
-    /// Whether the target may be written; what is asked of a model is never written.
+    /// Whether the target may be written. Always `false` for models.
     pub writable: bool,
-    /// What is written in all, the test file included.
+    /// Total bytes written, including the test file.
     pub writes: PlannedWrites,
-    /// What the target stands on; nothing of a model.
+    /// Environment of the target; empty for a model.
     pub environment: Environment,
-    /// Where the target is; of a path, absolute.
+    /// The target. A path is absolute.
     pub target: PathBuf,
 }
 
-/// What the bytes that a run writes depend on.
+/// Properties of a target that determine how much a run writes.
 #[derive(Clone, Copy)]
 pub(crate) struct Extent {
     pub(crate) span_bytes: u64,
     pub(crate) writable: bool,
-    /// A file of kurabe's own is written first, and copies are files beside it.
+    /// Whether a test file is created first. Copies then create further files next to it.
     pub(crate) test_file: bool,
 }
 
 impl Extent {
-    /// Of a target that is open.
+    /// Returns the extent of an open target.
     pub(crate) fn of(target: &TargetRecord, test_file: bool) -> Self {
-        // Whatever a model is asked to write, nothing is written.
+        // A model stores nothing, whatever is written to it.
         let writable = target.writable && target.kind != TargetKind::Model;
         Self { span_bytes: target.span_bytes, writable, test_file }
     }
 
-    /// What that of a path will be, as far as it can be told without opening it.
+    /// Returns the expected extent of a path, as far as it is known without opening the target.
     ///
     /// # Errors
-    /// When there is no such target.
+    /// When the target does not exist, or a write permission does not apply to it.
     pub(crate) fn of_path(path: &Path, options: &TargetOptions) -> Result<Self> {
         let facts = path.metadata().map_err(|error| {
             let shown = shown::path(path);
@@ -81,13 +81,14 @@ impl Extent {
         }
     }
 
-    /// What the run writes, the test file included.
+    /// Returns the bytes that the run writes, including the test file.
     pub(crate) fn planned_writes(self, plan: &Traced, tasks: &[Task]) -> PlannedWrites {
         if !self.writable {
             return PlannedWrites::default();
         }
         let (profile, span_bytes) = (&plan.profile, self.span_bytes);
-        // Where there is no file of its own, a copy goes from one half to the other; the first is written once before.
+        // Without a test file, a copy goes from one half of the target to the other, and the first
+        // half is written once before.
         let copied_bytes = if self.test_file { span_bytes } else { span_bytes / 2 };
         let bytes = |bytes| PlannedWrites { bytes, time_ns: 0 };
         let before = profile

@@ -1,4 +1,4 @@
-//! An image or a device, held against the list of what a run wrote to it.
+//! Compares an image or a device with the list of writes of a run.
 
 use kurabe_core::outside::{Outside, bytes_of_file};
 use kurabe_core::{Error, Result, shown, text};
@@ -7,21 +7,22 @@ use serde::Serialize;
 use std::fs::File;
 use std::path::Path;
 
-/// What a list says, and what the image holds of it.
+/// The writes in a list, and how many of them the image holds.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ImageReport {
-    /// Writes that the run issued.
+    /// Number of writes that the run issued.
     pub writes: u64,
-    /// What became of them.
+    /// Result of the comparison.
     #[serde(flatten)]
     pub check: ImageCheck,
 }
 
-/// Holds an image against the list in a file. `progress` hears of compared bytes and of all there are.
+/// Compares an image with the list in a file. `progress` receives the bytes compared so far and the
+/// total.
 ///
 /// # Errors
-/// When the list is none, or either cannot be read.
+/// When the list is malformed, or either file cannot be read.
 pub fn check_image(image: &Path, list: &Path, progress: &mut dyn FnMut(u64, u64)) -> Result<ImageReport> {
     let cannot_read = |path: &Path| {
         let path = shown::path(path);

@@ -1,4 +1,4 @@
-//! Runs that come from files: those of kurabe itself, and results of other tools.
+//! Imports runs from files, either exported by kurabe or written by other tools.
 
 use crate::clock::now;
 use crate::journal::keep_digest;
@@ -10,19 +10,20 @@ use kurabe_sim::{Stack, read_device};
 use kurabe_store::{Store, looks_bundled, looks_exported, parse_bundle, parse_export};
 use std::path::Path;
 
-/// A run that is in the store now.
+/// An imported run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// Its id.
+    /// Id of the run in the store.
     pub id: String,
     /// Whether another tool measured it.
     pub of_other_tool: bool,
 }
 
-/// Takes in all runs of a file; `heard` is told of each as soon as it is stored. `name` is the file's name.
+/// Imports all runs of a file and passes each to `heard` once it is stored. `name` is the name of
+/// the file.
 ///
 /// # Errors
-/// When it is neither of kurabe nor a result of a tool that kurabe knows, or nobody can be told.
+/// When the file is neither from kurabe nor a result of a tool that kurabe knows, or `heard` fails.
 pub fn import(
     store: &dyn Store,
     name: &str,
@@ -30,7 +31,7 @@ pub fn import(
     command: &[String],
     heard: &mut dyn FnMut(Imported) -> Result<()>,
 ) -> Result<()> {
-    // All are read before the first is stored.
+    // All runs are parsed before the first is stored.
     let (records, of_other_tool) = match exported(bytes) {
         Some(records) => (records.map_err(|error| error.in_file(name))?, false),
         None => {
@@ -50,11 +51,12 @@ pub fn import(
     Ok(())
 }
 
-/// The device file that a parameter file of DiskSim makes, once it is known to be one that a model can be built of; `None`
-/// if the bytes are of something else. Files that it names are read from its folder.
+/// Converts a parameter file of DiskSim to a device file, and checks that a model can be built from
+/// it. Returns `None` if the bytes are of another kind of file. Files that it refers to are read
+/// from its folder.
 ///
 /// # Errors
-/// When the file is damaged or holds no disk that kurabe models.
+/// When the file is damaged or contains no disk that kurabe can model.
 pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
     is_disksim(bytes).then(|| {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
@@ -65,7 +67,8 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
                 "put it beside the file that names it, and name it without a folder",
                 "参照元と同じフォルダーに置き、フォルダー名なしで参照してください"
             );
-            // Only files of the same folder: a file from elsewhere must not have others opened.
+            // Only files in the same folder, so that an untrusted file cannot cause other files to
+            // be opened.
             if Path::new(file).components().count() != 1 || file == ".." {
                 return Err(ErrorKind::Import.error(what).remedy(remedy));
             }
@@ -79,7 +82,7 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
     })
 }
 
-/// The runs of a file that kurabe wrote: an exported run, or a report as a page or as JSON.
+/// Returns the runs of a file that kurabe wrote: an exported run, or a report as a page or as JSON.
 fn exported(bytes: &[u8]) -> Option<Result<Vec<RunRecord>>> {
     if let Some(json) = embedded_in_page(bytes) {
         return Some(json.and_then(parse_bundle));

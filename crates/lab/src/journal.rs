@@ -1,10 +1,10 @@
-//! What is known of a run while it goes on: first in the store, then told.
+//! Writes the events of a run to the store, then reports them.
 //!
-//! The model: an event that brings something of the record is stored, and told when it is on the medium, so whatever was
-//! heard of a run is there after a kill or a power cut. What only tells how it goes on (`Progress`, `FillProgress`, `Pause`,
-//! `Preparing`, `RepetitionStarted`) is not stored, and what follows from stored repetitions (`RoundDone`, the standing of
-//! targets in turns) is worked out from them again. Events that are stored come between repetitions: no transaction falls
-//! into a measured time.
+//! An event that adds to the record is reported only after it is durable in the store, so every
+//! reported result survives a kill or a power cut. Events that only show progress (`Progress`,
+//! `FillProgress`, `Pause`, `Preparing`, `RepetitionStarted`) are not stored. Events that follow
+//! from stored repetitions (`RoundDone`, the standings of interleaved targets) are derived again.
+//! Stored events occur between repetitions, so no transaction falls into a measured interval.
 
 use crate::clock::now;
 use crate::handle::RunHandle;
@@ -22,37 +22,37 @@ use kurabe_host::{health, own_identity};
 use kurabe_store::Store;
 use std::path::PathBuf;
 
-/// Where runs are kept, who hears of them, and what stops them.
+/// Store, stream, handle and command line of runs.
 #[derive(Clone, Copy)]
 pub struct Lab<'a> {
-    /// Where their records go.
+    /// Store of the records.
     pub store: &'a dyn Store,
-    /// Who hears of them.
+    /// Stream that receives the events.
     pub stream: &'a Stream,
-    /// What stops them.
+    /// Handle that stops the runs.
     pub handle: &'a RunHandle,
-    /// The command line that their records keep.
+    /// Command line to be recorded.
     pub command: &'a [String],
 }
 
-/// Keeps the digest of a run that has ended. What cannot be kept now is made when it is asked for.
+/// Stores the digest of a run that has ended. On failure it is computed when it is needed.
 pub(crate) fn keep_digest(store: &dyn Store, id: &str) {
     let _ = store.keep_digest(id, DIGEST_VERSION, &digest);
 }
 
-/// A run in the store, from its id to its end.
+/// A run in the store, from its creation to its end.
 pub(crate) struct Journal<'a> {
     pub(crate) lab: Lab<'a>,
-    /// As it is stored, or would be if the store took it.
+    /// The record as it is stored, or would be if writing the store succeeded.
     pub(crate) record: RunRecord,
-    /// Whether the store has failed: from then on the record is whole in memory only.
+    /// Whether the store has failed. From then on only the record in memory is complete.
     lost: bool,
-    /// The test file or work folder, until it is known to be gone.
+    /// The test file or work folder, until its removal is confirmed.
     made: Option<MadeFile>,
 }
 
 impl<'a> Journal<'a> {
-    /// Takes an id.
+    /// Creates the run in the store with a new id.
     pub(crate) fn begin(lab: Lab<'a>, mut header: RunHeader) -> Result<Self> {
         lab.store.begin_run(&mut header, &own_identity())?;
         let record = RunRecord::begun(header);
@@ -63,14 +63,14 @@ impl<'a> Journal<'a> {
         &self.record.header.id
     }
 
-    /// Notes what is going to be made on a target, or what is known of it now that it is.
+    /// Records a file that is about to be created on a target, or its properties once it exists.
     pub(crate) fn note_made(&mut self, made: MadeFile) -> Result<()> {
         self.lab.store.note_made_file(self.id(), Some(&made))?;
         self.made = Some(made);
         Ok(())
     }
 
-    /// Notes the header, once the target is known, and the user's labels.
+    /// Stores the header, once the target is known, and the user's labels.
     pub(crate) fn describe(&mut self, labels: &[(String, Option<String>)]) -> Result<()> {
         self.lab.store.update_header(&self.record.header)?;
         for (key, value) in labels {
@@ -83,7 +83,8 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Tells what the target left behind when it was closed. What is still in its place stays noted; all else is gone.
+    /// Reports files that closing the target could not remove. They stay listed in the store.
+    /// Otherwise the entry is deleted.
     pub(crate) fn left(&mut self, remains: Vec<Remains>) -> Result<()> {
         let is_left = remains.iter().any(|remains| remains.is_in_place);
         for Remains { error, .. } in remains {
@@ -99,25 +100,25 @@ impl<'a> Journal<'a> {
         Ok(())
     }
 
-    /// Keeps an event, then tells it.
+    /// Stores an event, then reports it.
     pub(crate) fn tell(&mut self, event: Event) -> Result<()> {
         let kept = self.keep(&event);
         self.noted(kept)?;
         self.lab.stream.tell(self.id(), Happening::Run(event))
     }
 
-    /// Keeps what there is to say of the served models under a target, now that it was measured.
+    /// Stores and reports a notice for each served model below a target, after the measurement.
     pub(crate) fn tell_served(&mut self, models: &[ServedModel]) -> Result<()> {
         models.iter().try_for_each(|model| self.tell(Event::Notice { notice: model.notice() }))
     }
 
-    /// Notes whether the store failed.
+    /// Remembers whether the store failed, and passes on the result.
     fn noted<T>(&mut self, stored: Result<T>) -> Result<T> {
         self.lost |= stored.is_err();
         stored
     }
 
-    /// Keeps an event in the record, and in the store.
+    /// Applies an event to the record and writes it to the store.
     fn keep(&mut self, event: &Event) -> Result<()> {
         self.record.apply(event);
         let (store, header) = (self.lab.store, &self.record.header);
@@ -142,8 +143,8 @@ impl<'a> Journal<'a> {
         }
     }
 
-    /// Ends the run, by an error if there was one, and reads what is stored of it. The target is closed before: a test file
-    /// goes before anything else can fail.
+    /// Ends the run, with its error if any, and reads it back from the store. The target is closed
+    /// before, so that the test file is removed before anything else can fail.
     pub(crate) fn close(mut self, error: Option<&Error>) -> Closed {
         let id = self.id().to_owned();
         let concluded = self.conclude(error);
@@ -171,8 +172,8 @@ impl<'a> Journal<'a> {
         self.tell(Event::RunDone { status, ended_at, error })
     }
 
-    /// The run as it is on the medium, which may have been overwritten unnoticed; one of which nothing was measured is not
-    /// kept.
+    /// Returns the run as it is stored, because stored data may have been overwritten. A run
+    /// without cells is deleted.
     fn stored(&self) -> Result<Option<RunRecord>> {
         if self.record.cells.is_empty() {
             self.discard()?;
@@ -181,10 +182,11 @@ impl<'a> Journal<'a> {
         self.lab.store.verify(&self.record).map(Some)
     }
 
-    /// Takes the run out of the store, because nothing was measured. The target is closed before; what it could not take
-    /// away stays noted.
+    /// Deletes the run from the store, because it has no results. The target is closed before.
+    /// Files that could not be removed stay listed.
     pub(crate) fn discard(&self) -> Result<()> {
-        // In a folder that this user may not search, no file was made, although none can be looked for.
+        // If the user may not search the folder, no file was created there, although this cannot be
+        // checked.
         let was_never_made = |made: &MadeFile| made.made.is_none() && made.path.symlink_metadata().is_err();
         if let Some(made) = &self.made
             && (was_never_made(made) || is_gone(self.id(), made))
@@ -197,18 +199,17 @@ impl<'a> Journal<'a> {
 
 /// A run that was closed.
 pub(crate) struct Closed {
-    /// Its id.
     pub(crate) id: String,
-    /// The run as it is stored; of one that the store did not take as it is in memory; `None` if nothing was measured.
+    /// The run as stored, or as in memory if the store failed. `None` if there are no cells.
     pub(crate) record: Option<RunRecord>,
-    /// Whether the store did not take it.
+    /// Whether writing the run to the store failed.
     pub(crate) lost: bool,
-    /// Whether it was closed as it should be.
+    /// Whether closing succeeded.
     pub(crate) outcome: Result<()>,
 }
 
-/// What ended runs: where the store did not take one, they go into a file of their own, which is named. `outcome` is how the
-/// measuring ended.
+/// Merges the results of runs that have ended. Runs that the store did not take are written to a
+/// separate file, which is returned. `outcome` is the result of the measurement.
 pub(crate) fn rescued<T>(
     store: &dyn Store,
     closed: &mut [Closed],
@@ -270,7 +271,8 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     prop_compose! {
-        /// A header, and events in an order in which they might come: repetitions are of cells that have begun.
+        /// Returns a header with events in a possible order: repetitions belong to cells that have
+        /// begun.
         fn any_run()(
             record in any_record(),
             picks in vec((0u8..8, any::<usize>()), 0..24),
@@ -300,7 +302,7 @@ mod tests {
         }
     }
 
-    /// An event of a kind about one of these parts, if there is one.
+    /// Returns an event of this kind about one of the parts, if there is one.
     fn any_event(
         kind: u8,
         place: usize,
@@ -340,7 +342,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
-        /// What follows a run live, what replays its stream, and what reads the store see the same run.
+        /// The live record, the replayed stream and the stored record are identical.
         #[test]
         fn a_run_is_the_same_live_replayed_and_stored((header, events) in any_run()) {
             let directory = tempfile::tempdir().unwrap();

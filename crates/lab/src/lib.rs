@@ -1,4 +1,5 @@
-//! Everything that runs: from a request, which is plain data, to stored runs, on real and modelled targets alike.
+//! Executes requests, which are plain data, and stores the resulting runs, on real and modelled
+//! targets alike.
 //!
 //! ```text
 //! RunRequest ─► Prepared ─► Open ─► Done                what is to be done · a target and an id · a record, or why not
@@ -7,12 +8,13 @@
 //!               Foreseen    store ─► Stream ─► progress · JSON lines · whoever comes later
 //! ```
 //!
-//! The model: a run is prepared without touching its target, opened (its id and the name of its test file are in the store
-//! before the file exists), and measured. What happens is in the store before anybody hears of it, and goes to all
-//! listeners as numbered envelopes. Targets in turns ([`versus`]) are runs whose steps are taken one after the other; a
-//! study is many runs, of which the modelled ones are not stored. Somebody else may stop any of them by its [`RunHandle`].
+//! A run is prepared without touching its target, then opened (its id and the name of its test file
+//! are in the store before the file exists), and measured. Events are in the store before they are
+//! reported, and go to all listeners as numbered envelopes. Interleaved targets ([`versus`]) are
+//! runs whose steps alternate. A study consists of many runs, of which the modelled ones are not
+//! stored. Another thread can stop a run through its [`RunHandle`].
 //!
-//! Not here: flags, and words for people beyond those of errors.
+//! Not here: flags, and text for users other than error messages.
 
 mod clock;
 mod computer;

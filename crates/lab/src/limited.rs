@@ -1,7 +1,7 @@
-//! Work on file systems that may never answer.
+//! Work on file systems that may never respond.
 //!
-//! The model: a thread that waits for storage cannot be called back, so it is left behind when its time is over, with a
-//! flag that tells it so: what it learns later must not be acted on any more.
+//! A thread that waits for storage cannot be cancelled. After the time limit it is abandoned, and a
+//! flag tells it not to act on results that arrive later.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,18 +9,19 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-/// Whether somebody still waits for the work.
+/// Whether the caller has stopped waiting for the work.
 #[derive(Clone, Debug, Default)]
 pub struct GivenUp(Arc<AtomicBool>);
 
 impl GivenUp {
-    /// Nobody does.
+    /// Returns whether the work was abandoned.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::SeqCst)
     }
 }
 
-/// Does all works at the same time, and waits for all together as long as `limit`. `None` where there was no answer.
+/// Runs all tasks concurrently and waits for them for at most `limit` in total. Returns `None` for
+/// each task without a result.
 pub fn within<T: Send + 'static>(
     limit: Duration,
     works: Vec<impl FnOnce(&GivenUp) -> T + Send + 'static>,
@@ -31,9 +32,10 @@ pub fn within<T: Send + 'static>(
         .map(|work| {
             let (answer, answered) = mpsc::channel();
             let given_up = given_up.clone();
-            // Where no thread can be had, the answer's end goes with the work, and nobody waits for it.
+            // If no thread can be started, the sender is dropped with the task, and the receiver
+            // does not wait.
             let _ = Builder::new().spawn(move || {
-                // Too late is as good as never.
+                // A result that arrives too late is ignored.
                 let _ = answer.send(work(&given_up));
             });
             answered

@@ -1,4 +1,4 @@
-//! What a machine allows, and what kurabe itself costs on it: facts, without a judgement on them.
+//! What a machine allows and kurabe's overhead on it: facts without a judgement.
 
 use crate::made::open_noted;
 use kurabe_core::Result;
@@ -10,36 +10,37 @@ use kurabe_engine::{
 use kurabe_store::Store;
 use std::path::{Path, PathBuf};
 
-/// Queue depths at which the cost of the driver is measured.
+/// Queue depths at which the overhead of the driver is measured.
 const IODEPTHS: [u32; 4] = [1, 8, 32, 128];
 
-/// What was looked at.
+/// Facts about this machine.
 #[derive(Debug)]
 pub struct MachineFacts {
-    /// What io_uring gives here, or why there is none.
+    /// Features of io_uring, or why it is not available.
     pub ring: Result<RingFacts>,
-    /// The path that was asked about.
+    /// The path that was examined.
     pub path: PathBuf,
-    /// Whether I/O on the path is direct, and its alignment in bytes; or why the path cannot be used.
+    /// Whether I/O on the path is direct, and its alignment in bytes; or why the path cannot be
+    /// used.
     pub direct: Result<(bool, u32)>,
     /// Whether the page cache may be dropped.
     pub may_drop_page_cache: bool,
-    /// The clock.
+    /// Resolution and cost of the clock.
     pub clock: Instrument,
-    /// Queue depths, and ns per operation of the driver with everything recorded.
+    /// Queue depths, and the driver's overhead per operation in ns with full recording.
     pub driver_costs_ns: Vec<(u32, f64)>,
-    /// Block devices, and why each cannot be read, if so.
+    /// Block devices, each with the reason if it cannot be read.
     pub devices: Vec<(PathBuf, Option<std::io::Error>)>,
-    /// Helper programs, and the version of those that are installed.
+    /// Helper programs, with their version if installed.
     pub tools: Vec<(&'static str, Option<String>)>,
 }
 
 impl MachineFacts {
-    /// Looks at the machine, and at what it allows on a path. The file of the trial there is noted in the store, so that it is
-    /// removed after a kill.
+    /// Examines the machine, and what it allows on a path. The file of the trial there is listed in
+    /// the store, so that it is removed after a kill.
     ///
     /// # Errors
-    /// When the cost of the driver cannot be measured.
+    /// When the overhead of the driver cannot be measured.
     pub fn gather(path: &Path, store: Option<&dyn Store>) -> Result<Self> {
         Ok(Self {
             ring: probe_ring(),

@@ -1,7 +1,8 @@
-//! A target that is opened so that what is made on it can be taken away after a kill.
+//! Opens a target in such a way that files created on it can be removed after a kill.
 //!
-//! The model: its name, its folder and the word of its mark are in the store before it exists, and its number as soon as it
-//! does. In between it is an empty file, which is removed only while it is empty.
+//! The path, the folder and the mark of the file are in the store before the file exists, and its
+//! inode number immediately afterwards. In between the file is empty, and recovery removes it only
+//! while it is empty.
 
 use crate::clock::{mark_word, random_word};
 use kurabe_core::Result;
@@ -11,10 +12,10 @@ use kurabe_host::folder_facts;
 use std::fs::File;
 use std::path::Path;
 
-/// Opens a target for a run, and has noted what is made there.
+/// Opens a target for a run, and passes each file created there to `note`.
 ///
 /// # Errors
-/// Those of the target, and of who notes.
+/// When the target cannot be opened, or `note` fails.
 pub(crate) fn open_noted(
     target: &Path,
     run: &str,
@@ -30,7 +31,7 @@ pub(crate) fn open_noted(
     }
     let target = Target::open(target, options)?;
     if let (Some(file), Some(made)) = (expected, target.made()?) {
-        // Where the folder's number does not last, those of its files do not either.
+        // If the inode number of the folder is not stable, those of its files are not either.
         let has_inodes = file.folder.as_ref().is_none_or(|folder| folder.inode.is_some());
         let made = MadeFacts { inode: made.inode.filter(|_| has_inodes), ..made };
         note(MadeFile { made: Some(made), ..file })?;
@@ -38,7 +39,7 @@ pub(crate) fn open_noted(
     Ok(target)
 }
 
-/// What will be made, if the target is a directory.
+/// Returns the file that will be created, if the target is a directory.
 fn expected(target: &Path, name: &str, word: String) -> Option<MadeFile> {
     let directory = target.canonicalize().ok().filter(|path| path.is_dir())?;
     let folder = File::open(&directory).and_then(|folder| folder_facts(folder, &directory)).ok();

@@ -1,7 +1,8 @@
-//! The phases of a command that is recorded, as it reports them.
+//! Phases that a recorded command reports.
 //!
-//! The model: an abstract socket, so that no file is left and the command can replace none. Each report has a thread and a time
-//! limit, so one that is never finished holds up nothing. Reports of other users are not heard.
+//! Reports arrive at an abstract socket, so no file remains and the command cannot replace it. Each
+//! report has its own thread and time limit, so an unfinished report blocks nothing. Reports of
+//! other users are ignored.
 
 use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_host::random_bytes;
@@ -15,16 +16,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// The variable by which a command finds the socket: its abstract name.
+/// Environment variable with the abstract name of the socket.
 const MARKS: &str = "KURABE_MARKS";
-/// The longest name of a phase.
+/// Maximum length of a phase's name.
 const MARK_BYTES: u64 = 200;
-/// How long a report may take.
+/// Time limit of a report.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Reports at a time; more are refused.
+/// Maximum number of concurrent reports. Others are refused.
 const MOST_REPORTS: usize = 64;
 
-/// Hears the phases of a command.
+/// Receives the phases of a command.
 pub(crate) struct Marks {
     name: String,
     heard: Arc<Heard>,
@@ -39,7 +40,7 @@ struct Heard {
 }
 
 impl Marks {
-    /// Listens from now on.
+    /// Starts to listen.
     pub(crate) fn listen(log: &Arc<RequestLog>) -> Result<Self> {
         let name = format!("@kurabe-marks-{:016x}", u64::from_ne_bytes(random_bytes()?));
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address));
@@ -65,12 +66,12 @@ impl Marks {
         Ok(Self { name, heard, listening })
     }
 
-    /// What a command finds it by.
+    /// Returns the environment variable that the command needs.
     pub(crate) fn variable(&self) -> (&'static str, &str) {
         (MARKS, &self.name)
     }
 
-    /// What was heard.
+    /// Stops listening and returns the phases, each with its time.
     pub(crate) fn end(self) -> Vec<(String, u64)> {
         self.heard.is_ending.store(true, Ordering::Release);
         if connect(&self.name).is_ok() {
@@ -81,7 +82,7 @@ impl Marks {
 }
 
 impl Heard {
-    /// Hears one report in a thread; a machine without threads hears none.
+    /// Receives one report in a new thread. If no thread can be started, the report is ignored.
     fn hear(self: &Arc<Self>, stream: UnixStream) {
         let own = rustix::process::geteuid();
         let is_heard = socket_peercred(&stream).is_ok_and(|peer| peer.uid == own || peer.uid.is_root());
@@ -108,7 +109,7 @@ impl Heard {
     }
 }
 
-/// The address of an abstract name, which is written with an `@` before it, as elsewhere.
+/// Converts an abstract name with the customary leading `@` to an address.
 fn address(name: &str) -> std::io::Result<SocketAddr> {
     SocketAddr::from_abstract_name(name.strip_prefix('@').ok_or(std::io::ErrorKind::InvalidInput)?)
 }
@@ -117,10 +118,11 @@ fn connect(name: &str) -> std::io::Result<UnixStream> {
     UnixStream::connect_addr(&address(name)?)
 }
 
-/// Tells whoever records this command that a phase begins; nothing happens where nobody does.
+/// Reports the start of a phase to the process that records this command. Does nothing if there is
+/// none.
 ///
 /// # Errors
-/// When whoever records cannot be told.
+/// When the recording process cannot be reached.
 pub fn mark(name: &str) -> Result<()> {
     let Some(socket) = std::env::var_os(MARKS) else { return Ok(()) };
     let cannot = text!("cannot tell the phase {name}", "フェーズ {name} を知らせられません");
@@ -128,7 +130,7 @@ pub fn mark(name: &str) -> Result<()> {
     let marked = connect(socket).and_then(|mut stream| {
         stream.write_all(name.as_bytes())?;
         stream.shutdown(std::net::Shutdown::Write)?;
-        // It is noted when the other side closes.
+        // The other side closes the connection after recording the phase.
         stream.read(&mut [0]).map(|_| ())
     });
     marked.map_err(|error| Error::os(cannot, &error))

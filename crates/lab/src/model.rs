@@ -1,4 +1,4 @@
-//! `model:NAME` as a target.
+//! Models as targets: `model:NAME`.
 
 use crate::request::RunRequest;
 use kurabe_core::mention::{
@@ -10,20 +10,20 @@ use kurabe_core::{ErrorKind, Result, shown, text};
 use kurabe_sim::{DeviceSpec, ModelTarget, device_named, load_device};
 use std::path::Path;
 
-/// The model that a target names, if it is one.
+/// Returns the name of the model if the target is one.
 pub fn model_name(target: &Path) -> Option<&str> {
     target.to_str()?.strip_prefix("model:")
 }
 
-/// A model with changed parameters and without some of its layers.
+/// Loads a model, changes parameters and removes layers.
 ///
 /// # Errors
-/// When there is none of this name, or it has no such parameter or layer.
+/// When the model, a parameter or a layer does not exist.
 pub fn load_model(name: &str, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     change_model(load_device(name)?, sets, without)
 }
 
-/// Returns the description of such a model that the record of a run on it has.
+/// Returns the description of a model that a run on it would record.
 ///
 /// # Errors
 /// As [`load_model`].
@@ -32,7 +32,7 @@ pub fn model_record(name: &str, sets: &[(String, String)], without: &[String]) -
     Ok(kurabe_core::model::Model::record(&ModelTarget::new(&spec, 0)?))
 }
 
-/// The same of a device that is loaded.
+/// Changes parameters of a loaded device and removes layers.
 pub(crate) fn change_model(
     mut spec: DeviceSpec,
     sets: &[(String, String)],
@@ -45,8 +45,9 @@ pub(crate) fn change_model(
     Ok(spec)
 }
 
-/// What was changed of a model that a run was computed on, as [`load_model`] takes it. None if it is not one of kurabe's own, or
-/// layers were left out: a file of somebody's own may have changed since.
+/// Returns the parameter changes of the model that a run used, in the form that [`load_model`]
+/// takes. Returns `None` if the model does not come with kurabe, because a user's file may have
+/// changed since, or if layers were left out.
 pub(crate) fn own_changes(model: &ModelRecord) -> Option<Vec<(String, String)>> {
     let spec = device_named(&model.name).ok()?;
     let is_whole = spec.all_layers().iter().all(|own| model.layer(&own.name).is_some());
@@ -55,7 +56,8 @@ pub(crate) fn own_changes(model: &ModelRecord) -> Option<Vec<(String, String)>> 
     is_whole.then(|| model.changes().iter().filter_map(split).collect())
 }
 
-/// Refuses a device's or a profile's file as a target: who names one wants what it describes, and not the file measured.
+/// Refuses a device file or a profile file as a target, because the user probably wants what it
+/// describes rather than measure the file.
 pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
     let is_toml = target.extension().is_some_and(|extension| extension == "toml") && target.is_file();
     let Some(name) = target.to_str().filter(|_| is_toml) else { return Ok(()) };
@@ -85,7 +87,8 @@ pub(crate) fn refuse_own_file(target: &Path) -> Result<()> {
     Err(ErrorKind::Usage.error(what).remedy(remedy))
 }
 
-/// Refuses to leave out the test file of a real target: what it held would be read.
+/// Refuses to omit the test file of a real target, because the run would read whatever the storage
+/// held before.
 pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
     if !request.no_fill || model_name(&request.target).is_some() {
         return Ok(());
@@ -101,7 +104,8 @@ pub(crate) fn refuse_no_fill(request: &RunRequest) -> Result<()> {
         )))
 }
 
-/// Refuses what would change nothing: a model has neither a kernel nor a page cache, and no data to lose.
+/// Refuses options that have no effect on a model, which has no kernel, no page cache and no data
+/// to lose.
 pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> {
     let idle = request.overrides.given().find(|option| option.idle_on_models);
     let of_real_targets = [

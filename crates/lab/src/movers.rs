@@ -1,6 +1,7 @@
-//! The three figures by which a model is known, and which of its parameters move them most.
+//! The three characteristic figures of a model, and the parameters with the largest effect on them.
 //!
-//! The model: each parameter that is a number is doubled by itself, or halved where it can be no more, and the figures are computed again.
+//! Each numeric parameter is doubled separately, or halved if the doubled value is out of range,
+//! and the figures are computed again.
 
 use crate::model::{load_model, own_changes};
 use crate::what_if::what_if;
@@ -16,44 +17,45 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::Builder;
 
-/// Virtual time of a figure: enough for some operations of the slowest models.
+/// Virtual time per figure, enough for some operations of the slowest models.
 const TIME_NS: u64 = 200_000_000;
-/// Test file: what the quick profile has.
+/// Size of the test file, as in the quick profile.
 const SIZE_BYTES: u64 = 256 * MIB;
-/// Of the fastest models, some thousand operations are enough.
+/// Limit for random I/O. A few thousand operations are enough for the fastest models.
 const MOST_RANDOM_BYTES: u64 = 16 * MIB;
-/// Threads that compute: so many that they end at about the same time.
+/// Number of threads, chosen so that they finish at about the same time.
 const THREADS: usize = 7;
-/// More of them are no first look.
+/// Maximum number of parameters returned.
 const MOST_MOVERS: usize = 5;
-/// What moves no figure by so much does not matter at first.
+/// Minimum relative change of a figure.
 const LEAST_MOVED: f64 = 0.02;
 
-/// Rates of a model in bytes per second: read in order, read at random one at a time, written at random with 32 in flight.
+/// Rates of a model in bytes per second: sequential read, random read at queue depth 1, random
+/// write at queue depth 32.
 pub type CardFigures = [Option<f64>; 3];
 
-/// A parameter that moves a figure.
+/// A parameter with an effect on a figure.
 #[derive(Clone, Debug)]
 pub struct Mover {
     /// `LAYER.PARAMETER`
     pub name: String,
-    /// Its value as it is, with its unit.
+    /// Current value with its unit.
     pub value: String,
-    /// Whether it was doubled, and not halved.
+    /// Whether the value was doubled rather than halved.
     pub is_doubled: bool,
-    /// The place of the figure among the three.
+    /// Index of the figure among the three.
     pub figure: usize,
-    /// How many times as high it is then.
+    /// Ratio of the changed figure to the original one.
     pub ratio: f64,
 }
 
-/// What comes of each, in their order, by several threads.
+/// Applies `work` to all items on several threads and returns the results in order.
 ///
 /// # Errors
 /// When a thread cannot be started.
 ///
 /// # Panics
-/// When one of them does.
+/// When `work` panics.
 pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Result<Vec<R>> {
     let work = &|part: &[T]| part.iter().map(&work).collect::<Vec<R>>();
     std::thread::scope(|scope| {
@@ -65,7 +67,8 @@ pub fn in_parallel<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync)
     })
 }
 
-/// The figures of a model with parameters set; nothing if it cannot be computed so.
+/// Computes the figures of a model with changed parameters. Returns `None` if the model cannot be
+/// computed.
 pub fn card_figures(model: &str, sets: &[(String, String)]) -> Option<CardFigures> {
     let step = |pattern, block_bytes, iodepth, direction, most_bytes| {
         let end = End { time_ns: Some(TIME_NS), bytes: Some(most_bytes), ..End::default() };
@@ -83,10 +86,10 @@ pub fn card_figures(model: &str, sets: &[(String, String)]) -> Option<CardFigure
     Some([rate(0), rate(1), rate(2)])
 }
 
-/// The parameters of a model that move its figures most, the strongest first.
+/// Returns the parameters with the largest effect on a model's figures, largest first.
 ///
 /// # Errors
-/// When there is no such model, or it has no such parameters as are set.
+/// When the model or a parameter does not exist, or a thread cannot be started.
 pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
     let spec = load_model(model, sets, &[])?;
     let before = card_figures(model, sets).unwrap_or_default();
@@ -106,7 +109,8 @@ pub fn movers(model: &str, sets: &[(String, String)]) -> Result<Vec<Mover>> {
     Ok(movers)
 }
 
-/// The same of the model that a run was computed on, with its changes; none if that is no model of kurabe's own.
+/// Returns [`movers`] for the model of a run, with its changes. Returns none if the model does not
+/// come with kurabe.
 ///
 /// # Errors
 /// When a thread cannot be started.
@@ -163,7 +167,7 @@ mod tests {
             [&[][..], &set].map(|sets| card_figures("rascsi", sets).unwrap()[cluster.figure]);
         assert!(cluster.is_doubled && cluster.value == "64 KiB", "{cluster:?}");
         assert_eq!(Some(cluster.ratio), Some(after.unwrap() / before.unwrap()));
-        // A change of the model is a part of it.
+        // Changed parameters are part of the model.
         let changed = super::movers("rascsi", &set).unwrap();
         assert!(
             changed.iter().all(|mover| mover.name != cluster.name || mover.value == "128 KiB"),

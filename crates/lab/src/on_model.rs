@@ -1,9 +1,11 @@
-//! A command in a folder that is on a modelled device, in real time; and what is left there when the power is cut under it.
+//! Runs a command in a folder on a modelled device in real time, and checks which data remains
+//! after a power cut.
 //!
-//! The model: a crash test is the same command again and again, each time on a fresh device whose power goes after so many writes
-//! of the command, by the seed somewhere among all that it makes. Then the file system is mounted again, as after any power cut,
-//! and a command of the user's says whether what it had been promised is still there. A seed gives the same place and the same
-//! losses again.
+//! A crash test repeats the command, each time on a fresh device that loses power after a number of
+//! the command's writes. The seed selects that number among all writes of the command. Then the
+//! file system is mounted again, as after any power cut, and a check command of the user determines
+//! whether the data that the command had confirmed is still there. The same seed gives the same
+//! position and the same losses.
 
 use crate::handle::RunHandle;
 use crate::passing_folder::PassingFolder;
@@ -19,47 +21,48 @@ use kurabe_sim::DeviceSpec;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A folder that outlives the power: what the command was promised is noted there.
+/// Environment variable that names a folder which survives the power cut. The command records there
+/// what it has confirmed as durable.
 const OUTSIDE: &str = "KURABE_OUTSIDE";
 
-/// What is to be run where.
+/// A command and the device to run it on.
 #[derive(Clone, Debug)]
 pub struct OnRequest {
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// What it finds in its folder.
+    /// Files and folders copied into the command's folder.
     pub with: Vec<PathBuf>,
-    /// The device, as it is below a real computer.
+    /// The device, without the computer layer.
     pub spec: DeviceSpec,
-    /// The file system on it.
+    /// File system on the device.
     pub file_system: FileSystemKind,
-    /// Size of that.
+    /// Size of the file system.
     pub size_bytes: u64,
-    /// Seed of what is random in the model.
+    /// Seed of random events in the model.
     pub seed: u64,
-    /// What is wrong with the device from the beginning of the command.
+    /// Faults of the device from the start of the command.
     pub faults: Vec<DeviceFault>,
 }
 
-/// A command that ran on a model.
+/// Result of a command on a model.
 #[derive(Debug)]
 pub struct OnDone {
-    /// How it ended.
+    /// How the command ended.
     pub ended: ForegroundEnd,
-    /// Its bill, on that model, pauses included.
+    /// The bill on this model, including pauses.
     pub bill: Bill,
-    /// What the device did.
+    /// Figures of the device.
     pub figures: ServedFigures,
-    /// Processes that the command left behind, and that were killed.
+    /// Processes that the command left running, and that were killed.
     pub left: Vec<Text>,
-    /// Users of the device that are none of the command's: it was taken from under them.
+    /// Other users of the device, which was removed while they used it.
     pub held_by: Vec<Text>,
 }
 
 /// Runs a command on a model.
 ///
 /// # Errors
-/// When the device cannot be made, or the command not be started.
+/// When the device cannot be created, or the command cannot be started.
 pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
     let log = Arc::new(RequestLog::default());
     let folder = request.folder(request.seed, None, Some(&log))?;
@@ -95,7 +98,7 @@ impl OnRequest {
             size_bytes: self.size_bytes,
             is_made_in_a_hurry: true,
             with: self.with.clone(),
-            // A power cut asks what is there, not when.
+            // For a power cut, only the data matters, not the timing.
             is_in_time: power.is_none(),
             power,
             log: log.map(Arc::clone),
@@ -105,36 +108,37 @@ impl OnRequest {
     }
 }
 
-/// When the power is cut.
+/// Point at which power is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutPlace {
-    /// By the seed, anywhere among the writes of the command.
+    /// Anywhere among the writes of the command, as the seed selects.
     Anywhere,
-    /// After so many of them.
+    /// After this number of writes.
     After(u64),
 }
 
-/// What is to be tried.
+/// A crash test.
 #[derive(Clone, Debug)]
 pub struct CrashRequest {
     /// The command and its device.
     pub on: OnRequest,
-    /// When the power is cut.
+    /// Point at which power is cut.
     pub place: CutPlace,
-    /// The first seed, and how many from it on.
+    /// The first seed, and the number of consecutive seeds.
     pub seeds: (u64, u64),
-    /// A line of the shell that fails if something is lost; if there is none, the file system must be mounted again.
+    /// Shell command that fails if data is lost. Without it, the file system only has to mount
+    /// again.
     pub check: Option<String>,
-    /// Whether a write that the cut meets may be there in part.
+    /// Whether a write may be torn by the power cut.
     pub torn: bool,
 }
 
-/// What a cut left.
+/// State of the data after a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum CutOutcome {
-    /// The check found nothing missing.
+    /// The check succeeded.
     Kept,
     /// The check failed.
     Lost,
@@ -142,24 +146,24 @@ pub enum CutOutcome {
     Unmountable,
 }
 
-/// One cut.
+/// Result of one power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutTrial {
-    /// Its seed.
+    /// Seed of this trial.
     pub seed: u64,
-    /// The write of the command after which the power went.
+    /// Number of the command's write after which power was cut.
     pub after_writes: u64,
-    /// Sectors that the cut took.
+    /// Sectors that were lost.
     pub sectors_lost: u64,
-    /// What was left.
+    /// State of the data.
     pub outcome: CutOutcome,
 }
 
-/// Cuts the power under a command, once for each seed; `tells` hears of each.
+/// Cuts power while the command runs, once for each seed, and passes each result to `tells`.
 ///
 /// # Errors
-/// When the command fails without a cut, or a device cannot be made.
+/// When the command fails without a power cut, or a device cannot be created.
 pub fn crash_test(
     request: &CrashRequest,
     handle: &RunHandle,
@@ -184,7 +188,7 @@ pub fn crash_test(
         .collect()
 }
 
-/// Writes of the command, left alone.
+/// Returns the number of writes of the command without a power cut.
 fn writes_of(request: &CrashRequest, handle: &RunHandle) -> Result<u64> {
     let folder = request.on.folder(request.seeds.0, None, None)?;
     let outside = outside(&folder)?;
@@ -202,7 +206,7 @@ fn cut_once(request: &CrashRequest, seed: u64, after_writes: u64, handle: &RunHa
     let outside = outside(&folder)?;
     let environment = [(OUTSIDE, outside.0.clone())];
     folder.cut_power_after(after_writes)?;
-    // How it ends is of no matter: its disk was taken from under it.
+    // The exit status does not matter, because the command lost its disk.
     folder.run(&request.on.command, &environment, handle)?;
     if handle.is_stopped() {
         return Err(kurabe_program::interrupted());

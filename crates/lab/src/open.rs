@@ -1,4 +1,4 @@
-//! A run whose target is open, and what it came to.
+//! A run with an open target, and its result.
 
 use crate::foreseen::Extent;
 use crate::image::ImageReport;
@@ -25,7 +25,7 @@ use kurabe_sim::ModelTarget;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A run that has an id and an open target.
+/// A run with an id and an open target.
 pub struct Open<'a> {
     pub(crate) journal: Journal<'a>,
     pub(crate) plan: Traced,
@@ -33,59 +33,59 @@ pub struct Open<'a> {
     pub(crate) settings: Settings,
     /// Whether a model gets a test file.
     pub(crate) fills: bool,
-    /// The devices whose operations the kernel traces, if that is wanted.
+    /// Devices whose operations the kernel traces, if requested.
     pub(crate) traced_devices: Option<Vec<(u32, u32)>>,
-    /// Looks at the cells and tells which steps should be measured as well.
+    /// Callback that examines the cells and returns further steps to measure.
     pub(crate) follow_up: Option<FollowUp<'a>>,
-    /// What is written, if that is verified.
+    /// Log of the writes, if they are verified.
     pub(crate) ledger: Option<Arc<Ledger>>,
     pub(crate) reads_back: bool,
-    /// Of a sweep of a model: what other ranks computed of its steps.
+    /// For a sweep of a model, the steps that other ranks have computed.
     pub(crate) swept: Option<SweptSteps>,
-    /// Other processes that do the same run at the same time.
+    /// Other processes that take part in the same run.
     pub(crate) party: Option<&'a Party<'a>>,
 }
 
-/// A target that is open.
+/// An open target.
 pub(crate) enum OpenTarget {
     Real(Target),
-    /// A modelled stack, and its name.
+    /// A model, with its name.
     Model(String, Box<ModelTarget>),
 }
 
 /// A run that has ended.
 #[derive(Debug)]
 pub struct Done {
-    /// Its id.
+    /// Id of the run.
     pub id: String,
-    /// The run as it is stored; `None` if nothing was measured, and so nothing is kept.
+    /// The run as stored. `None` if no cell was measured, in which case nothing is stored.
     pub record: Option<RunRecord>,
-    /// Where it is instead, if the store did not take it.
+    /// File with the run, if the store could not be written.
     pub rescued: Option<PathBuf>,
-    /// What was written, of a run that is verified.
+    /// List of the writes, if they are verified.
     pub writes: Option<WriteList>,
-    /// What of it is there, if it was read back.
+    /// Result of reading the writes back, if requested.
     pub read_back: Option<ImageReport>,
-    /// Whether it came to its end; the cells of the record hold in any case.
+    /// Whether the run completed. The cells of the record are valid in any case.
     pub outcome: Result<()>,
 }
 
 impl Open<'_> {
-    /// All that is known before the first cell.
+    /// Returns everything known before the first cell.
     pub fn header(&self) -> &RunHeader {
         &self.journal.record.header
     }
 
-    /// Measures to the end, or until it is stopped.
+    /// Measures to the end, or until the run is stopped.
     pub fn measure(self) -> Done {
         self.measure_hearing(None)
     }
 
-    /// The same, with a line for each operation in a new file, which stays if anything of the run does; only of a run that
-    /// [`crate::Prepared::check_lists_operations`] takes.
+    /// Like [`Self::measure`], but writes a line for each operation to a new file. The file is kept
+    /// only if the run is. The run must have passed [`crate::Prepared::check_lists_operations`].
     ///
     /// # Errors
-    /// When there is such a file, or it cannot be made.
+    /// When the file already exists, or cannot be created.
     pub fn measure_listing(self, output: Output) -> Result<Done> {
         let causes = self.header().model.as_ref().map(ModelRecord::cause_names).unwrap_or_default();
         let mut file = Growing::create(output)?;
@@ -98,7 +98,7 @@ impl Open<'_> {
         Ok(done)
     }
 
-    /// Measures. `operations` hears of every operation.
+    /// Measures. `operations` receives every operation.
     fn measure_hearing(self, operations: Option<OperationList<'_>>) -> Done {
         let started = self.started();
         let Self {
@@ -170,7 +170,7 @@ impl Open<'_> {
         done
     }
 
-    /// The first events.
+    /// Returns the first events of the run.
     pub(crate) fn started(&self) -> Result<Vec<Event>> {
         let profile = &self.plan.profile;
         let target = self.ground.record(profile);
@@ -193,7 +193,7 @@ impl Open<'_> {
 }
 
 impl OpenTarget {
-    /// The files or the device, if it is no model.
+    /// Returns the files or the device, unless the target is a model.
     pub(crate) fn real(&self) -> Option<&Target> {
         match self {
             Self::Real(target) => Some(target),
@@ -201,12 +201,12 @@ impl OpenTarget {
         }
     }
 
-    /// The served models that it stands on.
+    /// Returns the served models below the target.
     pub(crate) fn served(&self) -> Vec<ServedModel> {
         self.real().map_or_else(Vec::new, |target| served_under(target.path()))
     }
 
-    /// Takes away what was made on it; what could not be.
+    /// Removes files that were created on the target. Returns those that could not be removed.
     pub(crate) fn close(self) -> Vec<Remains> {
         match self {
             Self::Real(target) => target.close(),
@@ -214,7 +214,7 @@ impl OpenTarget {
         }
     }
 
-    /// What the record keeps of it.
+    /// Returns the description of the target for the record.
     pub(crate) fn record(&self, profile: &Profile) -> TargetRecord {
         match self {
             Self::Real(target) => target.facts().clone(),
@@ -222,7 +222,7 @@ impl OpenTarget {
         }
     }
 
-    /// As a target that waits for its turns.
+    /// Returns the target as a participant of an interleaved measurement.
     pub(crate) fn in_turns<'s>(
         &'s mut self,
         plan: &'s Traced,
@@ -246,7 +246,7 @@ impl OpenTarget {
 }
 
 impl Journal<'_> {
-    /// Closes the run, whose target is closed.
+    /// Closes the run, after its target was closed.
     pub(crate) fn end(self, outcome: Result<()>) -> Done {
         let store = self.lab.store;
         let mut closed = self.close(outcome.as_ref().err());

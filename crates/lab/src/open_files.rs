@@ -1,8 +1,9 @@
-//! The files that a command has open while it runs: many a log is gone when it ends, and nobody could say then whose the writes
-//! were.
+//! Tracks the files that a command has open while it runs. Many files, such as logs, are removed
+//! before it ends, and their writes could not be attributed afterwards.
 //!
-//! The model: whenever the device was flushed since the last look, the descriptors of the command and of what it started are
-//! looked at, and where their files lie. Nothing is read or written for that: the kernel knows it of files that are open.
+//! After each flush of the device, the open descriptors of the command and its descendants are
+//! listed with the extents of their files. This causes no I/O, because the kernel knows the extents
+//! of open files.
 
 use kurabe_host::file_extents;
 use kurabe_serve::{RequestLog, apart};
@@ -15,28 +16,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A look takes some 50 µs for each process.
+/// Interval between scans. A scan takes about 50 µs per process.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
-/// What the kernel adds to the name of a file that is gone.
+/// Suffix that the kernel appends to the name of a removed file.
 const GONE: &str = " (deleted)";
 
-/// Places of files, by name.
+/// Extents of files, by name.
 pub(crate) type FilePlaces = BTreeMap<PathBuf, Vec<Range<u64>>>;
 
-/// Looks until it is ended.
+/// Scans open files in a thread until it is ended.
 pub(crate) struct OpenFiles {
     is_ending: Arc<AtomicBool>,
     looking: JoinHandle<FilePlaces>,
 }
 
 impl OpenFiles {
-    /// Of the processes below this one, on the file system at a folder.
+    /// Starts to scan the descendants of this process for open files on the file system at a
+    /// folder.
     pub(crate) fn look(point: &Path, log: &Arc<RequestLog>) -> std::io::Result<Self> {
         let is_ending = Arc::<AtomicBool>::default();
         let (ending, log, point) = (Arc::clone(&is_ending), Arc::clone(log), point.to_owned());
         let look = move || {
             let (mut places, mut flushes) = (FilePlaces::new(), 0);
-            // Without this nothing but names is lost.
+            // If this fails, only the names of files are lost.
             let _ = apart(|| {
                 while !ending.load(Ordering::Relaxed) {
                     if log.flushes() != flushes {
@@ -52,17 +54,18 @@ impl OpenFiles {
         Ok(Self { looking: std::thread::Builder::new().spawn(look)?, is_ending })
     }
 
-    /// What was found.
+    /// Stops scanning and returns the files that were found.
     pub(crate) fn end(self) -> FilePlaces {
         self.is_ending.store(true, Ordering::Relaxed);
         self.looking.join().unwrap_or_default()
     }
 }
 
-/// Adds the files of the processes that a process started, and of itself if it is not the first.
+/// Adds the open files of a process's descendants, and of the process itself unless it is the
+/// first.
 fn add_files_of(process: u32, is_first: bool, point: &Path, places: &mut FilePlaces) {
     let folder = PathBuf::from(format!("/proc/{process}"));
-    // Processes end while they are looked at.
+    // A process may exit during the scan.
     let entries = |name: &str| std::fs::read_dir(folder.join(name)).into_iter().flatten().flatten();
     if !is_first {
         entries("fd").for_each(|entry| add_file(&entry.path(), point, places));
@@ -85,7 +88,7 @@ fn add_file(descriptor: &Path, point: &Path, places: &mut FilePlaces) {
     let words = name.to_string_lossy();
     let own = places.entry(PathBuf::from(words.strip_suffix(GONE).unwrap_or(&words))).or_default();
     for extent in extents {
-        // A file that grows has the same extent, longer.
+        // A growing file has the same extent with a larger end.
         match own.iter_mut().find(|before| before.start == extent.start) {
             Some(before) => before.end = before.end.max(extent.end),
             None => own.push(extent),

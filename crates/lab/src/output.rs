@@ -1,10 +1,12 @@
-//! Outputs that a user names: never over existing data unasked, and complete or not at all.
+//! Output files that a user names. They never replace existing data without consent, and are
+//! written completely or not at all.
 //!
-//! The model: an output is *claimed* before any work is done, and written at the end. Claiming refuses everything that must not
-//! be written (devices, directories, existing files without `--force`, two outputs that are the same file) and opens the folder.
-//! From then on the folder's descriptor is used and its path never again. The bytes go into a temporary file in that folder,
-//! which takes the name when it is complete, and only if the name is still free or still belongs to a regular file. A pipe has no
-//! name to take and is written directly.
+//! An output is *claimed* before any work is done, and written at the end. Claiming refuses
+//! everything that must not be written (devices, directories, existing files without `--force`, two
+//! outputs that are the same file) and opens the folder. From then on the folder's descriptor is
+//! used and its path never again. The bytes go into a temporary file in that folder, which takes
+//! the name when it is complete, and only if the name is still free or still belongs to a regular
+//! file. A pipe has no name to take and is written directly.
 
 use kurabe_core::output_path::OutputPath;
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::FORCE, shown, text};
@@ -20,7 +22,7 @@ const NULL_DEVICE: (u32, u32) = (1, 3);
 /// Permissions of a new file, less the user's umask.
 const NEW_FILE_MODE: Mode = Mode::from_raw_mode(0o666);
 
-/// What identifies an output, so that no two are the same.
+/// Identity of an output, to detect outputs that share a file.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
     Stdout,
@@ -28,17 +30,17 @@ enum Identity {
     Name { device: u64, folder_inode: u64, name: OsString },
 }
 
-/// The outputs of one command.
+/// Outputs of one command.
 #[derive(Debug)]
 pub struct Outputs {
     force: bool,
     taken: Vec<Identity>,
-    /// Files that the command uses otherwise, such as the store.
+    /// Other files that the command uses, such as the store.
     used: Vec<(Identity, PathBuf)>,
 }
 
 impl Outputs {
-    /// No outputs yet. `force`: existing regular files may be replaced.
+    /// Creates an empty set. With `force`, existing regular files may be replaced.
     pub fn new(force: bool) -> Self {
         Self { force, taken: Vec::new(), used: Vec::new() }
     }
@@ -61,7 +63,7 @@ impl Outputs {
         self
     }
 
-    /// Whether one of the outputs is standard output.
+    /// Returns whether one of the outputs is standard output.
     pub fn has_stdout(&self) -> bool {
         self.taken.contains(&Identity::Stdout)
     }
@@ -69,7 +71,7 @@ impl Outputs {
     /// Claims an output that is written at the end.
     ///
     /// # Errors
-    /// When it must not or cannot be written; nothing has changed then.
+    /// When it must not or cannot be written. Nothing is changed in this case.
     pub fn claim(&mut self, path: &OutputPath) -> Result<Output> {
         let (place, identity) = match path {
             OutputPath::Stdout => (OutputPlace::Stdout, Some(Identity::Stdout)),
@@ -83,7 +85,7 @@ impl Outputs {
         Ok(Output { shown: path.to_string(), place })
     }
 
-    /// Claims an output that may not be asked for.
+    /// Claims an output if one is given.
     ///
     /// # Errors
     /// As [`Self::claim`].
@@ -105,7 +107,7 @@ impl Outputs {
             .remedy(text!("name a different file for each", "出力ごとに別のファイルを指定してください")))
     }
 
-    /// Looks at the file that has the name, through links.
+    /// Claims the file at a path, following symbolic links.
     fn claim_path(&self, path: &Path) -> Result<(OutputPlace, Option<Identity>)> {
         let shown = shown::path(path);
         match rustix::fs::stat(path) {
@@ -141,7 +143,7 @@ impl Outputs {
             FileType::Fifo => Ok((OutputPlace::Stream(path.to_owned()), Some(inode_of(&facts)))),
             FileType::RegularFile if !self.force => Err(exists(shown)),
             FileType::RegularFile => {
-                // The file is replaced, and not the link to it.
+                // Replaces the file, not the symbolic link to it.
                 let real = path.canonicalize().map_err(|error| cannot_write(shown, error))?;
                 let (folder, name) = folder_and_name(&real, shown)?;
                 refuse_mount_point(&folder, &name, shown)?;
@@ -165,7 +167,7 @@ enum OutputPlace {
     Stderr,
     /// A pipe, or `/dev/null`.
     Stream(PathBuf),
-    /// A name in a folder; `replaced` is the file that has it and may be replaced.
+    /// A name in a folder. `replaced` is the existing file that may be replaced.
     File {
         folder: OwnedFd,
         name: OsString,
@@ -174,16 +176,16 @@ enum OutputPlace {
 }
 
 impl Output {
-    /// Whether it is standard output.
+    /// Returns whether this is standard output.
     pub fn is_stdout(&self) -> bool {
         matches!(self.place, OutputPlace::Stdout)
     }
 
-    /// Writes it.
+    /// Writes the output.
     ///
     /// # Errors
-    /// When it cannot be written, or another process has taken the name; nothing of it is left then, and a file that was to be
-    /// replaced is unchanged.
+    /// When it cannot be written, or another process has created a file with its name. No partial
+    /// file remains, and a file that was to be replaced is unchanged.
     pub fn write(self, bytes: &[u8]) -> Result<()> {
         let mut file = Growing::open(self, true)?;
         file.write(|out| out.write_all(bytes))?;
@@ -191,7 +193,8 @@ impl Output {
     }
 }
 
-/// An output that grows as the work goes on: a new file has its name from the start. It is removed unless it is kept.
+/// An output that is written during the work. A new file has its final name from the start. It is
+/// removed on drop unless [`Self::keep`] is called.
 pub struct Growing {
     shown: String,
     out: BufWriter<Box<dyn Write + Send>>,
@@ -207,7 +210,8 @@ impl Growing {
         Self::open(output, false)
     }
 
-    /// `is_hidden`: a new file, too, has another name until it is complete.
+    /// Opens the output. With `is_hidden`, a new file also has a temporary name until it is
+    /// complete.
     fn open(output: Output, is_hidden: bool) -> Result<Self> {
         let Output { shown, place } = output;
         let cannot = |error| cannot_write(&shown, error);
@@ -224,18 +228,18 @@ impl Growing {
         Ok(Self { shown, out: BufWriter::with_capacity(1 << 16, out), part })
     }
 
-    /// Writes what `lines` writes.
+    /// Passes a writer to `lines`.
     ///
     /// # Errors
-    /// When that cannot be written.
+    /// When writing fails.
     pub fn write(&mut self, lines: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         lines(&mut self.out).map_err(|error| cannot_write(&self.shown, error))
     }
 
-    /// Completes it and gives it its name.
+    /// Completes the file and gives it its final name.
     ///
     /// # Errors
-    /// When the rest of it cannot be written, or another process has taken the name.
+    /// When the rest of it cannot be written, or another process has created a file with its name.
     pub fn keep(mut self) -> Result<()> {
         self.out.flush().map_err(|error| cannot_write(&self.shown, error))?;
         let Some(part) = &mut self.part else { return Ok(()) };
@@ -246,12 +250,12 @@ impl Growing {
     }
 }
 
-/// A file on its way to its name.
+/// A file that does not have its final name yet.
 struct PartFile {
     folder: OwnedFd,
-    /// The name that it has.
+    /// Current name.
     part_name: OsString,
-    /// The name that it gets.
+    /// Final name.
     name: OsString,
     replaces: bool,
     identity: Identity,
@@ -273,7 +277,8 @@ impl PartFile {
         let identity = inode_of(&rustix::fs::fstat(&file)?);
         let part = Self { folder, part_name, name, replaces: replaced.is_some(), identity, is_kept: false };
         if let Some(facts) = replaced {
-            // Only root may give a file to another user; without that right the replacement belongs to this user.
+            // Only root may change the owner of a file. Without that right the replacement belongs
+            // to this user.
             let _ = std::os::unix::fs::fchown(&file, Some(facts.st_uid), Some(facts.st_gid));
             rustix::fs::fchmod(&file, Mode::from_raw_mode(facts.st_mode))?;
         }
@@ -292,7 +297,8 @@ impl PartFile {
         } else if part_name != name {
             use rustix::io::Errno;
             match rustix::fs::renameat_with(&*folder, &*part_name, &*folder, &*name, RenameFlags::NOREPLACE) {
-                // File systems that cannot do so (some of FUSE, NFS): the name is taken by an empty file first.
+                // File systems without this feature (some FUSE file systems, NFS): an empty file
+                // reserves the name first.
                 Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                     create_new(folder, name)?;
                     rustix::fs::renameat(&*folder, &*part_name, &*folder, &*name)?;
@@ -319,7 +325,7 @@ fn create_new(folder: &OwnedFd, name: &OsStr) -> io::Result<OwnedFd> {
     Ok(rustix::fs::openat(folder, name, flags, NEW_FILE_MODE)?)
 }
 
-/// The name of a new folder.
+/// Returns the path of a new folder.
 ///
 /// # Errors
 /// When it exists, or is a standard stream.
@@ -345,7 +351,7 @@ fn inode_of(facts: &Stat) -> Identity {
     Identity::Inode { device: facts.st_dev, inode: facts.st_ino }
 }
 
-/// The folder of a path, which must be writable, and the name in it.
+/// Opens the folder of a path, which must be writable, and returns it with the file name.
 fn folder_and_name(path: &Path, shown: &str) -> Result<(OwnedFd, OsString)> {
     let cannot = |error: rustix::io::Errno| cannot_write(shown, error.into());
     let Some(name) = path.file_name().filter(|_| !ends_in_separator(path)) else {
@@ -364,7 +370,7 @@ fn ends_in_separator(path: &Path) -> bool {
     path.as_os_str().as_encoded_bytes().ends_with(b"/")
 }
 
-/// A pipe, or `/dev/null`. What has the name now is looked at once more through the descriptor.
+/// Opens a pipe or `/dev/null`. The type is checked again through the descriptor.
 fn open_stream(path: &Path) -> io::Result<File> {
     let flags = OFlags::WRONLY | OFlags::NOCTTY | OFlags::CLOEXEC;
     let opened = rustix::fs::open(path, flags, Mode::empty())?;
@@ -375,7 +381,8 @@ fn open_stream(path: &Path) -> io::Result<File> {
     Ok(File::from(opened))
 }
 
-/// Another mount on a file cannot be replaced by a rename. Kernels before 5.8 do not say so here but at the end.
+/// Refuses a file that is a mount point, because a rename cannot replace it. Kernels before 5.8 do
+/// not report this here, only at the end.
 fn refuse_mount_point(folder: &OwnedFd, name: &OsStr, shown: &str) -> Result<()> {
     let facts = rustix::fs::statx(folder, name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BASIC_STATS);
     match facts {
@@ -392,7 +399,7 @@ fn is_mount_point(file: &str) -> Error {
     refused(file, &what).remedy(another_name())
 }
 
-/// What a file is that is no place for an output.
+/// Describes a file that cannot be an output.
 fn what_it_is(kind: FileType) -> Text {
     match kind {
         FileType::BlockDevice => text!("it is a block device", "ブロックデバイスです"),
@@ -418,7 +425,8 @@ fn exists(file: &str) -> Error {
     ))
 }
 
-/// The error of the operating system, with what helps with a file; the usual remedies are those of a target.
+/// Returns the error of the operating system with a remedy for output files; the default remedies
+/// are about targets.
 pub(crate) fn cannot_write(file: &str, error: io::Error) -> Error {
     if error.kind() == io::ErrorKind::AlreadyExists {
         return exists(file).because(error);

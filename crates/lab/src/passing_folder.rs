@@ -1,8 +1,8 @@
-//! A folder that is removed when it is no longer needed.
+//! A temporary folder.
 
 use std::path::PathBuf;
 
-/// Removes the folder and its contents when it is dropped.
+/// Removes the folder and its contents on drop.
 pub(crate) struct PassingFolder(pub(crate) PathBuf);
 
 impl Drop for PassingFolder {

@@ -1,4 +1,5 @@
-//! A run that is planned: the profile is made, a model is built, and a path is not touched yet.
+//! A planned run: its profile is complete and its model is built, but a path has not been touched
+//! yet.
 
 use crate::clock::{now, random_word};
 use crate::foreseen::{Extent, Foreseen};
@@ -29,14 +30,14 @@ use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
 use std::sync::Arc;
 
-/// A run that is planned and can be opened.
+/// A planned run, ready to be opened.
 pub struct Prepared {
     pub(crate) request: RunRequest,
     pub(crate) plan: Traced,
     target: Unopened,
-    /// Processes with a part of the test file, and who made it, if that is another one.
+    /// Number of processes that share the test file, and the file if another rank created it.
     pub(crate) parts: (u32, Option<OthersFile>),
-    /// What other ranks computed of a sweep of a model.
+    /// Steps of a sweep of a model that other ranks have computed.
     swept: SweptSteps,
 }
 
@@ -47,10 +48,11 @@ enum Unopened {
 }
 
 impl Prepared {
-    /// Plans what a request asks for.
+    /// Plans the run of a request.
     ///
     /// # Errors
-    /// When it names a profile, a trace, a model or a parameter that is not there, or asks for what would change nothing.
+    /// When it names a profile, a trace, a model or a parameter that does not exist, or an option
+    /// has no effect.
     pub fn new(request: RunRequest) -> Result<Self> {
         let request = past_caches(request)?;
         let plan = Traced::of(&request)?;
@@ -87,11 +89,12 @@ impl Prepared {
         self.is_modelled() && matches!(self.request.procedure, Procedure::Sweep(_))
     }
 
-    /// Computes the points of a sweep of a model together with other ranks, as long as they do not hang on each other's figures.
-    /// Whether this is rank 0, which goes on.
+    /// Computes the sweep points that do not depend on earlier results, shared among all ranks.
+    /// Returns whether this is rank 0, which continues with the run.
     ///
     /// # Errors
-    /// When messages cannot be sent or received; for other targets, on which points follow each other.
+    /// When messages cannot be sent or received. Also for real targets, where each point depends on
+    /// the previous ones.
     pub fn share_sweep(&mut self, communicator: &dyn Communicator, handle: &RunHandle) -> Result<bool> {
         let Unopened::Model(name, model) = &self.target else {
             return Err(ErrorKind::Unsupported.error(text!(
@@ -106,27 +109,27 @@ impl Prepared {
         Ok(of_rank_0)
     }
 
-    /// What is going to be done.
+    /// Returns the profile of the run.
     pub fn profile(&self) -> &Profile {
         &self.plan.profile
     }
 
-    /// Where it is going to be done.
+    /// Returns the target as given.
     pub fn target(&self) -> &Path {
         &self.request.target
     }
 
-    /// Whether it is computed.
+    /// Returns whether the target is a model.
     pub fn is_modelled(&self) -> bool {
         matches!(self.target, Unopened::Model(..))
     }
 
-    /// Whether a test file is written to a model before it is measured.
+    /// Returns whether a test file is written to a model before the measurement.
     fn fills_model(&self) -> bool {
         !self.request.no_fill && self.profile().writes_file_first()
     }
 
-    /// Whether it does the same as another run, in the same way.
+    /// Returns whether this run has the same profile, settings, target and model as `other`.
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
         let model = |run: &Self| match &run.target {
             Unopened::Model(_, model) => Some(model.record()),
@@ -138,7 +141,7 @@ impl Prepared {
             && model(self) == model(other)
     }
 
-    /// Checks that each of its operations can be told by itself.
+    /// Checks that every operation can be logged individually.
     ///
     /// # Errors
     /// When a step is neither a workload nor a replay.
@@ -146,7 +149,8 @@ impl Prepared {
         let profile = &self.plan.profile;
         let tasks = match &self.target {
             Unopened::Model(name, model) => plan_tasks(profile, &model_target(name, &**model, profile))?,
-            // How much of it there is, is not known before it is open; what is done does not hang on that.
+            // The size of the target is unknown before it is open, but the kinds of tasks do not
+            // depend on it.
             Unopened::Path => profile.tasks(profile.rules.size_bytes),
         };
         let other = tasks.iter().find(|task| !matches!(task.work, Work::Io(_) | Work::Replay(_)));
@@ -162,10 +166,10 @@ impl Prepared {
         )))
     }
 
-    /// What the run will write, and how long it will take.
+    /// Returns how much the run writes, and how long it takes.
     ///
     /// # Errors
-    /// When there is no such target.
+    /// When the target does not exist.
     pub fn foresee(&self) -> Result<Foreseen> {
         let given = &self.request.target;
         Ok(match &self.target {
@@ -184,28 +188,29 @@ impl Prepared {
         })
     }
 
-    /// Takes an id and opens the target. Where that fails, nothing is kept.
+    /// Creates the run in the store and opens the target. On failure, nothing is stored.
     ///
     /// # Errors
-    /// When the store cannot be written, or the target cannot be measured or must not be.
+    /// When the store cannot be written, or the target cannot or must not be measured.
     pub fn open<'a>(self, lab: &Lab<'a>) -> Result<Open<'a>> {
-        // A recording that was killed would go on in the kernel, and cost time in what is measured.
+        // The recording of a killed process continues in the kernel and would slow down the
+        // measurement.
         remove_orphaned_traces();
         let header = self.header(lab)?;
         self.open_as(lab, header, None)
     }
 
-    /// What is known before the target is touched: all but the target, if that is a path.
+    /// Returns what is known before the target is touched. For a path, this excludes the target.
     pub(crate) fn header(&self, lab: &Lab<'_>) -> Result<RunHeader> {
         self.header_with(&lab.store.salt()?, lab.command)
     }
 
-    /// The same, with the salt of hashes and the command line given.
+    /// Like [`Self::header`], with the salt of hashes and the command line given.
     pub(crate) fn header_with(&self, salt: &[u8], command: &[String]) -> Result<RunHeader> {
         let profile = &self.plan.profile;
         let (environment, target, model) = match &self.target {
             Unopened::Model(name, model) => {
-                // Nothing of this machine matters to a model.
+                // A model does not depend on this machine.
                 (Environment::default(), Some(model_target(name, &**model, profile)), Some(model.record()))
             }
             Unopened::Path => {
@@ -226,10 +231,10 @@ impl Prepared {
         })
     }
 
-    /// The model and what is done with it.
+    /// Returns the plan, the name of the model and the model.
     ///
     /// # Errors
-    /// When the target is none.
+    /// When the target is not a model.
     pub(crate) fn into_model(self) -> Result<(Traced, String, Box<ModelTarget>)> {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
@@ -239,8 +244,8 @@ impl Prepared {
         }
     }
 
-    /// Opens a run under this header; with `turns` as one of several in turns, on the target of another of them if that
-    /// is the same.
+    /// Opens a run under this header. With `turns`, the run is part of an interleaved measurement,
+    /// and shares the target of another run if there is one.
     pub(crate) fn open_as<'a>(
         mut self,
         lab: &Lab<'a>,
@@ -281,7 +286,7 @@ impl Prepared {
                 })
             }
             Err(error) => {
-                // Nothing was measured, so there is nothing to keep.
+                // There are no results to store.
                 journal.discard()?;
                 Err(error)
             }

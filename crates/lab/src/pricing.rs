@@ -1,5 +1,5 @@
-//! Pricing: a command is run on a device that kurabe itself is, as often as is asked, and its bill is made of what the device was
-//! asked.
+//! Pricing: runs a command on a device that kurabe serves, as often as requested, and bills the
+//! requests that the device received.
 
 use crate::handle::RunHandle;
 use crate::marks::Marks;
@@ -21,45 +21,47 @@ use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
 
-/// What the recording device is: nothing but memory.
+/// Model of the recording device, which is plain memory.
 const RECORDING_DEVICE: &str = "ideal-ram-disk";
-/// Phases that nobody names: before the first mark, and what was left in memory at the end.
+/// Names of the default phases: before the first mark, and write-back of what was left in memory at
+/// the end.
 pub const UNMARKED: [&str; 2] = ["start", "left in memory"];
-/// What is no file of the command: folders, and the file system's journal.
+/// Labels for requests outside the command's files: folders, and the file system's journal.
 pub const NO_FILES: [&str; 2] = ["(folders)", "(journal)"];
 
-/// What is to be priced.
+/// A command to price.
 #[derive(Clone, Debug)]
 pub struct PriceRequest {
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// What it finds in its folder.
+    /// Files and folders copied into the command's folder.
     pub with: Vec<PathBuf>,
-    /// The file system on which it runs.
+    /// File system on which it runs.
     pub file_system: FileSystemKind,
-    /// Size of that.
+    /// Size of the file system.
     pub size_bytes: u64,
-    /// How often it is recorded.
+    /// Number of recordings.
     pub recordings: usize,
-    /// The devices.
+    /// Devices to compute the price for.
     pub panel: Panel,
-    /// Whether the pauses in which it asked nothing count.
+    /// Whether pauses without requests count.
     pub keeps_pauses: bool,
 }
 
-/// A command that was priced.
+/// A priced command.
 #[derive(Debug)]
 pub struct PricedCommand {
-    /// Its bill.
+    /// Bill of all recordings.
     pub bill: Bill,
-    /// Processes that it left behind in the last recording, and that were killed.
+    /// Processes that it left running in the last recording, and that were killed.
     pub left: Vec<Text>,
 }
 
-/// Records a command and makes its bill; `begins` hears which recording begins.
+/// Records a command and computes its bill. `begins` receives the index of each recording before it
+/// starts.
 ///
 /// # Errors
-/// When it cannot be recorded, or fails.
+/// When the command cannot be recorded, or fails.
 pub fn price(
     request: &PriceRequest,
     handle: &RunHandle,
@@ -89,7 +91,7 @@ pub fn price(
     Ok(PricedCommand { bill: Bill::new(facts, &recordings, &request.panel)?, left })
 }
 
-/// The kernel that is between a command and its device.
+/// Returns the release of the kernel between a command and its device.
 pub(crate) fn kernel() -> String {
     std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default().trim().to_owned()
 }
@@ -114,10 +116,10 @@ fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRec
     Ok((recording, command.left))
 }
 
-/// Runs a command in a folder whose device writes a log.
+/// Runs a command in a folder whose device logs its requests.
 ///
 /// # Errors
-/// When it cannot be started, or what it left in memory not be written.
+/// When the command cannot be started, or its data in memory cannot be written.
 pub(crate) fn recorded_run(
     folder: &ServedFolder,
     log: &Arc<RequestLog>,
@@ -130,18 +132,19 @@ pub(crate) fn recorded_run(
     let command = folder.run(command, &[(variable, socket.into())], handle);
     let (mut marked, open) = (marks.end(), open.end());
     let mut command = command?;
-    // Phases end with the command; what it left behind may be cut off in the middle of a report.
+    // Phases end with the command. A process that it left running may be cut off in the middle of a
+    // report.
     marked.retain(|(_, at_ns)| *at_ns <= command.at_ns);
     let mut requests = std::mem::take(&mut command.requests);
     let left_from = requests.len();
     requests.append(&mut command.later_requests);
-    // A device with faults may not take what was left in memory; then nobody can tell which files it was of.
+    // A device with faults may not accept the data left in memory, and its files are then unknown.
     let mut files = match folder.settle() {
         Err(_) if folder.has_faults() => Vec::new(),
         settled => settled?,
     };
     requests.extend(log.take());
-    // Those that are there at the end come first.
+    // Files that exist at the end come first.
     files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));
     let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
     let files = named(files, &folder.folder(), journal);
@@ -149,7 +152,7 @@ pub(crate) fn recorded_run(
     Ok((command, recording))
 }
 
-/// Files by the names that are shown: those in the command's folder from there on.
+/// Returns files with the names to display; those in the command's folder are relative to it.
 fn named(files: Vec<SettledFile>, work: &Path, journal: Vec<Range<u64>>) -> Vec<(String, Vec<Range<u64>>)> {
     let name = |file: &SettledFile| match file.path.strip_prefix(work) {
         _ if file.is_folder => NO_FILES[0].to_owned(),
@@ -181,14 +184,14 @@ fn recording(
     recording
 }
 
-/// Memory of that size.
+/// Returns a memory device of this size.
 fn recording_device(size_bytes: u64) -> Result<DeviceSpec> {
     let mut spec = device_below(load_device(RECORDING_DEVICE)?)?;
     spec.set("memory.capacity", &format!("{size_bytes} B"))?;
     Ok(spec)
 }
 
-/// The command must have ended well: what it did before it failed is no price.
+/// Checks that the command succeeded, because a failed command has no meaningful price.
 ///
 /// # Errors
 /// When it failed, or was stopped.
@@ -204,7 +207,8 @@ pub(crate) fn check_end(status: ExitStatus, words: &[String], handle: &RunHandle
     Err(ErrorKind::Io.error(message))
 }
 
-/// Where the journal of an ext4 file system lies: its superblock keeps a copy of the journal's map.
+/// Returns the extents of the journal of an ext4 file system, from the copy of its map in the
+/// superblock.
 ///
 /// Source: `Documentation/filesystems/ext4/super.rst` (`s_jnl_blocks`), `ifork.rst` (extent tree).
 fn journal_of(device: &Path) -> Option<Vec<Range<u64>>> {

@@ -1,4 +1,5 @@
-//! From a request to the profile that it means: a named one, a user's file, one step, or a sweep; then the overrides.
+//! Resolves a request to a profile (a named one, a user's file, a single step or a sweep), then
+//! applies the overrides.
 
 use crate::request::{Procedure, RunRequest};
 use crate::step_change::change_steps;
@@ -21,20 +22,21 @@ use kurabe_study::own_or_named_profile;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Least largest working set of a sweep: fewer points are no curve.
+/// Minimum for the largest working set of a sweep. Fewer points would not form a curve.
 const LEAST_SWEEP_BYTES: u64 = 512 * KIB;
 
-/// A profile with the traces of its replay steps, by the step's place.
+/// A profile with the traces of its replay steps, by step index.
 pub(crate) struct Traced {
     pub(crate) profile: Profile,
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
 }
 
 impl Traced {
-    /// What a request means.
+    /// Resolves a request.
     ///
     /// # Errors
-    /// When there is no such profile or trace, its file is wrong, or an override would change nothing.
+    /// When a profile or a trace does not exist, its file is invalid, or an override would have no
+    /// effect.
     pub(crate) fn of(request: &RunRequest) -> Result<Self> {
         let (procedure, overrides) = (&request.procedure, &request.overrides);
         let mut profile = match procedure {
@@ -60,7 +62,7 @@ impl Traced {
         )?;
         let end_bytes = traces.iter().flatten().map(|trace| trace.summary().end_bytes).max().unwrap_or(0);
         if matches!(procedure, Procedure::Single(_)) && overrides.size_bytes.is_none() && end_bytes > 0 {
-            // As large as what the trace touched, in whole MiB.
+            // As large as the range that the trace touches, in whole MiB.
             profile.rules.size_bytes = end_bytes.next_multiple_of(MIB);
         }
         Ok(Self { profile, traces })
@@ -86,7 +88,7 @@ fn sweep(plan: &SweepPlan) -> Result<Profile> {
 
 fn override_rules(overrides: &Overrides, rules: &mut Rules) {
     if let Some(size_bytes) = overrides.size_bytes {
-        // A size that was asked for is not cut.
+        // An explicitly requested size is not reduced.
         (rules.size_bytes, rules.size_at_least_bytes, rules.whole_device) = (size_bytes, None, false);
     }
     rules.runs = overrides.runs.unwrap_or(rules.runs);
@@ -117,7 +119,7 @@ fn override_steps(overrides: &Overrides, profile: &mut Profile) {
     }
 }
 
-/// Refuses overrides that would change nothing.
+/// Refuses overrides that would have no effect.
 fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
     let count = |fits: fn(&Step) -> bool| profile.steps.iter().filter(|step| fits(step)).count();
     let chunks = count(|step| matches!(step, Step::Copy(_)));
@@ -163,7 +165,7 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
         (Some(_), 0) => {
             Err(misfit(CHUNK).remedy(text!("use it with delay-ratio", "delay-ratio と一緒に使ってください")))
         }
-        // A sweep with one chunk would be the same copy several times.
+        // With one chunk size, this profile would repeat the same copy.
         (Some(_), 2..) => Err(misfit(CHUNK).remedy(text!(
             "this profile goes through several chunks; use delay-ratio",
             "このプロファイルは複数の大きさを試します。delay-ratio を使ってください"
@@ -172,10 +174,11 @@ fn check_overrides(overrides: &Overrides, profile: &Profile) -> Result<()> {
     }
 }
 
-/// Loads a profile by name, that of a study too, or, if it looks like one, from a file.
+/// Loads a profile by name, including those of studies, or from a file if the name looks like a
+/// path.
 ///
 /// # Errors
-/// When neither is there, or the file is wrong.
+/// When it does not exist, or the file is invalid.
 pub fn load_profile(name: &str) -> Result<Profile> {
     if is_job_name(name) {
         return load_job(name).map(|job| job.profile);
@@ -191,24 +194,25 @@ pub fn load_profile(name: &str) -> Result<Profile> {
 /// Loads a job file of fio.
 ///
 /// # Errors
-/// When it is not there, or holds what kurabe does not do.
+/// When it does not exist, or uses features that kurabe does not support.
 pub fn load_job(name: &str) -> Result<FioJob> {
     let source =
         text_of_file(name, &text!("cannot read the job file {name}", "ジョブファイル {name} を読めません"))?;
     read_fio_job(name, &source, &ThisMachine)
 }
 
-/// Reads the words of a command line behind `fio`: the jobs of each of its runs, and what it says beside them.
+/// Parses the arguments after `fio`. Returns the jobs of each run, and the options that do not
+/// belong to a job.
 ///
 /// # Errors
-/// When a word is not fio's, or asks for what kurabe does not do; when a job file is not there.
+/// When an argument is unknown to fio or not supported by kurabe, or a job file does not exist.
 pub fn jobs_of_line(words: &[String]) -> Result<(Vec<FioJob>, FioLine)> {
     let line = read_fio_line(words)?;
     let jobs = read_fio_jobs(&line, &ThisMachine)?;
     Ok((jobs, line))
 }
 
-/// This machine around a job file: variables of the environment, and files that it includes.
+/// Surroundings of a job file on this machine: environment variables, and files that it includes.
 struct ThisMachine;
 
 impl JobSurroundings for ThisMachine {
@@ -237,7 +241,7 @@ impl JobSurroundings for ThisMachine {
     }
 }
 
-/// A profile of one step, with the rules that hold where no flag says otherwise.
+/// Returns a profile of one step, with the default rules.
 fn one_step(step: Step) -> Profile {
     let (name, title) = match &step {
         Step::Replay(_) => ("replay", text!("a trace, done again", "トレースの再生")),

@@ -1,7 +1,7 @@
-//! Runs of several processes at once: each opens its part, rank 0 keeps the record of all.
+//! Runs of several processes: each opens its part, and rank 0 stores the combined record.
 //!
-//! The model: every rank has a store, so that what it makes is noted before it exists, and that what it measured outlasts rank 0.
-//! A rank other than 0 has one of its own, which is empty when rank 0 has everything.
+//! Every rank has a store, so that files are listed before they exist, and results survive the loss
+//! of rank 0. The store of another rank is empty once rank 0 has everything.
 
 use crate::journal::{Journal, Lab};
 use crate::open::{Done, Open, OpenTarget};
@@ -15,14 +15,14 @@ use kurabe_ranks::{Party, check_parts};
 use std::path::PathBuf;
 
 impl StorePlace {
-    /// That of a rank other than 0, beside that of rank 0.
+    /// Returns the place of the store of a rank other than 0, next to that of rank 0.
     ///
     /// # Errors
-    /// When no variable tells where stores are.
+    /// When no environment variable determines the default store.
     pub fn of_rank(&self, rank: u32) -> Result<Self> {
         let path = self.path()?;
         if let (None, Some(folder)) = (&self.0, path.parent()) {
-            // It is made for a store that lies by itself; what cannot be made is told by who opens the store.
+            // Creates the folder of a default store. If this fails, opening the store reports it.
             let _ = std::fs::create_dir_all(folder);
         }
         let mut name = path.into_os_string();
@@ -30,7 +30,7 @@ impl StorePlace {
         Ok(PathBuf::from(name).into())
     }
 
-    /// Removes the store of a rank, which holds no run.
+    /// Removes the store of a rank if it contains no runs.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -44,7 +44,7 @@ impl StorePlace {
         for end in ["", "-journal"] {
             let mut name = path.clone().into_os_string();
             name.push(end);
-            // What is left of an empty store takes nothing but room.
+            // The remains of an empty store only occupy space.
             let _ = std::fs::remove_file(name);
         }
         Ok(())
@@ -55,7 +55,8 @@ impl Prepared {
     /// Opens this rank's part of a run, and waits for the others.
     ///
     /// # Errors
-    /// As [`Prepared::open`]; when several ranks cannot do it together; `RankLost` when rank 0 gives no sign.
+    /// As [`Prepared::open`]; when the run does not support several ranks; `RankLost` when rank 0
+    /// does not respond.
     pub fn open_among<'a>(mut self, lab: &Lab<'a>, party: &'a Party<'a>) -> Result<Open<'a>> {
         self.check_among(party)?;
         let is_common = party.plan().layout != RankLayout::Own && self.target().is_dir();
@@ -80,7 +81,8 @@ impl Prepared {
         }
     }
 
-    /// Checks what several processes cannot do together, and has none end the writing of its test file before the others.
+    /// Refuses what several processes cannot do together, and removes the limits that could end the
+    /// writing of one rank's test file early.
     fn check_among(&mut self, party: &Party<'_>) -> Result<()> {
         let request = &self.request;
         if self.is_modelled() || request.verify || request.reads_back || request.kernel_trace {
@@ -104,7 +106,7 @@ impl Open<'_> {
             party.common_file(own.clone())?;
         }
         if party.plan().layout != RankLayout::Own && target.facts().kind != TargetKind::Directory {
-            // What was there before is shared out.
+            // An existing file or device is divided among the ranks.
             let span_bytes = target.facts().span_bytes / u64::from(party.size().max(1));
             target.narrow(span_bytes - span_bytes % u64::from(target.facts().alignment_bytes.max(1)));
         }
@@ -119,7 +121,8 @@ impl Open<'_> {
 }
 
 impl Journal<'_> {
-    /// Keeps an event and tells it; with other ranks what there is to keep of what all did.
+    /// Stores and reports an event. With other ranks, stores and reports the combined events that
+    /// result from it.
     pub(crate) fn tell_among(&mut self, party: Option<&Party<'_>>, event: Event) -> Result<()> {
         match party {
             None => self.tell(event),
@@ -127,7 +130,8 @@ impl Journal<'_> {
         }
     }
 
-    /// Waits for the other ranks, if there are any. How the run of all ended, and whether this is a part whose record rank 0 keeps.
+    /// Waits for the other ranks, if any. Returns how the combined run ended, and whether this is a
+    /// part whose record rank 0 stores.
     pub(crate) fn end_among(&mut self, party: Option<&Party<'_>>, outcome: Result<()>) -> (Result<()>, bool) {
         let Some(party) = party else { return (outcome, false) };
         let (events, ended) = party.finish(outcome);
@@ -138,7 +142,7 @@ impl Journal<'_> {
         }
     }
 
-    /// Closes a part whose record rank 0 keeps; what was made is taken away before.
+    /// Closes a part whose record rank 0 stores, after its files were removed.
     pub(crate) fn end_as_part(self, left: Result<()>) -> Done {
         let discarded = self.discard();
         let (id, outcome) = (self.id().to_owned(), left.and(discarded));

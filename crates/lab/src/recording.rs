@@ -1,10 +1,11 @@
-//! Recording: what a command does to the devices under a path.
+//! Recording: the I/O of a command on the devices under a path.
 //!
-//! The model: the kernel's block tracepoints see what file system and page cache leave for the device. Only the device right
-//! under the path is recorded unless all are asked for: what lies beneath it (the disk of a partition, the file system of a
-//! loop device's file, the members of a stack) does the same work once more, and a replay would do it twice. Recording ends
-//! after what the command left behind in memory is written back, so that the trace holds its writes. Where the kernel
-//! does not allow it, the devices' own counters tell the sums.
+//! The kernel's block tracepoints see the requests that remain after file system and page cache. By
+//! default, only the device directly below the path is recorded. Devices beneath it (the disk of a
+//! partition, the file system of a loop device's file, the members of a stack) repeat the same
+//! work, and a replay would do it twice. Recording ends after the command's dirty data is written
+//! back, so that the trace contains its writes. If the kernel does not allow tracing, the devices'
+//! own counters give the sums.
 
 use crate::handle::RunHandle;
 use crate::pricing::check_end;
@@ -16,52 +17,52 @@ use kurabe_trace::{BlockTrace, RecordedTrace};
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-/// How a command is going to be recorded, told before it runs.
+/// How a command is recorded, reported before it runs.
 pub enum RecordingBy<'a> {
-    /// The kernel's tracepoints; whether they had to be mounted for kurabe alone.
+    /// The kernel's tracepoints.
     Tracepoints {
-        /// Whether tracefs was mounted privately.
+        /// Whether tracefs was mounted for kurabe alone.
         mounted_privately: bool,
     },
-    /// The counters of the devices, for the reason that is given.
+    /// The counters of the devices.
     Counters {
         /// Why there is no trace.
         instead: &'a Error,
     },
 }
 
-/// What was recorded.
+/// Result of a recording.
 pub enum RecordedCommand {
     /// Every operation.
     Trace(RecordedTrace),
-    /// Sums of each device, by its `major:minor`.
+    /// Sums for each device, by its `major:minor`.
     Sums(Vec<(String, Traffic)>),
 }
 
-/// What is to be recorded.
+/// A command to record.
 pub struct RecordRequest<'a> {
     /// The path under which devices are recorded.
     pub target: &'a Path,
     /// The command and its arguments.
     pub command: &'a [String],
-    /// Whether sums are not enough.
+    /// Whether to fail if no trace can be recorded.
     pub trace_only: bool,
-    /// Whether the devices beneath the one under the target are recorded, too.
+    /// Whether to record the devices beneath the one under the target as well.
     pub all_devices: bool,
 }
 
-/// A command that was recorded.
+/// A recorded command.
 pub struct CommandRecording {
-    /// What reached the devices.
+    /// I/O that reached the devices.
     pub recorded: RecordedCommand,
-    /// Kernel names of the devices beneath, which were not recorded.
+    /// Kernel names of the devices beneath that were not recorded.
     pub beneath: Vec<String>,
     /// How the command ended.
     pub ended: Result<()>,
 }
 
-/// Runs a command to its end, with the standard streams of this process, and records what reaches the devices under the
-/// target. `begins` hears how, before the command runs.
+/// Runs a command to its end, with the standard streams of this process, and records its I/O on the
+/// devices under the target. `begins` receives the method before the command runs.
 ///
 /// # Errors
 /// When nothing can be recorded there, or the command cannot be run.
@@ -76,7 +77,7 @@ pub fn record_command(
     })?;
     let all = devices_under(&target);
     let devices = if request.all_devices { all.clone() } else { devices_right_under(&target) };
-    // What others left in memory must not count.
+    // Dirty data of other processes must not count.
     write_back(&target)?;
     let counters = read_counters(&devices);
     let trace = match BlockTrace::start(&devices) {
@@ -110,17 +111,17 @@ pub fn record_command(
     Ok(CommandRecording { recorded, beneath, ended: check_end(status, request.command, handle) })
 }
 
-/// The counters of the devices that have some, by `major:minor`.
+/// Returns the counters of the devices that have some, by `major:minor`.
 fn read_counters(devices: &[(u32, u32)]) -> Vec<(String, DeviceCounters)> {
     let names = devices.iter().map(|(major, minor)| format!("{major}:{minor}"));
     names.filter_map(|device| DeviceCounters::read(&device).ok().map(|counters| (device, counters))).collect()
 }
 
-/// Writes back what the file system of a path, or a block device itself, holds in memory.
+/// Writes back the dirty data of a path's file system, or of a block device itself.
 fn write_back(target: &Path) -> Result<()> {
     let written = std::fs::File::open(target).and_then(|file| {
         rustix::fs::syncfs(&file)?;
-        // Of a block device `syncfs` writes back the file system that holds its name.
+        // For a block device, `syncfs` writes back the file system that contains its node.
         if file.metadata()?.file_type().is_block_device() { file.sync_all() } else { Ok(()) }
     });
     written.map_err(|error| {

@@ -1,8 +1,9 @@
-//! What runs left behind: those that died, and those that could not take away what they made.
+//! Recovers the leftovers of runs that were killed, or that could not remove their files.
 //!
-//! The model: a run has died when its process is known to be gone, or, where that cannot be known (another machine, a
-//! container, a chroot), when nobody holds the lock on what it made. What it made stays noted in the store, longer than
-//! the run itself, until it is known to be gone. A store that cannot be written is not acted upon at all.
+//! A run is dead if its process has exited. If this is unknown (another machine, a container, a
+//! chroot), the run is dead if no process holds the lock on its file. The store lists each file
+//! until its removal is confirmed, even after the run itself was removed. If the store cannot be
+//! written, nothing is removed.
 
 use crate::clock::now;
 use crate::limited::{GivenUp, within};
@@ -16,46 +17,48 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// How long storage may take to answer about all that runs left behind. Disks that sleep take longer to start; they are
-/// looked at again at the next start.
+/// Time limit for the storage of all leftovers to respond. Sleeping disks take longer to start; the
+/// next start examines them again.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// Something that a run that died left behind.
+/// A file or folder that a dead run left.
 #[derive(Debug)]
 pub struct Leftover {
-    /// The run.
+    /// Id of the run.
     pub run: String,
-    /// Where it is, or was.
+    /// Path where it is, or was.
     pub path: PathBuf,
-    /// What became of it.
+    /// What happened to it.
     pub became: Became,
-    /// Whether nobody was told so before.
+    /// Whether this was not reported before.
     pub is_news: bool,
 }
 
-/// What became of a leftover.
+/// Outcome for a leftover.
 #[derive(Debug)]
 pub enum Became {
-    /// It is removed.
+    /// Removed.
     Removed,
-    /// It is left, because it may not be kurabe's, or is not where it was.
+    /// Not removed, because it may not belong to kurabe, or has moved.
     Left(StillThere),
-    /// It could not be looked at or removed; the next start tries again.
+    /// Could not be examined or removed. The next start tries again.
     Failed(Error),
 }
 
-/// Whether the process that measures a run lives, or may live where it cannot be seen.
+/// Returns whether the process that measures a run is alive, or may be alive where it is not
+/// visible.
 pub fn owner_lives(owner: &ProcessIdentity) -> bool {
     life_of(owner) != Liveness::Dead
 }
 
-/// Whether the process that measures a run belongs to another machine or container, so that nothing is known of it.
+/// Returns whether the process that measures a run belongs to another machine or container, so that
+/// its state is unknown.
 pub fn owner_is_elsewhere(owner: &ProcessIdentity) -> bool {
     life_of(owner) == Liveness::Elsewhere
 }
 
-/// Removes what runs that died left behind, and marks these runs as interrupted. Returns what was there, and what is
-/// still there.
+/// Removes the leftovers of dead runs, and marks these runs as interrupted. Returns each leftover
+/// with its outcome.
 ///
 /// # Errors
 /// When the store cannot be read or written.
@@ -63,9 +66,9 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     if store.is_read_only() {
         return Ok(Vec::new());
     }
-    // Read before the runs: a run that begins in between is not taken for one that has ended.
+    // Read before the runs, so that a run that starts in between does not appear to have ended.
     let mut made_files = store.made_files()?;
-    // A run without an owner was begun by nobody that can be asked.
+    // A run without an owner has no process to check.
     let mut running: HashMap<String, Liveness> = store
         .running()?
         .into_iter()
@@ -86,7 +89,7 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
         }
         if running.get(&run) == Some(&Liveness::Elsewhere) {
             match fate {
-                // Nobody held its lock.
+                // No process held its lock.
                 Some(Ok(Fate::Removed(_))) => running.insert(run.clone(), Liveness::Dead),
                 _ => continue,
             };
@@ -101,7 +104,7 @@ pub fn recover(store: &dyn Store) -> Result<Vec<Leftover>> {
     Ok(leftovers)
 }
 
-/// What a look came to, noted in the store.
+/// Stores the outcome for a file.
 fn conclude(
     store: &dyn Store,
     run: String,
@@ -132,11 +135,11 @@ fn conclude(
     Ok(Some(Leftover { run, path, became, is_news }))
 }
 
-/// Ends a run that died.
+/// Closes a dead run.
 fn close(store: &dyn Store, run: &str) -> Result<()> {
-    // One that died before its target was open has measured nothing, and is not kept.
+    // A run that died before its target was open has no results, and is deleted.
     if store.load(run).is_ok_and(|record| record.header.target.is_none()) {
-        // Several that recover at once do the same.
+        // Concurrent recoveries do the same.
         return match store.remove(run, &|_| false) {
             Err(error) if error.kind() == ErrorKind::NoSuchRun => Ok(()),
             other => other,
@@ -145,7 +148,7 @@ fn close(store: &dyn Store, run: &str) -> Result<()> {
     store.mark_interrupted(run, &now()?)
 }
 
-/// Looks at what a run made, and removes it, unless nobody waits for it any more.
+/// Returns a task that examines a run's file and removes it, unless the task was abandoned.
 fn look(
     run: String,
     made: MadeFile,
@@ -157,7 +160,7 @@ fn look(
     move |given_up| take_away(&run, &made, mandate, &|| given_up.is_set())
 }
 
-/// Whether what this process made and closed is gone; if it is not, this tries once more.
+/// Returns whether a file of this process is gone, after trying once more to remove it.
 pub(crate) fn is_gone(run: &str, made: &MadeFile) -> bool {
     let own_user = rustix::process::geteuid().as_raw();
     let mandate = Mandate { own_user, store_user: own_user, owner_is_dead: true };

@@ -1,4 +1,4 @@
-//! What is asked of a run, as plain data: whoever asks (a command line, a page, a file) says the same in the same words.
+//! A run request as plain data, shared by the command line, the page and study files.
 
 use kurabe_core::issue::{CachePolicy, Engine, EngineChoice};
 use kurabe_core::profile::{Overrides, Profile, Step};
@@ -7,33 +7,33 @@ use kurabe_interop::FioJob;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// A run: a procedure on a target.
+/// A procedure on a target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunRequest {
     /// A directory, a file, a block device, or `model:NAME`.
     pub target: PathBuf,
-    /// What is done there.
+    /// Procedure to execute.
     pub procedure: Procedure,
-    /// What is changed of the procedure, and how operations are issued.
+    /// Changes to the procedure, and how operations are issued.
     pub overrides: Overrides,
     /// Whether each write is stamped and listed, so that an image can be checked later.
     pub verify: bool,
     /// Whether each write is stamped, and read back at the end of the run.
     pub reads_back: bool,
-    /// Whether each cell gets a repetition more that the kernel's tracepoints follow.
+    /// Whether each cell gets an additional repetition with the kernel's tracepoints.
     pub kernel_trace: bool,
-    /// Labels of the run: key and value; a key without a value is no label.
+    /// Labels of the run as key and value. A key without a value sets no label.
     pub labels: Vec<(String, Option<String>)>,
     /// Changed parameters of a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
-    /// Layers of a model that are left out.
+    /// Layers of a model to leave out.
     pub without: Vec<String>,
-    /// Whether a model gets no test file: what is read was written long ago.
+    /// Whether a model gets no test file, so that reads find old data.
     pub no_fill: bool,
-    /// What may be written.
+    /// Permissions to write.
     pub writing: Writing,
-    /// Whether the serial numbers of devices are kept as they are.
+    /// Whether the serial numbers of devices are recorded in plain text.
     pub with_serial: bool,
 }
 
@@ -57,7 +57,7 @@ impl Default for RunRequest {
 }
 
 impl RunRequest {
-    /// The same of a target, with what a job of fio says.
+    /// Applies the settings of a fio job to this request.
     pub fn with_job(self, job: FioJob) -> Self {
         let cache = if job.keeps_cache { Some(CachePolicy::Keep) } else { self.overrides.cache };
         let engine =
@@ -68,11 +68,11 @@ impl RunRequest {
     }
 }
 
-/// Where a job of fio has its file; the directory of one that is not there, because fio would make the file, and kurabe makes
-/// its own there.
+/// Returns the file of a fio job. If it does not exist, returns its directory, where kurabe creates
+/// its own test file instead.
 pub fn target_of_job(job: &FioJob) -> Option<PathBuf> {
     let path = PathBuf::from(job.target.as_ref()?);
-    // In the place of a device that is not there nothing is made in /dev: opening it says so.
+    // If a device does not exist, no file is created in /dev; opening the device reports the error.
     if path.exists() || path.starts_with("/dev") {
         return Some(path);
     }
@@ -83,24 +83,24 @@ pub fn target_of_job(job: &FioJob) -> Option<PathBuf> {
     })
 }
 
-/// What a run does.
+/// Procedure of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Procedure {
     /// The default profile.
     #[default]
     Usual,
-    /// The profile of this name, or of the file with this path.
+    /// The profile with this name, or in the file at this path.
     Named(String),
     /// This profile. Its traces may be those that come with kurabe.
     Given(Box<Profile>),
-    /// One step, with the rules that hold where nothing else is said. Its trace, if it replays one, is a file.
+    /// A single step with the default rules. If it replays a trace, that is a file.
     Single(Box<Step>),
-    /// A sweep, which measures further points where a curve changes.
+    /// A sweep, which adds points where a curve changes.
     Sweep(SweepPlan),
 }
 
-/// What a run may write beside files of its own.
+/// Permissions to write other than to kurabe's own files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Writing {

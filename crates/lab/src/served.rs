@@ -1,7 +1,7 @@
-//! A target that is a model, served by kurabe as a block device here: a run on it says so, and how well the model kept its
-//! time meanwhile.
+//! Targets on a model that kurabe serves as a block device on this machine. A run on one records
+//! this, and how well the server kept time.
 //!
-//! Not here: models over a socket elsewhere, which look like any other disk.
+//! Not here: models served over a socket elsewhere, which look like any other disk.
 
 use kurabe_core::environment::{Environment, SERVED_MODEL};
 use kurabe_core::model::ModelRecord;
@@ -16,21 +16,21 @@ use kurabe_stats::percentile_ns;
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
-/// A served model, and how it stood when the run began.
+/// A served model, with its figures at the start of the run.
 pub(crate) struct ServedModel {
     control: PathBuf,
-    /// What the kernel calls its device.
+    /// Kernel name of its device.
     device: String,
     name: String,
     model: ModelRecord,
     before: ServedFigures,
 }
 
-/// The served models under a path. Where this user may not ask, there are none to tell of.
+/// Returns the served models under a path. Returns none if this user may not query the server.
 pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
     let mut models: Vec<ServedModel> = Vec::new();
     for model in devices_under(path).into_iter().filter_map(served_as) {
-        // Several disks of one stack have one server.
+        // Several disks of one stack share a server.
         if models.iter().all(|other| other.control != model.control) {
             models.push(model);
         }
@@ -38,9 +38,9 @@ pub(crate) fn served_under(path: &Path) -> Vec<ServedModel> {
     models
 }
 
-/// The model that a device is, if it is one.
+/// Returns the served model of a device, if it is one.
 fn served_as((major, minor): (u32, u32)) -> Option<ServedModel> {
-    // Not all machines have /dev/block.
+    // Some machines have no /dev/block.
     let device = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok()?;
     let device = device.file_name()?.to_string_lossy().into_owned();
     let attached = attachment_of(&attachments_folder().ok()?, &Path::new("/dev").join(&device)).ok()??;
@@ -50,7 +50,7 @@ fn served_as((major, minor): (u32, u32)) -> Option<ServedModel> {
     Some(ServedModel { control: attached.control, device, name, model, before })
 }
 
-/// What a path stands on, where devices that are served models are called so.
+/// Returns the environment of a path, with served models marked as such.
 pub(crate) fn observed(path: &Path, options: &ObserveOptions<'_>) -> Environment {
     let mut environment = observe(path, options);
     for served in devices_under(path).into_iter().filter_map(served_as) {
@@ -65,7 +65,7 @@ fn ask<T: DeserializeOwned>(control: &Path, request: &ControlRequest) -> Result<
 }
 
 impl ServedModel {
-    /// What a run has to say of it, now that it ends.
+    /// Returns the notice about this model at the end of a run.
     pub(crate) fn notice(&self) -> Notice {
         let name = Text::same(self.name.as_str());
         let now = ask::<ServedFigures>(&self.control, &ControlRequest::Watch).ok();
@@ -88,7 +88,7 @@ impl ServedModel {
     }
 }
 
-/// The faults that requests met meanwhile, as a clause.
+/// Describes the faults that requests met during the run, as a clause.
 fn faults_of(before: &ServedFigures, now: &ServedFigures) -> Text {
     let earlier = |fault: &str| {
         let same = before.faults.iter().filter(|old| old.fault == fault);
@@ -102,7 +102,7 @@ fn faults_of(before: &ServedFigures, now: &ServedFigures) -> Text {
     }
 }
 
-/// What a server did, as a record keeps it.
+/// Returns a server's figures in the form of the record.
 fn record_of(model: &ModelRecord, did: ServedFigures) -> ServedRecord {
     ServedRecord {
         model: model.clone(),
@@ -118,7 +118,7 @@ fn record_of(model: &ModelRecord, did: ServedFigures) -> ServedRecord {
     }
 }
 
-/// How well a server kept its time.
+/// Describes how well a server kept time.
 fn kept_time(served: &ServedRecord) -> Text {
     let Some(share) = served.in_time_share else {
         return text!("it was not asked for anything", "要求はありませんでした");

@@ -1,11 +1,13 @@
-//! A folder on a served model: a file system is made on a device that kurabe itself is, mounted where nobody else sees it, and
-//! taken away at the end.
+//! A folder on a served model: a file system is created on a device that kurabe serves, mounted
+//! where no other process sees it, and removed at the end.
 //!
-//! The model: whatever touches the mount is done by a visitor, a thread with mounts and open files of its own, so that whatever ends
-//! this process takes the mount away, and nobody waits for a device that died with it; what is left of the device then, the next
-//! start removes. A file system begins the same each time: its identifiers and the
-//! seed of its hashes are fixed, nothing of it is initialised later, and its timers are put off. What a command is to find
-//! there is copied in, and the file system is mounted anew, so that nothing of it is in memory.
+//! Only a visitor touches the mount: a thread with its own mount namespace and descriptor table.
+//! However this process ends, the mount disappears with it, and no process waits for a device
+//! without a server. The next start removes what is left of the device.
+//!
+//! A file system always starts in the same state: its identifiers and the seed of its hashes are
+//! fixed, lazy initialization is disabled, and its timers are postponed. Files for the command are
+//! copied in, and the file system is mounted again, so that its caches are empty.
 
 mod command;
 
@@ -29,28 +31,28 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The folder of the command on it.
+/// Name of the command's folder on the file system.
 const WORK: &str = "work";
-/// Identifier of the file system, and the seed of its hashes.
+/// Identifier of the file system, and seed of its hashes.
 const IDENTIFIER: &str = "6b757261-6265-4000-8000-000000000001";
-/// How long it is waited for those who still use the file system when the command has ended.
+/// How long to wait for processes that still use the file system after the command has ended.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What is made on the device.
+/// File system to create on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSystemKind {
-    /// Linux' own.
+    /// ext4.
     Ext4,
     /// XFS.
     Xfs,
     /// Btrfs.
     Btrfs,
-    /// exFAT; its size is the device's.
+    /// exFAT. It is as large as the device.
     Exfat,
-    /// ZFS; its size is the device's.
+    /// ZFS. It is as large as the device.
     Zfs,
-    /// None: the command gets the device.
+    /// None: the command uses the device directly.
     None,
 }
 
@@ -65,26 +67,27 @@ impl Keyword for FileSystemKind {
     ];
 }
 
-/// What is wanted.
+/// A request for a folder on a served model.
 #[derive(Clone, Debug)]
 pub struct FolderRequest {
     /// The device.
     pub spec: DeviceSpec,
-    /// Seed of what is random in it, and in a power cut.
+    /// Seed of random events in the device and in a power cut.
     pub seed: u64,
-    /// What is made on it.
+    /// File system to create.
     pub file_system: FileSystemKind,
     /// Size of the file system.
     pub size_bytes: u64,
-    /// Whether making it writes only what it must: on a slow device in real time.
+    /// Whether formatting writes only the minimum, for slow devices in real time.
     pub is_made_in_a_hurry: bool,
-    /// Files and folders that the command finds in its folder.
+    /// Files and folders to copy into the command's folder.
     pub with: Vec<PathBuf>,
-    /// Whether power can be cut, and how.
+    /// Rules for power cuts, if allowed.
     pub power: Option<PowerRules>,
-    /// Whether its answers are to be in time, for which the way to it is measured at the start.
+    /// Whether replies should arrive on time. The round trip to the device is then measured at the
+    /// start.
     pub is_in_time: bool,
-    /// Where it is written what the device is asked.
+    /// Log of the requests to the device.
     pub log: Option<Arc<RequestLog>>,
 }
 
@@ -95,35 +98,35 @@ pub struct ServedFolder {
     request: FolderRequest,
     device: PathBuf,
     pool: Option<Arc<ZfsPool>>,
-    /// The file system where the kernel's is not to be had.
+    /// The FUSE file system that replaces the kernel's where that is not available.
     program: Option<FileSystemProgram>,
     is_mounted: bool,
 }
 
-/// A device that was taken away.
+/// Result of removing the folder.
 #[derive(Debug)]
 pub struct FolderEnd {
-    /// What it did.
+    /// Figures of the device.
     pub figures: ServedFigures,
-    /// Who used it still: it was taken from under them.
+    /// Processes that still used the device when it was removed.
     pub left: Vec<Text>,
 }
 
 impl FolderEnd {
-    /// What it did, if nobody used it any more.
+    /// Returns the figures of the device.
     ///
     /// # Errors
-    /// When somebody did: what he would have written is missing.
+    /// When processes still used it, because their last writes are missing.
     pub fn alone(self) -> Result<ServedFigures> {
         refuse_left(self.left).map(|()| self.figures)
     }
 }
 
 impl ServedFolder {
-    /// Makes it, with what it is to hold.
+    /// Creates the folder and copies the requested files into it.
     ///
     /// # Errors
-    /// When the device cannot be served, or a program that makes or mounts the file system fails.
+    /// When the device cannot be served, or a program that formats or mounts the file system fails.
     pub fn make(request: FolderRequest) -> Result<Self> {
         refuse_equal_names(&request.with, request.file_system)?;
         let visitor = Visitor::start(!is_without_root()).map_err(|error| {
@@ -171,22 +174,22 @@ impl ServedFolder {
         Ok(made)
     }
 
-    /// What there is to know of the device.
+    /// Returns the facts about the served device.
     pub fn facts(&self) -> &ServedFacts {
         self.serving.facts()
     }
 
-    /// What was done to it so far.
+    /// Returns the figures so far, unless the server has ended.
     pub fn figures(&self) -> Option<ServedFigures> {
         self.serving.figures()
     }
 
-    /// The device itself.
+    /// Returns the device node.
     pub fn device(&self) -> &Path {
         &self.device
     }
 
-    /// Where the file system is.
+    /// Returns the mount point of the file system.
     pub fn point(&self) -> &Path {
         Path::new(POINT)
     }
@@ -195,7 +198,7 @@ impl ServedFolder {
         self.request.file_system != FileSystemKind::None
     }
 
-    /// Creates a folder elsewhere that outlives the power, but not this.
+    /// Creates a folder elsewhere that survives a power cut, but is removed with this one.
     ///
     /// # Errors
     /// When it cannot be created.
@@ -203,23 +206,24 @@ impl ServedFolder {
         self.serving.make_passing_folder(name)
     }
 
-    /// The folder of the command.
+    /// Returns the command's folder.
     pub fn folder(&self) -> PathBuf {
         self.point().join(WORK)
     }
 
-    /// Has the visitor do something.
+    /// Runs work on the visitor's thread.
     fn visit<T: Send + 'static>(&self, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
         self.visitor.run(work).map_err(|error| Error::no_thread(&error))?
     }
 
-    /// Writes what is in memory, file by file in the order of their names, and where each of them lies on the device: the
-    /// order of the kernel's own write-back is never the same twice.
+    /// Writes back dirty data, file by file in the order of their names, because the order of the
+    /// kernel's own write-back varies. Returns each file with its extents on the device.
     ///
     /// # Errors
     /// When a file cannot be written.
     pub fn settle(&self) -> Result<Vec<SettledFile>> {
-        // A pool whose device failed would be waited for without end, and one that was killed has nothing in memory.
+        // Waiting for a pool whose device failed would never end, and a killed pool has no dirty
+        // data.
         let is_lost = |pool: &Arc<ZfsPool>| pool.is_killed() || self.has_faults();
         if !self.is_mounted || self.pool.as_ref().is_some_and(is_lost) {
             return Ok(Vec::new());
@@ -233,10 +237,10 @@ impl ServedFolder {
         })
     }
 
-    /// Reads something of the device itself.
+    /// Passes the device node to `look` on the visitor's thread.
     ///
     /// # Errors
-    /// When its thread is gone.
+    /// When the thread has ended.
     pub fn look_at_device<T: Send + 'static>(
         &self,
         look: impl FnOnce(&Path) -> T + Send + 'static,
@@ -245,11 +249,11 @@ impl ServedFolder {
         self.visit(move || Ok(look(&device)))
     }
 
-    /// Takes all of it away: what the device did. Its faults end first, so that what caches hold can be written. Processes that
-    /// use it for longer than the patience get errors from then on.
+    /// Removes everything and returns the figures of the device. Its faults are cleared first, so
+    /// that caches can be written. Processes that use it after the grace period get errors.
     ///
     /// # Errors
-    /// When it cannot be unmounted, or the server had failed.
+    /// When it cannot be unmounted, or the server has failed.
     pub fn end(mut self) -> Result<FolderEnd> {
         if self.has_faults() {
             self.pool.iter().for_each(|pool| pool.kill());
@@ -267,32 +271,33 @@ impl ServedFolder {
         Ok(FolderEnd { figures: self.serving.wait()?, left })
     }
 
-    /// Sets a fault of the device, from now on.
+    /// Sets a fault of the device from now on.
     ///
     /// # Errors
-    /// When nothing could ever meet it, or the server has ended.
+    /// When no request can ever meet the fault, or the server has ended.
     pub fn set_fault(&self, fault: &DeviceFault) -> Result<()> {
-        // A command that cannot even begin would end in no order.
+        // Loads the metadata of the folder first, because a command that cannot start would not end
+        // cleanly.
         let folder = self.folder();
         let _ = self.visitor.run(move || std::fs::metadata(folder));
         let fault = Some(fault.words().to_owned());
         self.serving.control(ControlRequest::Fault { fault }).map(|_| ())
     }
 
-    /// Whether anything is wrong with the device.
+    /// Returns whether the device has any faults.
     pub fn has_faults(&self) -> bool {
         self.figures().is_some_and(|figures| !figures.faults.is_empty())
     }
 
-    /// Has the power go after so many writes from now on.
+    /// Cuts power after this number of writes from now on.
     ///
     /// # Errors
-    /// When the server has ended, or has no rules for it.
+    /// When the server has ended, or has no rules for power cuts.
     pub fn cut_power_after(&self, writes: u64) -> Result<()> {
         self.serving.control(ControlRequest::CutAfter { writes }).map(|_| ())
     }
 
-    /// Cuts the power now, unless it is already off: what the cut took.
+    /// Cuts power now unless it is already off, and returns the report of the power cut.
     ///
     /// # Errors
     /// When the server has ended.
@@ -303,17 +308,17 @@ impl ServedFolder {
         read_answer(self.serving.control(ControlRequest::Cut)?)
     }
 
-    /// Takes the file system of before a cut away.
+    /// Unmounts the file system that was mounted before a power cut.
     ///
     /// # Errors
-    /// When it is still used: it would live on beside what is mounted then.
+    /// When it is still used, because it would stay active alongside the next mount.
     pub fn give_up(&mut self) -> Result<()> {
         let Some(pool) = self.pool.clone() else { return self.unmount().and_then(refuse_left) };
         self.is_mounted = false;
         self.visit(move || pool.crash())
     }
 
-    /// Gives the device its power back after a cut, and mounts what is left.
+    /// Restores power after a power cut, and mounts the file system again.
     ///
     /// # Errors
     /// When it cannot be mounted.
@@ -322,7 +327,7 @@ impl ServedFolder {
         self.mount()
     }
 
-    /// Unmounts it, or tells who uses it still.
+    /// Unmounts the file system, or returns the processes that still use it.
     fn unmount(&mut self) -> Result<Vec<Text>> {
         if !self.is_mounted {
             return Ok(Vec::new());
@@ -365,7 +370,7 @@ impl ServedFolder {
             return Ok(());
         }
         let options = match kind {
-            // What a thread of the file system's own would read ahead comes or not, as it happens.
+            // Read-ahead by the file system's own threads would make the requests vary.
             FileSystemKind::Ext4 => {
                 "noatime,commit=3600,no_prefetch_block_bitmaps,inode_readahead_blks=1,noinit_itable"
             }
@@ -377,7 +382,7 @@ impl ServedFolder {
         self.visit(move || {
             std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
             let mount = |word: &str| program("mount", &["-t", word, "-o", options, &device, POINT], "mount");
-            // A kernel without exFAT may have the driver that is a program.
+            // A kernel without exFAT may have the FUSE driver.
             mount(kind.word()).or_else(|error| match kind {
                 FileSystemKind::Exfat => mount("exfat-fuse").map_err(|_| error),
                 _ => Err(error),
@@ -385,8 +390,9 @@ impl ServedFolder {
         })?;
         self.is_mounted = true;
         if let Some(name) = self.device.file_name() {
-            // Where ext4 puts a small file depends on the processor that writes it, unless it packs none together. A kernel that has
-            // no such setting puts them where it likes.
+            // By default, the location of a small file on ext4 depends on the processor that writes
+            // it. This setting disables packing small files together. Kernels without the setting
+            // choose the location.
             let setting = Path::new("/sys/fs/ext4").join(name).join("mb_stream_req");
             let _ = std::fs::write(setting, "0");
         }
@@ -435,12 +441,12 @@ impl ServedFolder {
     }
 }
 
-/// Each file that a command finds must have a name of its own there.
+/// Checks that the files to copy have distinct names.
 fn refuse_equal_names(with: &[PathBuf], file_system: FileSystemKind) -> Result<()> {
     let mut names: Vec<(String, &Path)> = Vec::new();
     for path in with {
         let Some(name) = path.file_name().map(|name| name.to_string_lossy().into_owned()) else { continue };
-        // To exFAT, capital letters are the same.
+        // Names on exFAT are case-insensitive.
         let name = if file_system == FileSystemKind::Exfat { name.to_lowercase() } else { name };
         if let Some((_, other)) = names.iter().find(|(taken, _)| *taken == name) {
             let (one, other) = (shown::path(other), shown::path(path));
@@ -462,7 +468,7 @@ pub struct SettledFile {
     pub path: PathBuf,
     /// Whether it is a folder.
     pub is_folder: bool,
-    /// Where it lies on the device.
+    /// Extents on the device, as byte ranges.
     pub places: Vec<Range<u64>>,
 }
 
@@ -474,7 +480,8 @@ impl Drop for ServedFolder {
     }
 }
 
-/// Every file and folder of a file system with its place, by name; nothing is followed.
+/// Adds every file and folder below a folder with its extents, sorted by name, without following
+/// symbolic links.
 fn walk(folder: &Path, files: &mut Vec<SettledFile>) -> std::io::Result<()> {
     let mut entries: Vec<_> = std::fs::read_dir(folder)?.collect::<Result<_, _>>()?;
     entries.sort_by_key(std::fs::DirEntry::file_name);
@@ -490,7 +497,7 @@ fn walk(folder: &Path, files: &mut Vec<SettledFile>) -> std::io::Result<()> {
     Ok(())
 }
 
-/// A file that is gone, or of a file system that does not tell, lies nowhere.
+/// Returns the extents of a file; none if it was removed or the file system does not report them.
 fn place(path: &Path) -> std::io::Result<Vec<Range<u64>>> {
     let file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,8 +1,9 @@
-//! A model that is served as a block device: what is asked, which is plain data; the server; what is kept of it.
+//! Models served as block devices: the request, the running server, and its record.
 //!
-//! The model: a server is prepared (the model is made, and the places of its record are free), runs until somebody ends it or it
-//! ends by itself, and has a record then. Who serves in the background is a process of its own (`background`); devices of such
-//! servers are found by what they left under /run (`devices`), and so is whatever is served now (`noted`).
+//! A server is prepared (the model is built and the outputs of its record are claimed), runs until
+//! it is stopped or fails, and then has a record. A server in the background is a separate process
+//! (`background`). Devices of such servers are found through the state they leave in /run
+//! (`devices`), and all running servers through their notes (`noted`).
 
 mod background;
 mod devices;
@@ -28,43 +29,43 @@ use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often whoever watches hears of a server.
+/// Interval of the figures passed to an observer.
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What is asked of a server, whatever way programs get to it.
+/// A request to serve a model, for any kind of connection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServedRequest {
     /// `model:NAME`.
     pub target: PathBuf,
     /// Changed parameters of the model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
-    /// Layers that are left out.
+    /// Layers to leave out.
     pub without: Vec<String>,
-    /// How many of the things that the stack addresses.
+    /// Number of the stack's addressable units to export.
     pub exports: usize,
-    /// Where the bytes are, as [`DataPlace`] reads it.
+    /// Storage of the data, as [`DataPlace`] parses it.
     pub data: String,
-    /// A file that is there already, and that kurabe did not make, may be written to.
+    /// Whether an existing file that kurabe did not create may be written.
     pub write_existing: bool,
-    /// Seed of what is random in the model and in a power cut.
+    /// Seed of random events in the model and in a power cut.
     pub seed: u64,
-    /// How long before something is due it is waited for awake.
+    /// Time in ns before a deadline during which the server spins instead of sleeping.
     pub spin_ns: u64,
-    /// What arrivals are stamped before their time; measured, if not said.
+    /// Time in ns by which arrivals are dated back; measured if `None`.
     pub round_trip_ns: Option<u64>,
-    /// Whether power can be cut, and how.
+    /// Rules for power cuts, if allowed.
     pub power: Option<PowerRules>,
-    /// What is wrong with the device from the beginning.
+    /// Faults of the device from the start.
     pub faults: Vec<DeviceFault>,
-    /// The folder in which others find it, if there is one.
+    /// Folder for the server's note, if others should find it.
     pub noted_in: Option<PathBuf>,
 }
 
-/// The model that a target names, with changed parameters and without some of its layers. The computer before it is a real one,
-/// so the time of a modelled one is left out, unless it is asked for.
+/// Loads the model of a target, changes parameters and removes layers. The computer in front of it
+/// is real, so the time of a modelled computer is left out unless requested.
 ///
 /// # Errors
-/// When it names none, or the model has no such parameter or layer.
+/// When the target is not a model, or a parameter or layer does not exist.
 pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[String]) -> Result<DeviceSpec> {
     let Some(name) = model_name(target) else { return Err(no_model(target)) };
     change_model(load_device(name)?.without_computer()?, sets, without)
@@ -77,7 +78,7 @@ fn no_model(target: &Path) -> Error {
     )
 }
 
-/// A server that nobody can reach yet.
+/// A server that cannot be reached yet.
 pub struct PreparedServer {
     asked: ServedRequest,
     request: ServeRequest,
@@ -85,10 +86,11 @@ pub struct PreparedServer {
 }
 
 impl PreparedServer {
-    /// A server at an address, controlled at `control` or next to its socket; its record goes to `record`.
+    /// Prepares a server at an address, controlled at `control` or next to its socket. Its record
+    /// is written to `record`.
     ///
     /// # Errors
-    /// When the request makes no sense, or the folder of the store does not exist.
+    /// When the request is invalid, or the folder of the store does not exist.
     pub fn new(
         asked: ServedRequest,
         address: Address,
@@ -114,20 +116,20 @@ impl PreparedServer {
         Ok(Self { asked, request, places })
     }
 
-    /// Starts it.
+    /// Starts the server.
     ///
     /// # Errors
-    /// When it cannot be served there.
+    /// When it cannot be served at the address.
     pub fn start(self) -> Result<RunningServer> {
         let serving = Serving::start(&self.request)?;
-        // Who cannot be found is still served.
+        // A server without a note still serves.
         let folder = self.asked.noted_in.as_deref();
         let note = folder.and_then(|folder| KeptNote::keep(folder, serving.facts()));
         Ok(RunningServer { serving, prepared: self, _note: note })
     }
 }
 
-/// A server under way.
+/// A running server.
 pub struct RunningServer {
     serving: Serving,
     prepared: PreparedServer,
@@ -135,22 +137,23 @@ pub struct RunningServer {
 }
 
 impl RunningServer {
-    /// What there is to know of it from the start.
+    /// Returns the facts known from the start.
     pub fn facts(&self) -> &ServedFacts {
         self.serving.facts()
     }
 
-    /// What was asked of it.
+    /// Returns the request.
     pub fn request(&self) -> &ServeRequest {
         &self.prepared.request
     }
 
-    /// What it did so far; nothing if it has ended by itself.
+    /// Returns the figures so far, or `None` if the server has stopped.
     pub fn figures(&self) -> Option<ServedFigures> {
         self.serving.figures()
     }
 
-    /// Waits until it is to end, or ends by itself. Each second `watched` hears how it went so far, and in that second.
+    /// Waits until the server is asked to end or stops unexpectedly. Every second, `watched`
+    /// receives the total figures and those of that second.
     pub fn watch(&self, ending: &Ending, mut watched: impl FnMut(&ServedFigures, &ServedFigures)) {
         let mut before = ServedFigures::default();
         let mut ended = ending.ended.lock().unwrap_or_else(PoisonError::into_inner);
@@ -162,30 +165,31 @@ impl RunningServer {
         }
     }
 
-    /// Takes its devices away as soon as nobody uses them; `waits` hears whom it waits for.
+    /// Detaches its devices as soon as they are unused. `waits` receives the processes that it
+    /// waits for.
     ///
     /// # Errors
-    /// When they cannot be taken away.
+    /// When they cannot be detached.
     pub fn detach(&mut self, waits: impl FnMut(&Path, &[Text])) -> Result<()> {
         self.serving.detach(waits)
     }
 
-    /// Ends it. Its record is in the file that was asked for.
+    /// Ends the server and writes its record to the requested file.
     ///
     /// # Errors
-    /// When it ended by itself, or the file cannot be written.
+    /// When it had stopped unexpectedly, or the file cannot be written.
     pub fn end(self) -> Result<EndedServer> {
         let Self { mut serving, prepared: PreparedServer { asked, places, .. }, _note } = self;
         let facts = serving.facts().clone();
         serving.end();
         let figures = serving.wait()?;
-        // Sockets and devices go before anything is said of the end.
+        // Sockets and devices are removed before the end is reported.
         drop(serving);
         EndedServer::new(ServerRecord::new(&facts, &figures, &asked), places)
     }
 }
 
-/// Whether a server is to end; whoever hears signals says so.
+/// Flag that asks a server to end, set by a signal handler.
 #[derive(Default)]
 pub struct Ending {
     ended: Mutex<bool>,
@@ -193,7 +197,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Ends the server that is watched with this.
+    /// Ends the server that watches this flag.
     pub fn end(&self) {
         *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.changed.notify_all();

@@ -1,4 +1,5 @@
-//! Points that several ranks compute: each every n-th, and rank 0 hears of all.
+//! Distributes points among several ranks: each rank computes every n-th point, and rank 0 receives
+//! all results.
 
 use crate::handle::RunHandle;
 use kurabe_core::{ErrorKind, Result, text};
@@ -8,25 +9,28 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a rank may give no sign until rank 0 computes its points.
+/// Time without a message after which rank 0 computes the points of a rank itself.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time between two signs, and between two looks whether it is to end.
+/// Interval of the messages that a rank sends while it computes. `TICK` is the interval at which it
+/// checks whether to end.
 const SIGN: Duration = Duration::from_secs(5);
 const TICK: Duration = Duration::from_millis(20);
 
-/// What a rank tells rank 0 of the points that it computes.
+/// Messages from a rank to rank 0 about its points.
 #[derive(Serialize, Deserialize)]
 enum PointMessage<T> {
-    /// It is at work.
+    /// The rank is still working.
     Alive,
-    /// A point by its number came to this. One that failed is not told: rank 0 sees for itself.
+    /// Result of a point, by its index. A failed point is not sent, because rank 0 computes it
+    /// again.
     Answer(usize, Box<T>),
-    /// It has none any more.
+    /// The rank has no more points.
     Over,
 }
 
-/// Has each rank compute its part of so many points, by `compute`, which is given their places. Rank 0 is given what they came to, as
-/// far as it is told: what is missing is for it to compute. Nothing for the other ranks.
+/// Lets each rank compute its share of `count` points with `compute`, which receives their indices.
+/// Rank 0 gets the results that arrived, and has to compute the missing ones. Other ranks get
+/// `None`.
 ///
 /// # Errors
 /// When messages cannot be sent or received.
@@ -57,14 +61,14 @@ pub(crate) fn share<T: Serialize + DeserializeOwned>(
     Ok(Some(gathering.answers))
 }
 
-/// Answers on their way to rank 0.
+/// Collects the results at rank 0.
 struct Gathering<'a, T> {
     communicator: &'a dyn Communicator,
     answers: PointAnswers<T>,
-    /// When each rank was last heard of.
+    /// When rank 0 last received a message from each rank.
     heard_ns: Vec<u64>,
     is_over: Vec<bool>,
-    /// When this one gave a sign.
+    /// When this rank last sent a message.
     sent_ns: u64,
 }
 
@@ -77,7 +81,7 @@ impl<T: Serialize + DeserializeOwned> Gathering<'_, T> {
         self.communicator.send(0, bytes)
     }
 
-    /// Tells rank 0 an answer, or from time to time that this one is at work.
+    /// Sends a result to rank 0, or occasionally a message that this rank is working.
     fn tell(&mut self, answer: Option<(usize, Result<T>)>) -> Result<()> {
         match answer {
             Some((place, Ok(measured))) => self.send(&PointMessage::Answer(place, Box::new(measured))),
@@ -86,7 +90,7 @@ impl<T: Serialize + DeserializeOwned> Gathering<'_, T> {
         }
     }
 
-    /// Takes an answer of this rank, and what others have sent meanwhile.
+    /// Takes a result of this rank, and the messages that others have sent.
     fn take(&mut self, answer: Option<(usize, Result<T>)>) -> Result<()> {
         if let Some((place, answer)) = answer {
             self.answers[place] = Some(answer);
@@ -95,7 +99,7 @@ impl<T: Serialize + DeserializeOwned> Gathering<'_, T> {
         Ok(())
     }
 
-    /// Takes a message, if there is one.
+    /// Receives a message, if there is one. Returns whether there was.
     fn listen(&mut self, limit: Duration) -> Result<bool> {
         let Some((from, bytes)) = self.communicator.receive(limit)? else { return Ok(false) };
         let from = from as usize;
@@ -107,13 +111,14 @@ impl<T: Serialize + DeserializeOwned> Gathering<'_, T> {
                 }
             }
             Ok(PointMessage::Over) => self.is_over[from] = true,
-            // What cannot be read is computed here.
+            // Points in unreadable messages are computed here.
             Ok(PointMessage::Alive) | Err(_) => {}
         }
         Ok(true)
     }
 
-    /// Whether some rank is still at work. Of one that gives no sign nothing is awaited, the end of all neither.
+    /// Returns whether any rank is still working. A silent rank is given up, and the end does not
+    /// wait for it.
     fn awaits_any(&mut self) -> bool {
         let now_ns = self.communicator.now_ns();
         let silent = |heard_ns: &u64| now_ns.saturating_sub(*heard_ns) >= PATIENCE.as_nanos() as u64;

@@ -1,5 +1,5 @@
-//! What models are worth beside each other: how much they hold, how much may fail, how likely data are lost, and how fast
-//! they are.
+//! Models side by side: capacity, number of drives that may fail, probability of data loss, and
+//! performance.
 //!
 //! The model: what an array is and how long an empty member takes to be filled, the device model tells
 //! (`kurabe_sim::array_facts`); how likely data are lost within a year follows by a Markov chain
@@ -22,63 +22,64 @@ use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
 use serde::Serialize;
 
-/// Test file where nothing turns, or as much as can be written in this time.
+/// Size of the test file on models without hard disks, reduced to what can be written in `FILL_NS`.
 const SIZE_BYTES: u64 = 256 * MIB;
 const FILL_NS: u64 = 2_000_000_000;
 /// The first step of the profile that writes here and there.
 const RANDOM_WRITES: usize = 4;
 /// A media cache that takes longer to fill than a day is never full.
 const LONGEST_FILL_NS: u64 = 86_400 * NS_PER_S;
-/// Small blocks of the profile.
+/// Small block size of the profile.
 const BLOCK_BYTES: u32 = 4096;
 
-/// A model beside others.
+/// A model next to others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelSide {
-    /// Its name.
+    /// Name of the model.
     pub name: String,
-    /// What it is.
+    /// Title of the model.
     pub title: Text,
-    /// Bytes that it holds.
+    /// Capacity in bytes.
     pub capacity_bytes: u64,
-    /// Drives that it is made of.
+    /// Number of drives.
     pub members: u64,
-    /// How many of them may fail, whichever these are.
+    /// Number of drives that may fail in any combination.
     pub may_fail: u64,
-    /// How many at most, if it is the right ones.
+    /// Number of drives that may fail in the best case.
     pub may_fail_at_best: u64,
-    /// Failures of a drive per year that were reckoned with; none where the model does not say.
+    /// Assumed failures per drive and year. `None` if the model does not specify it.
     pub failures_per_year: Option<f64>,
-    /// The share of bits read that cannot be.
+    /// Fraction of bits that cannot be read (unrecoverable read errors).
     pub unreadable: Option<f64>,
-    /// Hours until an empty drive is filled, while nobody else asks for anything.
+    /// Hours to rebuild a replaced drive without other load.
     pub rebuild_hours: Option<f64>,
-    /// The chance that data are lost within a year.
+    /// Probability of data loss within a year.
     pub loss_per_year: Option<f64>,
-    /// Sequential reads and writes of 1 MiB, eight in flight.
+    /// Sequential reads of 1 MiB at queue depth 8.
     pub read_bytes_per_s: Option<f64>,
-    /// The same of writes, with a flush at the end.
+    /// Sequential writes of 1 MiB at queue depth 8, with a flush at the end.
     pub write_bytes_per_s: Option<f64>,
-    /// Random reads of 4 KiB per second, one and 32 in flight.
+    /// Random reads of 4 KiB per second at queue depth 1.
     pub reads_per_s_alone: Option<f64>,
-    /// The same with 32 in flight.
+    /// Random reads of 4 KiB per second at queue depth 32.
     pub reads_per_s_deep: Option<f64>,
-    /// Random writes of 4 KiB per second, 32 in flight, with a flush at the end.
+    /// Random writes of 4 KiB per second at queue depth 32, with a flush at the end.
     pub writes_per_s: Option<f64>,
-    /// Writes of 4 KiB per second, each with a flush behind it.
+    /// Writes of 4 KiB per second, each followed by a flush.
     pub safe_writes_per_s: Option<f64>,
 }
 
-/// Models beside each other, in the order in which they are named.
+/// Evaluates models in the given order.
 ///
 /// # Errors
-/// When there is no such model or parameter.
+/// When a model or a parameter does not exist, or a thread cannot be started.
 pub fn sides_of(names: &[&str], sets: &[(String, String)]) -> Result<Vec<ModelSide>> {
     in_parallel(names, |name| side_of(name, sets))?.into_iter().collect()
 }
 
-/// What those of the runs are worth that were computed on models of kurabe's own, each with its changes.
+/// Evaluates the models of runs with their changes. Returns `None` for runs on real targets and for
+/// models that do not come with kurabe.
 ///
 /// # Errors
 /// When a thread cannot be started.
@@ -90,10 +91,10 @@ pub fn sides_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelSide>>> {
     })
 }
 
-/// One of them.
+/// Evaluates one model.
 ///
 /// # Errors
-/// When there is no such model or parameter.
+/// When the model or a parameter does not exist.
 pub fn side_of(name: &str, sets: &[(String, String)]) -> Result<ModelSide> {
     let spec = load_model(name, sets, &[])?;
     let facts = array_facts(&spec)?;
@@ -126,8 +127,8 @@ pub fn side_of(name: &str, sets: &[(String, String)]) -> Result<ModelSide> {
     })
 }
 
-/// The chance that data are lost within a year; none where the model does not say how often its drives fail, or how long
-/// one takes to be filled.
+/// Returns the probability of data loss within a year. Returns `None` if the model does not specify
+/// how often its drives fail, or the rebuild time is unknown.
 fn loss_per_year(facts: &ArrayFacts, rebuild_hours: Option<f64>) -> Option<f64> {
     let failures_per_year = facts.failures_per_year?;
     let unreadable = |members: u64| {
@@ -135,7 +136,7 @@ fn loss_per_year(facts: &ArrayFacts, rebuild_hours: Option<f64>) -> Option<f64> 
     };
     let life = match facts.redundancy {
         Redundancy::Pairs => ArrayLife::of_pairs(facts.members, unreadable(1)),
-        // The last copy is read by itself; with parity all that are left are.
+        // Only the last copy has to be read. With parity, all remaining members have to be read.
         Redundancy::Any(may_fail) if may_fail + 1 == facts.members => {
             ArrayLife::of_parity(facts.members, may_fail, unreadable(1))
         }
@@ -143,7 +144,7 @@ fn loss_per_year(facts: &ArrayFacts, rebuild_hours: Option<f64>) -> Option<f64> 
             ArrayLife::of_parity(facts.members, may_fail, unreadable(facts.members - may_fail))
         }
     };
-    // Without redundancy nothing is filled again.
+    // Without redundancy there is no rebuild.
     let rebuild_hours = if facts.redundancy == Redundancy::Any(0) { 1.0 } else { rebuild_hours? };
     Some(ArrayLife { failures_per_year, rebuild_hours, ..life }.loss_within(1.0))
 }
@@ -203,10 +204,10 @@ mod tests {
         assert_eq!([one, raid1, raid5, raid10, raid6].map(|side| side.may_fail), [0, 1, 1, 1, 2]);
         assert_eq!(raid10.may_fail_at_best, 2);
         let loss = |side: &ModelSide| side.loss_per_year.unwrap();
-        // 9 TB are read to fill a member of RAID 5, and one of 10^14 bits cannot be read.
+        // Rebuilding a member of RAID 5 reads 9 TB, and one bit in 10^14 cannot be read.
         assert!(loss(raid6) < loss(raid1) && loss(raid1) < loss(one), "{sides:?}");
         assert!((0.01..0.05).contains(&loss(raid5)) && loss(raid10) > loss(raid1), "{sides:?}");
-        // 3 TB, 140 MB/s outside and half of that inside.
+        // 3 TB at 140 MB/s on the outer tracks and half of that on the inner ones.
         assert!(sides[1..].iter().all(|side| (7.0..9.5).contains(&side.rebuild_hours.unwrap())), "{sides:?}");
         assert!(raid10.writes_per_s > raid5.writes_per_s, "{sides:?}");
         assert!(raid5.reads_per_s_deep > one.reads_per_s_deep, "{sides:?}");

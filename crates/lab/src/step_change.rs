@@ -1,15 +1,15 @@
-//! What is changed of every step of a profile alike: how configurations of one target differ.
+//! Changes that apply to every step of a profile, for variants of one target.
 //!
-//! Steps that come to the same under every configuration are measured once.
+//! Steps that become identical in every variant are measured once.
 
 use crate::profile::Traced;
 use kurabe_core::profile::{IoStep, Overrides, Profile, Step};
 use kurabe_core::{ErrorKind, Result, mention::PROFILES, text};
 
-/// Changes every step of a profile by the options of a workload.
+/// Changes every step of a profile by workload options.
 ///
 /// # Errors
-/// When that changes none of them.
+/// When no step changes.
 pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Result<()> {
     if !overrides.is_of_workload() {
         return Ok(());
@@ -26,7 +26,7 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
             | Step::Metadata(_) => {}
         }
     }
-    // A score of other steps is no score of these.
+    // A score that was defined for the original steps is not valid for the changed ones.
     profile.derived.clear();
     let io_step = |step: &Step| matches!(step, Step::Io(_));
     if before != profile.steps || profile.steps.iter().any(io_step) {
@@ -44,7 +44,7 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
         )))
 }
 
-/// Leaves out what comes to the same as a step before it in every one of these plans of one profile.
+/// Removes steps that equal an earlier step in every one of these variants of a profile.
 pub(crate) fn drop_doubles(plans: &mut [Traced]) {
     let count = plans.first().map_or(0, |plan| plan.profile.steps.len());
     let mut kept: Vec<usize> = Vec::new();
@@ -62,7 +62,7 @@ pub(crate) fn drop_doubles(plans: &mut [Traced]) {
     }
 }
 
-/// Whether two steps do the same, whatever they are called.
+/// Returns whether two steps do the same, regardless of their names.
 fn same(one: &Step, other: &Step) -> bool {
     match (one, other) {
         (Step::Io(one), Step::Io(other)) => {

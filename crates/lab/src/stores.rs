@@ -1,4 +1,4 @@
-//! Where the store of whoever asks is, and opening it.
+//! Location of the user's store, and opening it.
 
 use crate::recover::{owner_is_elsewhere, owner_lives};
 use crate::served;
@@ -14,7 +14,7 @@ use kurabe_store::{
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-/// A store that was named, or the usual one of the user. It may be a database that machines share; that is only read.
+/// A store that was named, or the user's default store. A shared database is only read.
 #[derive(Clone, Debug, Default)]
 pub struct StorePlace(pub Option<StoreName>);
 
@@ -24,7 +24,8 @@ impl From<PathBuf> for StorePlace {
     }
 }
 
-/// What stands at a path that somebody asks about, as the runs of a store tell it; nothing if the word is no path.
+/// Returns the environment of a path, in the form in which the runs of a store record it. Returns
+/// `None` if the word is not an existing path.
 ///
 /// # Errors
 /// When the store cannot be read.
@@ -37,10 +38,11 @@ pub fn observed(store: &dyn Runs, word: &str) -> Result<Option<Environment>> {
 }
 
 impl StorePlace {
-    /// Its path.
+    /// Returns the path of the store.
     ///
     /// # Errors
-    /// When its folder is not there, no variable tells where the usual one is, or it is no file but shared.
+    /// When its folder does not exist, no environment variable determines the default store, or it
+    /// is a shared database.
     pub fn path(&self) -> Result<PathBuf> {
         match self.name()? {
             StoreName::Shared(_) => Err(ErrorKind::Usage
@@ -57,7 +59,7 @@ impl StorePlace {
         }
     }
 
-    /// The store that is meant, whose address can be read if it has one.
+    /// Returns the name of the store. A shared one has a valid address.
     fn name(&self) -> Result<StoreName> {
         match self.0.clone().map_or_else(|| default_store(|name| std::env::var_os(name)), Ok)? {
             StoreName::Shared(Err(fault)) => Err(fault.into()),
@@ -65,7 +67,7 @@ impl StorePlace {
         }
     }
 
-    /// The address, if it is a database that machines share.
+    /// Returns the address if the store is a shared database.
     fn shared(&self) -> Result<Option<SharedAddress>> {
         match self.name()? {
             StoreName::Shared(address) => Ok(address.ok()),
@@ -73,7 +75,7 @@ impl StorePlace {
         }
     }
 
-    /// The database that machines share, to be read, if this is one.
+    /// Opens the shared database for reading, if the store is one.
     ///
     /// # Errors
     /// When it cannot be read.
@@ -84,14 +86,15 @@ impl StorePlace {
             .transpose()
     }
 
-    /// The runs: of a database that machines share, or of the store of this machine, which is made if it is not there.
+    /// Opens the runs: those of a shared database, or those of this machine's store, which is
+    /// created if necessary.
     ///
     /// # Errors
     /// When they cannot be read.
     pub fn runs(&self) -> Result<Box<dyn Runs>> {
         match self.shared_runs()? {
             Some(runs) => Ok(runs),
-            // One that can only be read is not made, and is there.
+            // A read-only store exists, and must not be created.
             None => match self.existing()? {
                 Some(store) => Ok(store),
                 None => Ok(self.open()?),
@@ -99,10 +102,10 @@ impl StorePlace {
         }
     }
 
-    /// Its path as one that holds wherever one goes from here, if there is any place for a store.
+    /// Returns the absolute path of the store, if there is a place for one.
     ///
     /// # Errors
-    /// When it was named, and its folder is not there.
+    /// When the store was named, and its folder does not exist.
     pub fn lasting_path(&self) -> Result<Option<PathBuf>> {
         match self.path() {
             Ok(path) => Ok(Some(std::path::absolute(&path).unwrap_or(path))),
@@ -111,7 +114,7 @@ impl StorePlace {
         }
     }
 
-    /// The store, made if it is not there.
+    /// Opens the store, creating it if necessary.
     ///
     /// # Errors
     /// When it cannot be used.
@@ -119,7 +122,7 @@ impl StorePlace {
         Ok(Box::new(SqliteStore::open(&self.path()?)?))
     }
 
-    /// The store, if it is there.
+    /// Opens the store if it exists.
     ///
     /// # Errors
     /// When it cannot be used.
@@ -129,7 +132,7 @@ impl StorePlace {
     }
 }
 
-/// The database at an address.
+/// Opens the shared database at an address.
 ///
 /// # Errors
 /// When it cannot be used.
@@ -137,8 +140,8 @@ pub fn shared(address: &SharedAddress, access: SharedAccess) -> Result<Box<dyn A
     open_shared(address, access, &|name| std::env::var_os(name))
 }
 
-/// Refuses a store in a folder that is not there: more likely a slip than a wish for both. Where it lies by itself, the folder
-/// is made.
+/// Refuses a store in a folder that does not exist, which is more likely a mistake than intended.
+/// The folder of a default store is created.
 fn check_folder(store: &Path) -> Result<()> {
     let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.exists())
     else {
@@ -153,10 +156,10 @@ fn check_folder(store: &Path) -> Result<()> {
         )))
 }
 
-/// The runs of these names, each of which must be another.
+/// Loads the runs with these names, which must be distinct.
 ///
 /// # Errors
-/// When there is no such run, or one is named twice.
+/// When a run does not exist, or is named twice.
 pub fn distinct_runs<'n>(
     store: &dyn Runs,
     names: impl IntoIterator<Item = &'n String>,
@@ -175,10 +178,11 @@ pub fn distinct_runs<'n>(
     ids.iter().map(|id| store.load(id)).collect()
 }
 
-/// Takes a run out of a store. `force`: also one that another machine or a container may still be measuring.
+/// Removes a run from a store. With `force`, also one that another machine or container may still
+/// be measuring.
 ///
 /// # Errors
-/// When there is no such run, it is being measured, or the store cannot be written.
+/// When the run does not exist, it is being measured, or the store cannot be written.
 pub fn remove_run(store: &dyn Store, id: &str, force: bool) -> Result<()> {
     let is_elsewhere = Cell::new(false);
     let is_kept = |owner: &ProcessIdentity| {

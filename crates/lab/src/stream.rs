@@ -1,7 +1,8 @@
-//! The one stream of what happens: numbered envelopes, to any number of listeners.
+//! The stream of events: numbered envelopes for any number of listeners.
 //!
-//! The model: whoever tells an event has it in the store already. The envelopes of a stream have consecutive numbers, so
-//! a listener sees whether it missed any; the last [`KEPT_ENVELOPES`] are kept in memory for those who come late.
+//! Events are in the store before they are reported. The envelopes of a stream have consecutive
+//! numbers, so a listener can detect missing ones. The last [`KEPT_ENVELOPES`] are kept in memory
+//! for listeners that join later.
 
 use kurabe_core::Result;
 use kurabe_core::event::Event;
@@ -12,90 +13,92 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// Envelopes that a stream keeps for listeners who come late: some minutes of a run, which tells about ten a second. The
-/// cells of a run are in the store, whatever is gone from here.
+/// Number of envelopes that a stream keeps for listeners that join later. A run reports about ten
+/// per second, so this covers some minutes. The cells of a run are in the store even if their
+/// envelopes are no longer kept.
 pub const KEPT_ENVELOPES: usize = 4096;
 
-/// Something that happened, and where.
+/// An event with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Envelope {
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub event: Happening,
-    /// The run's id; of a study's modelled point its name; of targets in turns the id of the first.
+    /// Id of the run; for a modelled point of a study, its name; for interleaved targets, the id of
+    /// the first run.
     pub run: String,
-    /// Its number in its stream, from 0.
+    /// Number in its stream, from 0.
     pub number: u64,
-    /// When it was told, in ns from the beginning of the stream, by the clock of this machine; a modelled run's own time
-    /// is in its events.
+    /// Time of the report in ns since the start of the stream, by this machine's clock. The virtual
+    /// time of a modelled run is in its events.
     pub at_ns: u64,
 }
 
-/// What may happen.
+/// Events by their source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Happening {
-    /// Something in a run.
+    /// Event of a run.
     Run(Event),
-    /// Something that concerns all targets in turns.
+    /// Event of an interleaved measurement as a whole.
     Turns(TurnsEvent),
-    /// Something that concerns a study.
+    /// Event of a study.
     Point(PointEvent),
 }
 
-/// What happens where targets take turns.
+/// Events of interleaved measurements.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TurnsEvent {
-    /// A pair of blocks is whole.
+    /// A pair of blocks is complete.
     VersusBlocks {
-        /// Whole blocks so far.
+        /// Complete blocks so far.
         blocks: u32,
-        /// Comparisons that are clear.
+        /// Comparisons that are decided.
         settled: usize,
-        /// All comparisons.
+        /// Number of comparisons.
         comparisons: usize,
     },
-    /// A cell became clear.
+    /// A cell was decided.
     VersusSettled {
         /// The cell's name.
         label: String,
         /// Its direction.
         direction: Option<Direction>,
-        /// The run that was held against the first.
+        /// The run that was compared with the first.
         other: String,
-        /// What it came to.
+        /// Result of the comparison.
         blocked: Box<Blocked>,
     },
 }
 
-/// What happens to the modelled points of a study.
+/// Events of the modelled points of a study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum PointEvent {
-    /// A point is begun.
+    /// A point has started.
     PointStarted {
         /// The model.
         model: String,
     },
-    /// A point is over.
+    /// A point has ended.
     PointDone,
-    /// The machine gives fewer threads than were asked for; the points are computed by those.
+    /// The machine provides fewer threads than requested. These compute all points.
     FewerThreads {
-        /// Threads that compute.
+        /// Number of threads that compute.
         threads: usize,
-        /// Threads that were asked for.
+        /// Number of threads requested.
         asked: usize,
         /// Why there are no more.
         cause: String,
     },
 }
 
-/// Somebody who hears of what happens. An error of one who listened from the beginning ends what is told.
+/// Receives envelopes. If a listener returns an error, the report fails.
 pub type Listener = Box<dyn FnMut(&Envelope) -> Result<()> + Send>;
 
 /// A stream of envelopes.
@@ -118,19 +121,20 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// Has somebody hear everything from now on.
+    /// Adds a listener for all envelopes from now on.
     pub fn listen(&self, listener: Listener) {
         self.locked().listeners.push(listener);
     }
 
-    /// What is kept from a number on, for who comes late: the first is a later one where that is not kept any more.
+    /// Returns the kept envelopes from this number on, for a listener that joins later. Older ones
+    /// may no longer be kept.
     pub fn since(&self, number: u64) -> Vec<Arc<Envelope>> {
         let log = &self.locked().log;
         let before = log.partition_point(|envelope| envelope.number < number);
         log.range(before..).cloned().collect()
     }
 
-    /// Tells all listeners, in the order in which they came.
+    /// Passes an event to all listeners, in the order in which they were added.
     pub(crate) fn tell(&self, run: &str, event: Happening) -> Result<()> {
         let mut state = self.locked();
         let at_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);

@@ -1,4 +1,5 @@
-//! The points of a study: models computed side by side, real targets as runs of their own.
+//! Points of a study: models are computed in parallel, and real targets are measured as separate
+//! runs.
 
 use crate::handle::RunHandle;
 use crate::journal::Lab;
@@ -19,24 +20,24 @@ use kurabe_study::{
     Measured, Models, Point, PointAnswers, PointTarget, StudyOptions, StudyPlan, StudyResult,
 };
 
-/// What a study is run with.
+/// Resources of a study.
 pub struct StudyRunner<'a> {
-    /// Opens the store; asked only where a real target is measured.
+    /// Opens the store. Called only if a real target is measured.
     pub open_store: &'a dyn Fn() -> Result<Box<dyn Store>>,
-    /// Who hears of it.
+    /// Receives the events.
     pub stream: &'a Stream,
-    /// What stops it.
+    /// Stops the study.
     pub handle: &'a RunHandle,
-    /// The command line that the records of real targets keep.
+    /// Command line for the records of real targets.
     pub command: &'a [String],
-    /// Threads for models; the result does not depend on it.
+    /// Number of threads for models. The result does not depend on it.
     pub threads: usize,
 }
 
-/// Refuses paths of real targets that are not there, before anything is measured.
+/// Checks that the paths of all real targets exist, before anything is measured.
 ///
 /// # Errors
-/// Names the first of them.
+/// When a path does not exist or cannot be used. The error names the first one.
 pub fn check_paths(options: &StudyOptions) -> Result<()> {
     options.on.iter().try_for_each(|(name, path)| {
         let Err(error) = std::fs::metadata(path) else { return Ok(()) };
@@ -57,18 +58,19 @@ pub fn check_paths(options: &StudyOptions) -> Result<()> {
     })
 }
 
-/// Runs a study, of which some points may have been computed before.
+/// Runs a study. `before` has the points that were already computed.
 ///
 /// # Errors
-/// `Interrupted` when it is stopped, and when nobody can be told. Whatever else goes wrong with a point stands in the
-/// result.
+/// `Interrupted` when the study is stopped, or an event cannot be reported. Other failures of
+/// points are part of the result.
 pub fn run_study(plan: &StudyPlan, before: PointAnswers, runner: &StudyRunner<'_>) -> Result<StudyResult> {
     let models = ModelPoints { stream: runner.stream, handle: runner.handle };
     kurabe_study::run(plan, before, &models, |point| measure_real(runner, point), runner.threads)
 }
 
-/// Computes the models of several studies together with other ranks, each every n-th point. Rank 0 is given what they came to, study by
-/// study, and computes itself what it is not told: the result is that of one process. Nothing for the other ranks.
+/// Computes the models of several studies together with other ranks, each every n-th point. Rank 0
+/// gets the results per study, and computes missing ones itself, so that the result equals that of
+/// a single process. Other ranks get `None`.
 ///
 /// # Errors
 /// When messages cannot be sent or received.
@@ -104,14 +106,14 @@ impl Models for ModelPoints<'_> {
         let run = format!("model:{name}");
         self.stream.tell(&run, Happening::Point(PointEvent::PointStarted { model: name.clone() }))?;
         let measured = self.compute(&run, name, device, point);
-        // One that fails is over, too: whoever counts points waits for all of them.
+        // A failed point has ended as well, because listeners count all points.
         self.stream.tell(&run, Happening::Point(PointEvent::PointDone))?;
         measured
     }
 
     fn fewer_threads(&self, threads: usize, asked: usize, why: &std::io::Error) {
         let fewer = PointEvent::FewerThreads { threads, asked, cause: why.to_string() };
-        // A listener that is gone is told so by the next point.
+        // If a listener fails, the next point reports it.
         let _ = self.stream.tell("", Happening::Point(fewer));
     }
 }
@@ -131,7 +133,7 @@ impl ModelPoints<'_> {
         };
         let profile = &point.profile;
         let session = Session::on_model(&mut model, name, profile, &self.handle.stop, &mut emit)
-            // A study says itself whether everything is written before (`rules.fill`).
+            // A study specifies itself whether targets are filled first (`rules.fill`).
             .with_fill(false)
             .with_traces(traces(profile, TraceNames::EmbeddedFirst)?);
         kurabe_virtual::run(session)?;
@@ -145,7 +147,7 @@ impl ModelPoints<'_> {
     }
 }
 
-/// Measures one of the reader's own devices, and stores the run.
+/// Measures one of the user's own devices, and stores the run.
 fn measure_real(runner: &StudyRunner<'_>, point: &Point) -> Result<Measured> {
     let PointTarget::Path(path) = &point.target else {
         return Err(ErrorKind::Internal.error(text!("this target is a model", "対象はモデルです")));

@@ -1,8 +1,8 @@
-//! A sweep of a model: each of its steps on a device of its own, as it was delivered.
+//! Sweeps of a model: each step runs on a new instance of the device, in its initial state.
 //!
-//! The model: a point of a curve does not hang on what was measured before it, so points are computed at the same time, on all
-//! processors and by all ranks, and what they come to does not depend on that. Real storage has one state, which goes on from
-//! point to point; there the session measures them one after the other.
+//! A point does not depend on earlier points, so the points are computed in parallel, on all
+//! processors and by all ranks, with the same result. Real storage has one state that carries over
+//! from point to point, so its points are measured in sequence by the session.
 
 use crate::handle::RunHandle;
 use crate::shared_points::share;
@@ -18,7 +18,7 @@ use kurabe_study::{PointAnswers, compute};
 use std::num::NonZero;
 use std::thread::available_parallelism;
 
-/// What the steps of a sweep came to, as far as they are computed: the events of each.
+/// Events of the steps that are already computed, by step index.
 pub(crate) type SweptSteps = PointAnswers<Vec<Event>>;
 
 /// A sweep of a model.
@@ -32,7 +32,7 @@ pub(crate) struct Swept<'a> {
 }
 
 impl Swept<'_> {
-    /// Computes the steps together with other ranks. Nothing for ranks but rank 0.
+    /// Computes the steps together with other ranks. Ranks other than 0 get `None`.
     ///
     /// # Errors
     /// When messages cannot be sent or received.
@@ -42,10 +42,12 @@ impl Swept<'_> {
         })
     }
 
-    /// Computes the steps that are not computed yet, and further ones as the cells call for it; tells all in their order.
+    /// Computes the missing steps, and further ones that the cells call for, and reports all in
+    /// order.
     ///
     /// # Errors
-    /// Of the first step that fails, after all that was before it; `Interrupted` when the user stops it.
+    /// The error of the first step that fails, after all earlier steps are reported; `Interrupted`
+    /// when the user stops the run.
     pub(crate) fn run(&self, mut steps: SweptSteps, emit: &mut dyn FnMut(Event) -> Result<()>) -> Result<()> {
         let mut profile = self.profile.clone();
         let facts = model_target(self.name, &self.model()?, &profile);
@@ -79,7 +81,8 @@ impl Swept<'_> {
         ModelTarget::new(self.device, self.profile.rules.seed)
     }
 
-    /// The events of one step; how a repetition goes on is told by nobody when it is over.
+    /// Returns the events of one step. Progress events are dropped, because the step is reported
+    /// only after it has ended.
     fn step(&self, profile: &Profile, step_index: usize) -> Result<Vec<Event>> {
         let mut model = self.model()?;
         let mut events = Vec::new();
@@ -97,22 +100,22 @@ impl Swept<'_> {
     }
 }
 
-/// Threads that compute.
+/// Returns the number of threads to use.
 fn threads() -> usize {
     available_parallelism().map_or(1, NonZero::get)
 }
 
-/// Steps on their way to whoever hears of the run.
+/// Reports steps in order.
 struct Telling<'e> {
     emit: &'e mut dyn FnMut(Event) -> Result<()>,
-    /// What was told.
+    /// Record of the events reported so far.
     record: RunRecord,
-    /// The first step that was not.
+    /// Index of the first step that is not reported.
     next: usize,
 }
 
 impl Telling<'_> {
-    /// Tells all steps up to the first that is not computed yet.
+    /// Reports all steps up to the first that is not computed yet.
     fn tell(&mut self, steps: &mut SweptSteps) -> Result<()> {
         while let Some(events) = steps.get_mut(self.next).and_then(Option::take) {
             self.next += 1;
@@ -127,7 +130,8 @@ impl Telling<'_> {
         Ok(())
     }
 
-    /// Whether it holds for each of the devices, and was told of one.
+    /// Returns whether the event occurs for each instance of the device, and was already reported
+    /// for one.
     fn repeats(&self, event: &Event) -> bool {
         match event {
             Event::FillDone { .. } => self.next > 1,

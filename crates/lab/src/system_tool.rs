@@ -1,13 +1,13 @@
-//! Programs of the system that make file systems and mount them.
+//! System programs that create and mount file systems.
 
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::system_program;
 use std::path::Path;
 
-/// Where it is mounted; in other name spaces this is an empty folder.
+/// Mount point. In other namespaces this is an empty folder.
 pub(crate) const POINT: &str = "/run/kurabe-disk";
 
-/// Runs a program of the system to its end; what it says is shown if it fails.
+/// Runs a system program to its end. Its error output is shown if it fails.
 pub(crate) fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
     let done = system_program(name, words).and_then(|mut command| command.output());
     let done = done.map_err(|error| cannot_run(name, package, &error))?;
@@ -19,7 +19,7 @@ pub(crate) fn program(name: &str, words: &[&str], package: &str) -> Result<()> {
     Err(ErrorKind::Io.error(text!("{name} failed: {error}", "{name} が失敗しました: {error}")))
 }
 
-/// A program of the system could not be run; a package has it.
+/// Returns the error for a system program that cannot be run, with the package to install.
 pub(crate) fn cannot_run(name: &str, package: &str, error: &std::io::Error) -> Error {
     match error.kind() {
         std::io::ErrorKind::NotFound => ErrorKind::Target

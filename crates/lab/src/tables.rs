@@ -1,4 +1,4 @@
-//! Runs as tables, if they were built in.
+//! Exports runs as tables, if this feature is built in.
 
 #[cfg(feature = "tables")]
 mod parquet;
@@ -9,10 +9,12 @@ use kurabe_core::{Error, ErrorKind};
 use kurabe_core::{Result, output_path::OutputPath};
 use kurabe_store::Runs;
 
-/// Writes these runs, or all of the store, as Parquet files into a new folder.
+/// Writes the given runs, or all runs of the store if `ids` is empty, as Parquet files into a new
+/// folder.
 ///
 /// # Errors
-/// When the folder exists or cannot be made, when a run cannot be read, or when this build writes no tables; then nothing of it is left.
+/// When the folder exists or cannot be created, a run cannot be read, or this build does not write
+/// tables. No partial folder remains.
 pub fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &OutputPath) -> Result<()> {
     let folder = new_folder(folder)?;
     #[cfg(feature = "tables")]

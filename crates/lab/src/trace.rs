@@ -1,4 +1,4 @@
-//! The traces of replay steps.
+//! Traces of replay steps.
 
 use kurabe_core::profile::{Profile, ReplayStep, Step};
 use kurabe_core::trace::Trace;
@@ -16,18 +16,18 @@ use std::io::BufReader;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Where the names of traces lead.
+/// Resolution of trace names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TraceNames {
-    /// To files only.
+    /// Files only.
     Files,
-    /// To files, and where there is none to the traces that come with kurabe.
+    /// Files, then the traces that come with kurabe.
     FilesFirst,
-    /// To the traces that come with kurabe, and where there is none to files.
+    /// The traces that come with kurabe, then files.
     EmbeddedFirst,
 }
 
-/// The traces of a profile's replay steps, by the step's place; `None` for the other steps.
+/// Loads the traces of a profile's replay steps, by step index. The other steps have `None`.
 ///
 /// # Errors
 /// When a trace cannot be read.
@@ -39,7 +39,7 @@ pub(crate) fn traces(profile: &Profile, named: TraceNames) -> Result<Vec<Option<
     profile.steps.iter().map(read).collect()
 }
 
-/// A trace of a file, whatever its format.
+/// Loads a trace from a file. Without `format`, the format is detected.
 ///
 /// # Errors
 /// When it cannot be read.
@@ -69,10 +69,10 @@ fn trace(step: &ReplayStep, named: TraceNames) -> Result<Trace> {
     trace_of_file(name, format)
 }
 
-/// Latencies that a trace tells, of all its operations, of reads and of writes.
+/// Returns the latencies recorded in a trace, for all operations, for reads and for writes.
 ///
 /// # Errors
-/// When the trace cannot be read, or does not tell how long its operations took.
+/// When the trace cannot be read, or does not record latencies.
 pub fn measured_latencies(name: &str) -> Result<Vec<MeasuredLatencies>> {
     let trace = trace_of_file(name, None)?;
     let latency = |direction: Option<Direction>| {

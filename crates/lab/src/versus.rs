@@ -1,4 +1,5 @@
-//! Several targets measured in turns: each is a run of its own, and a referee says when there is enough.
+//! Interleaved measurement of several targets. Each target is a separate run, and a referee decides
+//! when there are enough repetitions.
 
 mod vary;
 
@@ -33,80 +34,84 @@ use std::time::Instant;
 
 pub use kurabe_engine::WhyEnded;
 
-/// A repetition that writes ends after so many bytes at the latest, however fast the target is: hundreds of repetitions at
-/// the rate of a fast drive would wear it for an answer that fewer bytes give as well.
+/// A repetition that writes ends after this number of bytes, however fast the target is. Hundreds
+/// of repetitions at full speed would wear a fast drive without a better answer.
 const MOST_WRITTEN_BYTES: u64 = 64 << 20;
 
-/// Longest time of measuring where none is asked for: what a person waits for.
+/// Default time limit for the measurement, which a user will accept.
 pub const USUAL_TIME_NS: u64 = 300 * NS_PER_S;
 
-/// One in so many parts of the time may go to seeing how cells settle.
+/// At most one part in this many of the time is spent on observing how cells settle.
 const SETTLING_SHARE: u64 = 4;
 
-/// What ends a measurement in turns whose cells do not become clear.
+/// Limit of an interleaved measurement whose cells are not decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LongestTime {
-    /// So many ns, all targets together: those of this machine, or of the models' clocks if all are models.
+    /// Measuring time in ns of all targets together, by this machine's clock, or by the models'
+    /// clocks if all targets are models.
     Measuring(u64),
-    /// So many ns of the reader's: models get the repetitions that they need, because their time is nobody's.
+    /// Wall-clock time in ns. Models get as many repetitions as they need, because their virtual
+    /// time costs the user nothing.
     Computing(u64),
 }
 
-/// Configurations of one measurement: more would have so few blocks each that nothing becomes clear in a time that anybody waits.
+/// Maximum number of variants in one measurement. With more, each would get too few blocks for a
+/// verdict in acceptable time.
 pub const MOST_VARIANTS: usize = 16;
 
-/// A configuration of a target, to be compared with others of the same.
+/// A variant of a target, to be compared with others of the same target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variant {
-    /// In what it differs: `bs=4k`.
+    /// The difference, such as `bs=4k`.
     pub name: String,
-    /// What it changes of the procedure, and how operations are issued.
+    /// Changes to the procedure, and how operations are issued.
     pub overrides: Overrides,
-    /// What it changes of a model: `layer.parameter` and value.
+    /// Changes to a model: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
 }
 
-/// A measurement of targets in turns.
+/// A request for an interleaved measurement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VersusRequest {
-    /// The targets, as of a [`RunRequest`]; the baseline first. A single one if there are variants.
+    /// The targets, as in a [`RunRequest`], the baseline first. A single one if there are variants.
     pub targets: Vec<PathBuf>,
-    /// Configurations of the one target, the baseline first; none where targets are compared.
+    /// Variants of the target, the baseline first. Empty if targets are compared.
     #[serde(default)]
     pub variants: Vec<Variant>,
-    /// The profile's name, or the path of its file.
+    /// Name of the profile, or path of its file.
     pub profile: String,
-    /// Longest time of measuring, all targets together; [`USUAL_TIME_NS`] if absent, which a model's own clock does not count
-    /// towards.
+    /// Maximum measuring time in ns of all targets together. The default is [`USUAL_TIME_NS`],
+    /// towards which the virtual time of models does not count.
     pub time_ns: Option<u64>,
-    /// Time of each repetition that ends by time.
+    /// Duration in ns of repetitions that end by time.
     pub repetition_ns: u64,
-    /// Pause before each repetition.
+    /// Pause in ns before each repetition.
     pub interval_ns: u64,
-    /// Differences up to this share do not matter.
+    /// Largest relative difference that does not matter.
     pub margin: f64,
-    /// Size of the test files, or bytes of each target to cover.
+    /// Size of the test files, or number of bytes of each target to cover.
     pub size_bytes: Option<u64>,
-    /// Seed of the order, and of offsets and data; a new order if absent.
+    /// Seed of the order, offsets and data. If absent, a new order is chosen.
     pub seed: Option<u64>,
     /// Labels of the runs.
     pub labels: Vec<(String, Option<String>)>,
-    /// The engine where the target is no model.
+    /// Engine for real targets.
     pub engine: EngineChoice,
-    /// Through the page cache.
+    /// Whether I/O goes through the page cache.
     pub buffered: bool,
-    /// Models get no test file.
+    /// Whether models get no test file.
     #[serde(default)]
     pub no_fill: bool,
-    /// Targets that are existing files may be written.
+    /// Whether targets that are existing files may be written.
     pub write_existing: bool,
-    /// Targets that are block devices, whose data may be destroyed.
+    /// Block devices among the targets whose data may be destroyed.
     pub destroy_data_on: Vec<PathBuf>,
 }
 
-/// Time of a repetition where none is asked for: many short ones show more than few long ones.
+/// Default duration of a repetition. Many short repetitions give more information than few long
+/// ones.
 pub const USUAL_REPETITION_NS: u64 = NS_PER_S / 10;
 
 impl Default for VersusRequest {
@@ -131,49 +136,50 @@ impl Default for VersusRequest {
     }
 }
 
-/// A measurement whose blocks do not suffice for an answer.
+/// A measurement with too few blocks for a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooShort {
-    /// Blocks that the time suffices for.
+    /// Blocks that fit into the time.
     pub blocks: u64,
-    /// Blocks before which nothing can be told.
+    /// Minimum number of blocks for a verdict.
     pub fewest: u64,
-    /// Time that would do.
+    /// Sufficient time in ns.
     pub needed_ns: u64,
 }
 
-/// Targets that are going to take turns.
+/// A planned interleaved measurement.
 pub struct PreparedVersus {
     request: VersusRequest,
     runs: Vec<Prepared>,
     order_seed: u64,
 }
 
-/// Targets in turns, all of them open.
+/// An interleaved measurement with all targets open.
 pub struct OpenVersus<'a> {
     request: VersusRequest,
     runs: Vec<Open<'a>>,
     order_seed: u64,
 }
 
-/// Targets that took turns.
+/// Result of an interleaved measurement.
 #[derive(Debug)]
 pub struct VersusDone {
-    /// The runs as they are stored, the baseline first; `None` where nothing was measured, and so nothing is kept.
+    /// The runs as stored, the baseline first. `None` for a run without cells, which is not stored.
     pub records: Vec<Option<RunRecord>>,
-    /// Why they ended.
+    /// Why the measurement ended.
     pub why: Result<WhyEnded>,
-    /// Whole blocks.
+    /// Number of complete blocks.
     pub blocks: u32,
-    /// The file that holds what the store did not take, if it did not.
+    /// File with the runs that the store did not take, if any.
     pub rescued: Option<PathBuf>,
 }
 
 impl PreparedVersus {
-    /// Plans what a request asks for.
+    /// Plans the measurement of a request.
     ///
     /// # Errors
-    /// When there are not two targets, permissions name none of them, or as [`Prepared::new`].
+    /// When there are fewer than two targets, a permission does not refer to any of them, or as
+    /// [`Prepared::new`].
     pub fn new(request: VersusRequest) -> Result<Self> {
         request.check()?;
         let order_seed = request.seed.map_or_else(random_word, Ok)?;
@@ -194,17 +200,17 @@ impl PreparedVersus {
         Ok(Self { request, runs, order_seed })
     }
 
-    /// What the configurations are called, if one target is measured in several.
+    /// Returns the names of the variants, if one target is measured in several.
     pub fn variants(&self) -> impl Iterator<Item = &str> {
         self.request.variants.iter().map(|variant| variant.name.as_str())
     }
 
-    /// The run of each target, the baseline first.
+    /// Returns the run of each target, the baseline first.
     pub fn runs(&self) -> &[Prepared] {
         &self.runs
     }
 
-    /// Whether a run uses the test file of one before it.
+    /// Returns whether a run uses the test file of an earlier one.
     pub fn shares_test_file(&self, place: usize) -> bool {
         let run = &self.runs[place];
         let Some(path) = path_of_its_file(run) else { return false };
@@ -215,12 +221,12 @@ impl PreparedVersus {
         self.runs[..place].iter().any(shares)
     }
 
-    /// What ends it if the cells do not become clear.
+    /// Returns the limit that applies if the cells are not decided.
     pub fn limit(&self) -> LongestTime {
         self.request.limit()
     }
 
-    /// Whether the time is too short for an answer.
+    /// Returns the shortfall if the time is too short for a verdict.
     pub fn too_short(&self) -> Option<TooShort> {
         let rules = &self.runs[0].profile().rules;
         let LongestTime::Measuring(time_ns) = self.limit() else { return None };
@@ -230,7 +236,7 @@ impl PreparedVersus {
         (blocks < fewest).then_some(TooShort { blocks, fewest, needed_ns })
     }
 
-    /// Takes ids and opens the targets. Where that fails, nothing is kept.
+    /// Creates the runs in the store and opens the targets. On failure, nothing is stored.
     ///
     /// # Errors
     /// As [`Prepared::open`].
@@ -239,7 +245,8 @@ impl PreparedVersus {
         let Self { request, runs, order_seed } = self;
         let targets: Vec<String> = runs.iter().map(|run| shown::name(run.target())).collect();
         let variants: Vec<String> = request.variants.iter().map(|variant| variant.name.clone()).collect();
-        // All are looked at before the first test file is made: it would be a difference.
+        // All environments are recorded before the first test file is created, because the file
+        // would appear as a difference.
         let headers = runs.iter().map(|run| run.header(lab)).collect::<Result<Vec<_>>>()?;
         let mut opened: Vec<Open<'a>> = Vec::new();
         for (place, (run, header)) in runs.into_iter().zip(headers).enumerate() {
@@ -250,7 +257,7 @@ impl PreparedVersus {
             match run.open_as(lab, header, Some((versus, twin))) {
                 Ok(open) => opened.push(open),
                 Err(error) => {
-                    // Nothing was measured, so there is nothing to keep; the test files go first.
+                    // There are no results to store. The test files are removed first.
                     let journals: Vec<Journal<'_>> = opened.into_iter().map(|open| open.journal).collect();
                     journals.iter().try_for_each(Journal::discard)?;
                     return Err(error);
@@ -262,7 +269,8 @@ impl PreparedVersus {
 }
 
 impl VersusRequest {
-    /// At least two targets; and every device that may be written must be one of them: a slip must not go unnoticed.
+    /// Checks that there are at least two targets, and that every device with write consent is one
+    /// of them. This detects typing errors.
     fn check(&self) -> Result<()> {
         if self.targets.len() < 2 && self.variants.is_empty() {
             return Err(ErrorKind::Usage.error(text!("a single target has nothing to be compared with", "対象が 1 つでは比べられません"))
@@ -320,7 +328,8 @@ impl VersusRequest {
         }
     }
 
-    /// Whether the time of each run counts: a model's beside a real one is nobody's.
+    /// Returns, for each run, whether its time counts. Next to a real target, the virtual time of a
+    /// model does not.
     fn counting_runs(&self) -> impl Iterator<Item = bool> + '_ {
         let all = self.are_models();
         let times = self.variants.len().max(1);
@@ -328,7 +337,8 @@ impl VersusRequest {
         self.targets.iter().flat_map(move |target| std::iter::repeat_n(counts(target), times))
     }
 
-    /// Tells from the time that each target had, by its own clock, which share of the time is gone; it begins now.
+    /// Returns a function that computes the share of the time limit used from the time spent on
+    /// each target by its own clock. The wall clock starts now.
     fn clock(&self) -> impl Fn(&[u64]) -> f64 + use<> {
         let (limit, begun) = (self.limit(), Instant::now());
         let counting: Vec<bool> = self.counting_runs().collect();
@@ -341,7 +351,7 @@ impl VersusRequest {
         }
     }
 
-    /// The run of each target, or of the target in each configuration; the baseline first.
+    /// Returns the run of each target, or of each variant of the single target, the baseline first.
     fn runs(&self) -> Vec<RunRequest> {
         let Some(target) = self.targets.first().filter(|_| !self.variants.is_empty()) else {
             return self.targets.iter().map(|target| self.of_target(target)).collect();
@@ -359,7 +369,7 @@ impl VersusRequest {
         self.variants.iter().map(of_variant).collect()
     }
 
-    /// Refuses configurations that come to the same: there would be nothing to compare.
+    /// Refuses variants that are identical, because there would be nothing to compare.
     fn refuse_equal(&self, runs: &[Prepared]) -> Result<()> {
         for (place, variant) in self.variants.iter().enumerate() {
             let is_equal = |before: &usize| runs[*before].does_the_same(&runs[place]);
@@ -379,7 +389,7 @@ impl VersusRequest {
         Ok(())
     }
 
-    /// The run of one of the targets.
+    /// Returns the run of one target.
     fn of_target(&self, target: &Path) -> RunRequest {
         let is_model = |target: &Path| model_name(target).is_some();
         let request = RunRequest {
@@ -387,7 +397,8 @@ impl VersusRequest {
             procedure: Procedure::Named(self.profile.clone()),
             overrides: Overrides { size_bytes: self.size_bytes, seed: self.seed, ..Overrides::default() },
             labels: self.labels.clone(),
-            // Beside a model, a real target keeps its file; without one, there is nothing to leave out.
+            // If models are compared with a real target, the real target keeps its test file.
+            // Without a model, the option is passed on so that it is refused.
             no_fill: self.no_fill
                 && (is_model(target) || !self.targets.iter().any(|target| is_model(target))),
             ..RunRequest::default()
@@ -405,9 +416,9 @@ impl VersusRequest {
         }
     }
 
-    /// Makes repetitions short, and as many of them as the time allows.
+    /// Sets short repetitions, and as many blocks as the time allows.
     fn shorten(&self, profile: &mut Profile) -> Result<()> {
-        // All are measured alike: what is asked of one holds for all.
+        // All targets are measured in the same way, so an option for one applies to all.
         profile.rules.direct &= !self.buffered;
         if profile.rounds.is_some() {
             let name = &profile.name;
@@ -423,7 +434,7 @@ impl VersusRequest {
         }
         let rules = &mut profile.rules;
         (rules.time_ns, rules.interval_ns) = (self.repetition_ns, self.interval_ns);
-        // Blocks come in pairs, so those that do not count do, too.
+        // Blocks come in pairs, and so do discarded blocks.
         rules.discarded_runs = rules.discarded_runs.next_multiple_of(2);
         if self.targets.iter().any(|target| model_name(target).is_none()) {
             let own = rules.write_limit_bytes.unwrap_or(u64::MAX);
@@ -451,8 +462,9 @@ impl VersusRequest {
     }
 }
 
-/// How long cells may take to settle. A model's clock costs nobody's time. A disk's cache of some tens of MB takes seconds to fill by
-/// small writes; what solid-state drives take in at first, nobody waits for the end of between two turns, and their reads fill nothing.
+/// Returns how long cells may take to settle. The virtual time of a model costs nothing. Small
+/// writes take seconds to fill a hard disk's cache of some tens of MB. A solid-state drive's write
+/// cache takes too long to fill between two repetitions, and reads do not fill any cache.
 fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h RunHeader>) -> SettlingTime {
     let times = headers.map(|header| {
         let turns = |device: &BlockDevice| device.turns() == Some(true);
@@ -472,9 +484,10 @@ fn settling_time<'h>(request: &VersusRequest, headers: impl Iterator<Item = &'h 
     times.max_by_key(|time| time.most_ns).unwrap_or_default()
 }
 
-/// The target among those before that a run's is, too. Two test files of one directory lie in different places of the
-/// disk, which may differ truly; the same target twice is to be the same. Programs and copies make files of their own.
-/// A file of another size or with other data is another file.
+/// Returns the earlier target that is the same as that of a run. Two test files in one directory
+/// occupy different areas of the disk, which may differ in speed, but the same target named twice
+/// should show no difference. Programs and copies create their own files. Files of different size
+/// or data are distinct.
 fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
     let path = path_of_its_file(run)?;
     let is_at_path =
@@ -483,7 +496,8 @@ fn the_same<'s>(run: &Prepared, before: &'s [Open<'_>]) -> Option<&'s Target> {
     before.iter().filter(alike).filter_map(|open| open.ground.real()).find(is_at_path)
 }
 
-/// Where a run's test file is made, or the file or device that it uses; `None` where it is a model or makes files of its own.
+/// Returns where a run's test file is created, or the file or device that it uses. Returns `None`
+/// for a model, and for runs that create their own files.
 fn path_of_its_file(run: &Prepared) -> Option<PathBuf> {
     let own_files = |step: &Step| step.has_own_files() || matches!(step, Step::Copy(_));
     if run.is_modelled() || run.profile().steps.iter().any(own_files) {
@@ -492,13 +506,13 @@ fn path_of_its_file(run: &Prepared) -> Option<PathBuf> {
     run.target().canonicalize().ok()
 }
 
-/// Whether two plans find at a path what either would make there.
+/// Returns whether two plans can share the test file at a path.
 fn holds_the_same(path: &Path, one: &Profile, other: &Profile) -> bool {
     let content = |profile: &Profile| (profile.rules.size_bytes, profile.rules.data);
     !path.is_dir() || content(one) == content(other)
 }
 
-/// What is known of the runs while they go on.
+/// State of the runs during the measurement.
 struct Live<'a, 'l> {
     journals: Vec<Journal<'a>>,
     lab: Lab<'a>,
@@ -507,12 +521,12 @@ struct Live<'a, 'l> {
 }
 
 impl Live<'_, '_> {
-    /// What each run says of the served models under it.
+    /// Reports the served models below each run's target.
     fn tell_served(&mut self, served: &[Vec<ServedModel>]) -> Result<()> {
         self.journals.iter_mut().zip(served).try_for_each(|(journal, models)| journal.tell_served(models))
     }
 
-    /// After a pair of blocks: what each cell still needs.
+    /// Performs an interim analysis after a pair of blocks. Returns what each cell still needs.
     fn look(&mut self, blocks: u32, cell_count: usize) -> Result<Vec<Vec<usize>>> {
         let before = self.referee.standings().clone();
         let cells = || self.journals.iter().map(|journal| journal.record.cells.clone()).collect();
@@ -542,7 +556,7 @@ impl Live<'_, '_> {
         Ok(needed)
     }
 
-    /// Measures until nobody needs more or the time is up.
+    /// Measures until no target needs more blocks or the time is up.
     fn turns(
         live: &RefCell<Self>,
         events: Vec<Vec<Event>>,
@@ -585,12 +599,13 @@ impl Live<'_, '_> {
 }
 
 impl OpenVersus<'_> {
-    /// The headers of the runs, the baseline first.
+    /// Returns the headers of the runs, the baseline first.
     pub fn headers(&self) -> impl Iterator<Item = &RunHeader> {
         self.runs.iter().map(Open::header)
     }
 
-    /// Measures in turns, until it is clear which is faster, the time is up, or it is stopped; and closes every run.
+    /// Measures the targets interleaved until every cell is decided, the time is up or the
+    /// measurement is stopped, and closes every run.
     pub fn measure(self) -> VersusDone {
         let Self { request, runs, order_seed } = self;
         let events = runs.iter().map(Open::started).collect::<Result<Vec<_>>>();
@@ -609,7 +624,7 @@ impl OpenVersus<'_> {
         let ended = events.and_then(|events| Live::turns(&live, events, &mut targets, order_seed));
         let Ended { why, failed, blocks } =
             ended.unwrap_or_else(|error| Ended { why: Err(error), failed: None, blocks: 0 });
-        // Before test files are removed, which servers would count as well.
+        // Before test files are removed, because servers would count these requests as well.
         let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
         let other_ended =

@@ -1,4 +1,4 @@
-//! What a model would do, for who asks again and again: nothing is stored.
+//! Computes model results without storing them, for repeated queries.
 
 use crate::handle::RunHandle;
 use crate::prepared::Prepared;
@@ -9,10 +9,10 @@ use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_engine::Session;
 
-/// Computes a profile on a model that comes with kurabe, with parameters set.
+/// Runs a profile on a model that comes with kurabe, with changed parameters.
 ///
 /// # Errors
-/// When there is no such model or parameter, or the profile cannot be carried out on it.
+/// When the model or a parameter does not exist, or the profile cannot run on it.
 pub fn what_if(model: &str, profile: Profile, sets: Vec<(String, String)>) -> Result<RunRecord> {
     let (target, procedure) = (format!("model:{model}").into(), Procedure::Given(Box::new(profile)));
     let request = RunRequest { target, procedure, sets, ..RunRequest::default() };

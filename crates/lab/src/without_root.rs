@@ -1,8 +1,10 @@
-//! A served folder without root: a file system that is a program, in a name space where the user counts as root.
+//! A served folder without root: a FUSE file system in a namespace in which the user appears as
+//! root.
 //!
-//! The model: `unshare` makes a name space of users and mounts, in which a FUSE file system may be mounted, and neither a block device
-//! nor one of the kernel's file systems. There the device is a file, and fuse2fs, which ext4's makers wrote, is ext4. What the
-//! device sees are its requests: nothing is put together by the kernel, and there is no journal.
+//! `unshare` creates a user and mount namespace, in which FUSE file systems can be mounted, but
+//! neither block devices nor the kernel's own file systems. There the device is a file, and
+//! fuse2fs, written by the authors of ext4, provides ext4. The device receives the requests of
+//! fuse2fs: the kernel does not merge them, and there is no journal.
 
 use crate::system_tool::{POINT, cannot_fill, cannot_run};
 use kurabe_core::{ErrorKind, Result, text};
@@ -14,23 +16,24 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Says that this process is in such a name space.
+/// Environment variable that is set inside such a namespace.
 const ALONE: &str = "KURABE_WITHOUT_ROOT";
-/// The program.
+/// Name of the program.
 const FUSE2FS: &str = "fuse2fs";
-/// How long it may take to begin, and to write what it holds at the end.
+/// Time limit for its start, and for writing its caches at the end.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Whether this process is in a name space where the user counts as root.
+/// Returns whether this process runs in a namespace in which the user appears as root.
 pub fn is_without_root() -> bool {
     std::env::var_os(ALONE).is_some()
 }
 
-/// The command that does the words of this process in such a name space; none for root, and where it is in one already.
+/// Returns a command that runs this command line again in such a namespace. Returns `None` for
+/// root, and if this process already runs in one.
 ///
 /// # Errors
-/// When the user may have none, or a program is missing.
+/// When the user cannot create one, or a program is missing.
 pub fn without_root() -> Result<Option<Command>> {
     if rustix::process::geteuid().is_root() || is_without_root() {
         return Ok(None);
@@ -51,9 +54,9 @@ pub fn without_root() -> Result<Option<Command>> {
             ))
         })?;
     }
-    // Of users and of mounts, where the user counts as root.
+    // A user and a mount namespace in which the user appears as root.
     const SPACES: [&str; 5] = ["-U", "-r", "-m", "--", "sh"];
-    // Its folder of running things is its own, and empty.
+    // It gets its own empty /run.
     const BEGIN: &str = "mount -t tmpfs tmpfs /run && exec \"$@\"";
     let start =
         |rest: &[&str]| system_program("unshare", &[&SPACES[..], &["-c", BEGIN, "sh"], rest].concat());
@@ -65,7 +68,7 @@ pub fn without_root() -> Result<Option<Command>> {
     let own = std::env::current_exe().map_err(|error| cannot_run("kurabe", "kurabe", &error))?;
     let mut command = start(&[]).map_err(|error| cannot_run("unshare", "util-linux", &error))?;
     command.arg(own).args(std::env::args_os().skip(1)).env(ALONE, "1").stdin(Stdio::inherit());
-    // Programs of the system answer in C's language; kurabe answers in the user's.
+    // System programs use the C locale, and kurabe the user's language.
     match std::env::var_os("LC_ALL") {
         Some(language) => command.env("LC_ALL", language),
         None => command.env_remove("LC_ALL"),
@@ -73,11 +76,11 @@ pub fn without_root() -> Result<Option<Command>> {
     Ok(Some(command))
 }
 
-/// fuse2fs, while it is mounted.
+/// A mounted fuse2fs.
 pub(crate) struct FileSystemProgram(Child);
 
 impl FileSystemProgram {
-    /// Mounts what is on a device.
+    /// Mounts the file system on a device.
     pub(crate) fn mount(device: &Path) -> Result<Self> {
         std::fs::create_dir_all(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?;
         let before = std::fs::metadata(POINT).map_err(|error| cannot_fill(Path::new(POINT), &error))?.dev();
@@ -98,7 +101,8 @@ impl FileSystemProgram {
         Ok(program)
     }
 
-    /// Waits until something holds; whether it ended, or too much time passed, before that.
+    /// Waits until a condition holds. Returns whether the program exited or the time limit passed
+    /// before that.
     fn wait_until(&mut self, holds: impl Fn() -> io::Result<bool>) -> io::Result<bool> {
         let begun = Instant::now();
         while !holds()? {
@@ -110,7 +114,7 @@ impl FileSystemProgram {
         Ok(false)
     }
 
-    /// Waits until it has written all, after it was unmounted.
+    /// Waits until everything is written, after the file system was unmounted.
     pub(crate) fn end(mut self) -> Result<()> {
         let ended = self.wait_until(|| Ok(false)).and_then(|_| self.0.try_wait());
         match ended {

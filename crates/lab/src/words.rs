@@ -1,14 +1,15 @@
-//! Words that become parts of a request: `NAME=VALUE`, labels, numbers, and names that stand for a text of the
-//! program or a file.
+//! Parsers for parts of a request: `NAME=VALUE`, labels, numbers, and names that refer to a
+//! built-in text or a file.
 
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{ErrorKind, Result, Text, text};
 use std::fmt::Display;
 
-/// Splits each `NAME=VALUE`, neither of them empty; `flag` and `example` are for the error.
+/// Splits each `NAME=VALUE`, both parts of which must be non-empty. The error message uses `flag`
+/// and `example`.
 ///
 /// # Errors
-/// When one has another form.
+/// When one is malformed.
 pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Result<Vec<(String, String)>> {
     let assignment =
         |words: &String| match words.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
@@ -22,7 +23,7 @@ pub fn assignments(flag: impl Display, words: &[String], example: &str) -> Resul
     words.iter().map(assignment).collect()
 }
 
-/// `key=value`, or `key=` to remove.
+/// Parses `key=value`, or `key=` to remove a label.
 ///
 /// # Errors
 /// When there is no `=`.
@@ -35,7 +36,7 @@ pub fn parse_label(words: &str) -> Result<(String, Option<String>)> {
     Ok((key.to_owned(), (!value.is_empty()).then(|| value.to_owned())))
 }
 
-/// The text that has a name in a library of the program, or that of the file with this path.
+/// Returns the built-in text with this name, or the contents of the file at this path.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -46,10 +47,10 @@ pub fn text_of(library: &[(&str, &str)], name: &str) -> Result<String> {
     }
 }
 
-/// A share in percent: `5%` or `5`.
+/// Parses a percentage, `5%` or `5`, and returns it as a fraction.
 ///
 /// # Errors
-/// When it is none.
+/// When it is not a number from 0 to 100.
 pub fn parse_percent(words: &str) -> std::result::Result<f64, Text> {
     let number = words.trim().trim_end_matches('%').trim().parse::<f64>().ok();
     number.filter(|percent| (0.0..=100.0).contains(percent)).map(|percent| percent / 100.0).ok_or_else(|| {
@@ -60,10 +61,10 @@ pub fn parse_percent(words: &str) -> std::result::Result<f64, Text> {
     })
 }
 
-/// A number of writes: `1000-writes`, or `1000`.
+/// Parses a number of writes: `1000-writes`, or `1000`.
 ///
 /// # Errors
-/// When it is none above zero.
+/// When it is not a positive integer.
 pub fn parse_writes(words: &str) -> std::result::Result<u64, Text> {
     let number = words.strip_suffix("-writes").unwrap_or(words).parse::<u64>().ok();
     number.filter(|number| *number > 0).ok_or_else(|| {

@@ -1,11 +1,12 @@
 //! A ZFS pool on a served device.
 //!
-//! The model: where the kernel has ZFS (OpenZFS), its tools are all that it takes. Elsewhere zfs-fuse is started for this pool
-//! alone: its settings, its socket and its mounts are in the mounts of the visitor, so it knows no pool of the machine, nobody else
-//! sees this one, and it goes with the visitor, whatever ends this process. A pool of a kernel outlives that; the next one takes it
-//! away.
+//! If the kernel has ZFS (OpenZFS), its tools are sufficient. Otherwise zfs-fuse is started for
+//! this pool alone. Its settings, socket and mounts are in the visitor's mount namespace, so it
+//! does not see the machine's pools, other processes do not see this pool, and it disappears with
+//! the visitor however this process ends. A pool of a kernel survives that; the next run removes
+//! it.
 //!
-//! All of it is done by the visitor, but the end of zfs-fuse, which anybody may bring about.
+//! The visitor does all of this except ending zfs-fuse, which any thread may do.
 
 use crate::system_tool::{POINT, cannot_fill, cannot_run, cannot_unmount, program};
 use kurabe_core::{ErrorKind, Result, text};
@@ -20,24 +21,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Folders of its settings, of its socket and of the lock by which zfs-fuse is alone: they are its own.
+/// Folders of the settings, the socket and the lock that makes zfs-fuse a single instance. Each is
+/// private to this pool.
 const FOLDERS: [&str; 3] = ["/etc/zfs", "/run/zfs", "/var/lock/zfs"];
-/// Where a pool is looked for: its device alone is there.
+/// Folder in which a pool is searched. It contains only its device.
 const NODES: &str = "/run/zfs/nodes";
-/// Where zfs-fuse notes its process.
+/// File with the process id of zfs-fuse.
 const NUMBER: &str = "/run/zfs/pid";
-/// What the kernel's ZFS is controlled by.
+/// Control device of the kernel's ZFS.
 const KERNELS: &str = "/dev/zfs";
-/// Names of pools of kurabe's begin with this; the number of the process follows.
+/// Prefix of the names of kurabe's pools. The process id follows.
 const NAME: &str = "kurabe-";
 const PACKAGE: &str = "zfs-fuse";
-/// Runs a program that ends with the pipe to this shell: zfs-fuse gives up what the kernel would end it by with its starter.
+/// Runs a program that ends when the pipe to this shell closes. zfs-fuse discards the parent-death
+/// signal that would otherwise end it.
 const GUARDED: &str = "\"$0\" \"$@\" & read -r _; kill -s KILL $!";
-/// How long a daemon may take to answer.
+/// Time limit for a daemon's reply.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// A pool, and the program that is its file system, if the kernel is not.
+/// A pool, with its daemon unless the kernel provides ZFS.
 #[derive(Debug)]
 pub(crate) struct ZfsPool {
     name: String,
@@ -46,10 +49,10 @@ pub(crate) struct ZfsPool {
 }
 
 impl ZfsPool {
-    /// Makes a pool on a device, which is not mounted yet.
+    /// Creates a pool on a device, without mounting it.
     ///
     /// # Errors
-    /// When there is no ZFS, or it refuses.
+    /// When ZFS is not available, or creating the pool fails.
     pub(crate) fn make(device: &Path) -> Result<Self> {
         for folder in FOLDERS {
             let path = Path::new(folder);
@@ -67,7 +70,7 @@ impl ZfsPool {
             is_killed: AtomicBool::default(),
         };
         pool.start()?;
-        // Whoever writes to a device that fails is told; else it would wait for ever.
+        // Writes to a failed device return an error. Otherwise they would wait forever.
         let options = ["-o", "cachefile=none", "-o", "failmode=continue", "-O", "atime=off"];
         let device = device.to_string_lossy();
         let create = [&["create", "-f", "-m", POINT][..], &options, &[&pool.name, &device]].concat();
@@ -76,22 +79,24 @@ impl ZfsPool {
         Ok(pool)
     }
 
-    /// Starts zfs-fuse, where the kernel has no ZFS, and waits until it answers.
+    /// Starts zfs-fuse if the kernel has no ZFS, and waits until it responds.
     fn start(&self) -> Result<()> {
         if Path::new(KERNELS).exists() {
             return export_left();
         }
-        // One that was killed left its own, beside which none starts.
+        // A killed daemon leaves its file, which would prevent another one from starting.
         let _ = std::fs::remove_file(NUMBER);
         let words = ["--no-daemon", "--no-kstat-mount", "--disable-block-cache", "--pidfile", NUMBER];
         let started = system_program("zfs-fuse", &[]).and_then(|daemon| {
             let mut guard = system_program("sh", &["-c", GUARDED])?;
-            // Out of reach of the terminal's keys, and ended as one.
+            // In a separate process group, so that the terminal's keys do not reach it, and the
+            // shell and the daemon can be killed together.
             guard.arg(daemon.get_program()).args(words).process_group(0);
             guard.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
         });
         let mut started = started.map_err(|error| cannot_run("zfs-fuse", PACKAGE, &error))?;
-        // The pipe is the visitor's, whose descriptors others cannot close, and is closed with these.
+        // The pipe belongs to the visitor's descriptor table, which other threads cannot change,
+        // and is closed with it.
         let _ = started.stdin.take().map(IntoRawFd::into_raw_fd);
         *self.daemon.lock().unwrap_or_else(PoisonError::into_inner) = Some(started);
         let begun = Instant::now();
@@ -104,34 +109,34 @@ impl ZfsPool {
         Ok(())
     }
 
-    /// Mounts it.
+    /// Mounts the pool.
     ///
     /// # Errors
-    /// When it cannot be had.
+    /// When it cannot be imported.
     pub(crate) fn import(&self) -> Result<()> {
         let options = ["-o", "cachefile=none", "-o", "failmode=continue"];
         program("zpool", &[&["import", "-f", "-d", NODES][..], &options, &[&self.name]].concat(), PACKAGE)
     }
 
-    /// Unmounts it, with all that is still to be written.
+    /// Unmounts the pool after writing its caches.
     ///
     /// # Errors
-    /// When somebody uses it.
+    /// When it is in use.
     pub(crate) fn export(&self) -> Result<()> {
         if self.is_killed() {
             return unmount(POINT, UnmountFlags::DETACH).map_err(|error| cannot_unmount(&error.into()));
         }
         program("zpool", &["export", &self.name], PACKAGE).or_else(|_| {
-            // What a fault stopped goes on.
+            // Resumes I/O that a fault suspended.
             let _ = program("zpool", &["clear", &self.name], PACKAGE);
             program("zpool", &["export", &self.name], PACKAGE)
         })
     }
 
-    /// Gives up what was mounted before the power went.
+    /// Abandons the pool that was mounted before a power cut.
     ///
     /// # Errors
-    /// When it does not go.
+    /// When it cannot be unmounted.
     pub(crate) fn crash(&self) -> Result<()> {
         self.kill();
         if !self.is_killed.swap(false, Ordering::AcqRel) {
@@ -141,12 +146,12 @@ impl ZfsPool {
         self.start()
     }
 
-    /// Whether its zfs-fuse was ended, and with it what was in memory.
+    /// Returns whether its zfs-fuse was killed, and its cached data lost.
     pub(crate) fn is_killed(&self) -> bool {
         self.is_killed.load(Ordering::Acquire)
     }
 
-    /// Ends zfs-fuse at once, if that is what it is: whoever waits for it gets an error.
+    /// Kills zfs-fuse, if it is used. Processes that wait for it get an error.
     pub(crate) fn kill(&self) {
         if let Some(mut daemon) = self.daemon.lock().unwrap_or_else(PoisonError::into_inner).take() {
             self.is_killed.store(true, Ordering::Release);
@@ -162,7 +167,7 @@ impl Drop for ZfsPool {
     }
 }
 
-/// Takes pools away that a kill left in the kernel.
+/// Exports pools that a killed process left in the kernel.
 fn export_left() -> Result<()> {
     let list =
         system_program("zpool", &["list", "-H", "-o", "name"]).and_then(|mut command| command.output());

@@ -1,4 +1,4 @@
-//! The words of `kurabe attach` and `kurabe detach`.
+//! Arguments of `kurabe attach` and `kurabe detach`.
 
 use super::paths::DevicePath;
 use super::serve::ServedArgs;

@@ -1,4 +1,4 @@
-//! The words of `kurabe card`.
+//! Arguments of `kurabe card`.
 
 use super::shared::ForceArgs;
 use crate::lang::{below, t};

@@ -5,7 +5,8 @@ use clap::Args;
 use clap::builder::{StringValueParser, TypedValueParser};
 use kurabe_store::{AddressFault, SharedAddress};
 
-/// An address, or why it cannot be one. The command says so itself: clap would repeat what was typed.
+/// A parsed address, or the reason why it is invalid. The command reports the error itself, because
+/// clap would print the argument, which may contain a password.
 pub type TypedAddress = Result<SharedAddress, AddressFault>;
 
 #[derive(Debug, Args)]

@@ -1,4 +1,4 @@
-//! The words of `kurabe fio`: fio's, and a few of kurabe's among them.
+//! Arguments of `kurabe fio`: those of fio, mixed with a few of kurabe's own.
 
 use super::paths::TargetPath;
 use super::shared::{ForceArgs, JudgedArgs, PlannedArgs, unaccepted};
@@ -32,19 +32,18 @@ pub struct FioArgs {
     pub words: Vec<String>,
 }
 
-/// A run that a line of fio's asks for.
+/// A run requested by a fio command line.
 pub struct FioRun {
-    /// What is asked of it.
     pub request: RunRequest,
-    /// The files over time that its jobs want.
+    /// Log files over time that its jobs write.
     pub logs: Vec<FioLog>,
 }
 
 impl FioArgs {
-    /// The runs of the line, and what the line says beside its jobs.
+    /// Returns the runs of the fio command line, and its options that do not belong to a job.
     ///
     /// # Errors
-    /// When fio's words are wrong, or cannot be done.
+    /// When arguments of fio are invalid or not supported.
     pub fn requests(&self) -> Result<(Vec<FioRun>, FioLine)> {
         let (jobs, line) = jobs_of_line(&self.words)?;
         let writes = |direction: &Direction| *direction != Direction::Read;
@@ -85,8 +84,8 @@ impl FioArgs {
     }
 }
 
-/// The words of a command line, of which those behind `fio` that are kurabe's stand before a `--` and fio's own behind it. Who
-/// writes fio's line has both in any order.
+/// Sorts the arguments after `fio`: kurabe's own first, then `--`, then those of fio. Users may mix
+/// them in any order.
 pub fn sorted_words(words: Vec<OsString>) -> Vec<OsString> {
     if !words.iter().any(|word| word == "fio") || words.iter().any(|word| word == "--") {
         return words;
@@ -120,7 +119,7 @@ pub fn sorted_words(words: Vec<OsString>) -> Vec<OsString> {
                     program.find_subcommand("fio").into_iter().flat_map(clap::Command::get_arguments),
                 );
             }
-            // Another command, of which `fio` is a word.
+            // This is another command, with `fio` as one of its arguments.
             None => return words,
         }
     }

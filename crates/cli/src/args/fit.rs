@@ -1,4 +1,4 @@
-//! The words of `kurabe fit`.
+//! Arguments of `kurabe fit`.
 
 use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes};
@@ -24,15 +24,16 @@ pub struct FitArgs {
 }
 
 impl FitArgs {
-    /// How many of what the use counts.
+    /// Returns the number of instances of the use, 1 by default.
     pub fn count(&self) -> u32 {
         self.count.unwrap_or(1)
     }
 
-    /// What they ask for, of this use.
+    /// Returns the request to measure the workloads of this use.
     ///
     /// # Errors
-    /// When the use counts nothing, or nothing of it can be judged; when a label or a change of a model has another form.
+    /// When a count is given for a use without one, or no limit of the use can be checked; when a
+    /// label or a change of a model is malformed.
     pub fn request(&self, purpose: &Use) -> Result<RunRequest> {
         let name = &purpose.name;
         if self.count.is_some() && !purpose.counts() {

@@ -1,4 +1,4 @@
-//! The help of the program: its commands in groups, as people think of them.
+//! The program's help, with commands in groups by task.
 
 use super::help_words;
 use crate::lang::{below, t};
@@ -7,7 +7,7 @@ use clap::{Command, Subcommand, builder::Styles};
 use kurabe_core::display::wrap;
 use std::ffi::OsString;
 
-/// The groups with their commands. A new command stands in one of them.
+/// The groups and their commands. Every command belongs to exactly one group.
 const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Measure", "測る", &["run", "fio", "sweep", "profiles"]),
     ("Look", "見る", &["list", "show", "why", "report", "card", "ui"]),
@@ -18,8 +18,8 @@ const GROUPS: [(&str, &str, &[&str]); 7] = [
     ("Housekeeping", "管理", &["label", "rm", "check", "doctor", "completions", "man", "help"]),
 ];
 
-/// How the help is laid out: a page for a first look, or all commands in groups. clap knows one list of commands only. Without a question
-/// for help the commands are not made once more for it.
+/// Returns the template of the help: a short introduction, or all commands in groups, which clap
+/// does not support. If no help is requested, the list of commands is not built a second time.
 pub(super) fn template() -> String {
     let words: Vec<OsString> = std::env::args_os().collect();
     if !help_words::is_asked(&words) {
@@ -28,7 +28,7 @@ pub(super) fn template() -> String {
     if !help_words::is_whole(&words) {
         return format!("{{about-with-newline}}\n{{usage-heading}} kurabe <COMMAND>\n\n{}", below!("first"));
     }
-    // What clap adds by itself, it adds later.
+    // clap adds its own help command only later.
     let help = Command::new("help")
         .about(t("Print this message or the help of a command", "各コマンドのヘルプを表示"));
     let program = super::Command::augment_subcommands(Command::new("kurabe")).subcommand(help);

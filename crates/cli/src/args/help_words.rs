@@ -1,4 +1,4 @@
-//! How much of the help a command line asks for: a page with what most people need, or everything.
+//! Recognizes how much help a command line requests: a page of common options, or everything.
 
 use crate::lang::below;
 use clap::Command;
@@ -11,13 +11,13 @@ pub fn is_asked(words: &[OsString]) -> bool {
 
 /// Returns whether a command line asks for all commands and options: `kurabe help --all`, `kurabe run --help-all`.
 pub fn is_whole(words: &[OsString]) -> bool {
-    // What follows `--` is the command line of another program.
+    // Arguments after `--` belong to another program.
     let own = words.split(|word| word == "--").next().unwrap_or_default();
     let has = |asked: &str| own.iter().any(|word| word == asked);
     has("--help-all") || (has("--all") && positional(own) == [OsStr::new("help")])
 }
 
-/// Returns a command line in the words that clap knows.
+/// Returns the command line with kurabe's own help options replaced by those of clap.
 pub fn plain_words(words: Vec<OsString>) -> Vec<OsString> {
     if !is_whole(&words) {
         return words;
@@ -31,7 +31,7 @@ pub fn exit_codes(words: &[OsString]) -> Option<&'static str> {
     (positional(words) == ["help", "exit-codes"].map(OsStr::new)).then(|| below!("exit-codes"))
 }
 
-/// The words that are neither options nor their values, of the options that every command has.
+/// Returns the arguments that are neither global options nor their values.
 fn positional(words: &[OsString]) -> Vec<&OsStr> {
     let mut positional = Vec::new();
     let mut rest = words.iter().skip(1);
@@ -47,7 +47,7 @@ fn positional(words: &[OsString]) -> Vec<&OsStr> {
     positional
 }
 
-/// Gives `run` a help of one screen, with the options that most people need.
+/// Replaces the help of `run` by one screen of common options.
 pub fn shortened(command: Command) -> Command {
     command.mut_subcommand("run", |run| run.override_help(below!("first-run")))
 }

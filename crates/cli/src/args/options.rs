@@ -1,4 +1,4 @@
-//! Flags of the options of a workload, from their table.
+//! Flags for the options of a workload, generated from their table.
 
 use super::shared::worded;
 use crate::lang::t;
@@ -7,17 +7,17 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, value_pars
 use kurabe_core::profile::{OPTIONS, OptionKind, OptionPart, WorkloadOption};
 use kurabe_lab::Overrides;
 
-/// The options of one part, as flags, and what was said of them.
+/// The flags of one part of the options, with the values that were given.
 #[derive(Debug)]
 pub struct OptionArgs<const PART: u8>(Vec<(&'static str, String)>);
 
-/// The options of a workload.
+/// Options of a workload.
 pub type WorkloadArgs = OptionArgs<{ OptionPart::Workload as u8 }>;
-/// The rules of a profile.
+/// Rules of a profile.
 pub type RuleArgs = OptionArgs<{ OptionPart::Rules as u8 }>;
-/// How operations are issued.
+/// Options of how operations are issued.
 pub type IssueArgs = OptionArgs<{ OptionPart::Issue as u8 }>;
-/// What single steps of profiles take.
+/// Options of individual profile steps.
 pub type OtherStepArgs = OptionArgs<{ OptionPart::OtherSteps as u8 }>;
 
 impl<const PART: u8> OptionArgs<PART> {
@@ -25,7 +25,7 @@ impl<const PART: u8> OptionArgs<PART> {
         OPTIONS.iter().filter(|option| option.part as u8 == PART)
     }
 
-    /// Names and values of those that were given.
+    /// Returns the names and values of the options that were given.
     pub fn given(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, words)| (*name, words.as_str()))
     }
@@ -56,7 +56,7 @@ impl<const PART: u8> FromArgMatches for OptionArgs<PART> {
     }
 }
 
-/// The heading in the help, if the options of a part have one of their own.
+/// Returns the heading in the help, if the options of a part have a separate heading.
 pub fn heading(part: OptionPart) -> Option<&'static str> {
     match part {
         OptionPart::Rules => None,
@@ -86,7 +86,7 @@ fn flag(option: &'static WorkloadOption) -> Arg {
     needing(arg.value_name(option.value_name).value_parser(parser(option)), option)
 }
 
-/// Which other arguments a flag needs, or does not go with.
+/// Adds the other arguments that a flag requires or conflicts with.
 fn needing(arg: Arg, option: &WorkloadOption) -> Arg {
     match (option.part, option.name) {
         (_, "poisson") => arg.requires("rate"),
@@ -98,7 +98,7 @@ fn needing(arg: Arg, option: &WorkloadOption) -> Arg {
     }
 }
 
-/// Takes the words of an option, if they are a value of it.
+/// Returns a parser that accepts the valid values of an option.
 fn parser(option: &'static WorkloadOption) -> ValueParser {
     match option.kind {
         OptionKind::Count(least, most) => {

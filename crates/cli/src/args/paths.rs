@@ -1,5 +1,5 @@
-//! Path arguments by their role, so that none is used for another purpose than the one it was given for. Outputs are
-//! [`kurabe_core::output_path::OutputPath`].
+//! Path arguments by role, so that a path is never used for another purpose than the one it was
+//! given for. Outputs are [`kurabe_core::output_path::OutputPath`].
 
 use std::ffi::OsString;
 use std::ops::Deref;

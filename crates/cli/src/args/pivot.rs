@@ -1,4 +1,4 @@
-//! Words of `kurabe compare --by` and `kurabe list`.
+//! Arguments of `kurabe compare --by` and `kurabe list`.
 
 use super::shared::worded;
 use crate::lang::{below, t};

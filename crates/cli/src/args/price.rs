@@ -1,4 +1,4 @@
-//! The words of `kurabe price`, `kurabe on` and `kurabe mark`.
+//! Arguments of `kurabe price`, `kurabe on` and `kurabe mark`.
 
 use super::paths::InputPath;
 use super::serve::ServedModelArgs;
@@ -75,7 +75,7 @@ pub struct OnArgs {
     pub folder: FolderArgs,
 }
 
-/// `anywhere`, or `100-writes`.
+/// Parses where power is cut: `anywhere`, or a number of writes such as `100-writes`.
 fn cut_place(words: &str) -> Result<CutPlace, String> {
     if words == "anywhere" {
         return Ok(CutPlace::Anywhere);

@@ -1,4 +1,4 @@
-//! The words of runs by several processes.
+//! Arguments of runs by several processes.
 
 use super::shared::{choice, duration};
 use crate::lang::t;
@@ -7,10 +7,10 @@ use kurabe_core::record::RankLayout;
 use kurabe_lab::PartyPlan;
 use std::time::Duration;
 
-/// Layouts of a common file, by their words.
+/// Layouts of a shared file, by name.
 const LAYOUTS: [(&str, RankLayout); 2] =
     [("segmented", RankLayout::Segmented), ("strided", RankLayout::Strided)];
-/// How long a rank may give no sign until it is lost.
+/// Time after which a rank that sends no message is considered lost.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 const RANKS_EN: &str = "Several processes (kurabe-mpi)";
@@ -28,7 +28,7 @@ pub struct RankArgs {
 }
 
 impl RankArgs {
-    /// The word that makes sense among several processes only, if there is one.
+    /// Returns the option that is valid only with several processes, if one was given.
     pub fn given(&self) -> Option<&'static str> {
         let given = [
             (self.shared.is_some(), "--shared"),
@@ -38,7 +38,7 @@ impl RankArgs {
         given.into_iter().find_map(|(is_given, word)| is_given.then_some(word))
     }
 
-    /// How the processes work together.
+    /// Returns how the processes work together.
     pub fn plan(&self) -> PartyPlan {
         PartyPlan {
             layout: self.shared.unwrap_or_default(),

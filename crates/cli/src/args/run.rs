@@ -1,4 +1,4 @@
-//! The words of `kurabe run`.
+//! Arguments of `kurabe run`.
 
 use super::options::{IssueArgs, OtherStepArgs, RuleArgs, WorkloadArgs, heading};
 use super::paths::{InputPath, TargetPath};
@@ -14,10 +14,10 @@ use kurabe_interop::{FioJob, TraceFormat};
 use kurabe_lab::{Overrides, Procedure, RunRequest, is_job_name, load_job, target_of_job};
 use std::path::{Path, PathBuf};
 
-/// Operations in flight of a replay: enough that a device's queue is not the replay's limit.
+/// Operations in flight during a replay, enough that the queue depth does not limit the device.
 const DEFAULT_REPLAY_IODEPTH: u32 = 32;
 
-/// Words of a timing, and what they stand for.
+/// Replay timings, by name.
 const TIMINGS: [(&str, ReplayTiming); 5] = [
     ("fast", ReplayTiming::Fast),
     ("closed", ReplayTiming::Closed),
@@ -91,10 +91,10 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// What they ask for.
+    /// Returns the request of these arguments.
     ///
     /// # Errors
-    /// When words do not go together.
+    /// When arguments conflict.
     pub fn request(&self) -> Result<RunRequest> {
         let overrides = self.overrides().map_err(|what| ErrorKind::Usage.error(what))?;
         self.check_replay_words(&overrides)?;
@@ -130,7 +130,7 @@ impl RunArgs {
         Ok(RunRequest { target, ..request }.with_job(job))
     }
 
-    /// The job file in the target's place.
+    /// Returns the fio job file that was given instead of a target, if any.
     fn job(&self, overrides: &Overrides) -> Result<Option<FioJob>> {
         let name = self.target.to_str().filter(|name| is_job_name(name) && self.profile.is_none());
         let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
@@ -151,7 +151,7 @@ impl RunArgs {
         load_job(name).map(Some)
     }
 
-    /// What they change of a procedure, and how operations are issued.
+    /// Returns the changes to the procedure, and how operations are issued.
     pub(super) fn overrides(&self) -> std::result::Result<Overrides, Text> {
         let Self { rules, issue, workload, other_steps, .. } = self;
         let mut overrides = Overrides::default();
@@ -163,7 +163,7 @@ impl RunArgs {
         Ok(overrides)
     }
 
-    /// Writes are stamped by one engine alone.
+    /// Refuses `--verify` with the `uring` engine. Only the `threads` engine stamps writes.
     fn check_verify_words(&self, overrides: &Overrides) -> Result<()> {
         if self.verify.is_none() || overrides.engine != Some(EngineChoice::Fixed(Engine::Uring)) {
             return Ok(());
@@ -179,7 +179,8 @@ impl RunArgs {
             )))
     }
 
-    /// A trace says itself what is done: words of a workload beside it would change nothing.
+    /// Refuses workload options with a trace, because the trace defines the operations and the
+    /// options would have no effect.
     fn check_replay_words(&self, overrides: &Overrides) -> Result<()> {
         let has_times = matches!(self.timing, ReplayTiming::Timestamps { .. });
         let speed = (self.speed.is_some() && !has_times).then(|| "--speed".to_owned());
@@ -209,7 +210,7 @@ impl RunArgs {
     }
 }
 
-/// The flags of a workload that were given.
+/// Returns the workload flags that were given.
 fn workload_flags(overrides: &Overrides) -> impl Iterator<Item = String> {
     let options = overrides.given().filter(|option| option.part == OptionPart::Workload);
     options.map(|option| format!("--{}", option.name))

@@ -1,4 +1,4 @@
-//! The words of `kurabe serve` and `kurabe control`.
+//! Arguments of `kurabe serve` and `kurabe control`.
 
 use super::paths::{SocketPath, TargetPath};
 use super::shared::{ForceArgs, duration_or_zero, worded};
@@ -39,10 +39,10 @@ pub struct ServedModelArgs {
 }
 
 impl ServedModelArgs {
-    /// The changes of the model.
+    /// Returns the changes to the model's parameters.
     ///
     /// # Errors
-    /// When one has another form.
+    /// When a change is malformed.
     pub fn sets(&self) -> Result<Vec<(String, String)>> {
         assignments("--set", &self.set, "flash.program_rate=10MB/s")
     }
@@ -82,10 +82,10 @@ pub struct ServedArgs {
 }
 
 impl ServedArgs {
-    /// What they ask for.
+    /// Returns the request of these arguments.
     ///
     /// # Errors
-    /// When a change of the model has another form.
+    /// When a change of the model is malformed.
     pub fn request(&self) -> Result<ServedRequest> {
         let cuts_power = self.power_cuts || self.cut_after.is_some() || self.torn;
         Ok(ServedRequest {

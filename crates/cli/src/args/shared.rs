@@ -1,4 +1,4 @@
-//! What several commands take: groups of flags, and words as values.
+//! Groups of flags and value parsers that several commands use.
 
 use super::paths::DevicePath;
 use crate::lang::t;
@@ -65,7 +65,7 @@ pub struct PlannedArgs {
 }
 
 impl PlannedArgs {
-    /// A request with all of this and nothing else.
+    /// Returns a request with these settings only.
     pub(super) fn request(&self) -> kurabe_core::Result<RunRequest> {
         Ok(RunRequest {
             labels: labels(&self.label, None)?,
@@ -87,7 +87,7 @@ pub struct JudgedArgs {
     pub about: Vec<String>,
 }
 
-/// What a script does not accept, as a word says it.
+/// Parses a condition of `--fail-on`.
 pub(super) fn unaccepted(word: &str) -> Result<Unaccepted, String> {
     match word.trim().split_once(':') {
         Some(("slower", percent)) => {
@@ -103,7 +103,7 @@ pub(super) fn unaccepted(word: &str) -> Result<Unaccepted, String> {
     }
 }
 
-/// Labels as words give them, with the name of the run.
+/// Returns the labels, including the name of the run.
 pub(super) fn labels(
     words: &[String],
     name: Option<&String>,
@@ -112,7 +112,7 @@ pub(super) fn labels(
     words.iter().map(|label| parse_label(label)).chain(name).collect()
 }
 
-/// One of a few words, each of which stands for a value.
+/// Returns a parser for a fixed list of words, each with its value.
 pub(super) fn choice<T: Clone + Send + Sync>(
     words: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {

@@ -1,4 +1,4 @@
-//! The words of `kurabe study` and `kurabe catalogue`.
+//! Arguments of `kurabe study` and `kurabe catalogue`.
 
 use crate::lang::{below, t};
 use clap::{Args, Subcommand};

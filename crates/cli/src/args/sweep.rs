@@ -1,4 +1,4 @@
-//! The words of `kurabe sweep`.
+//! Arguments of `kurabe sweep`.
 
 use super::paths::TargetPath;
 use super::shared::{PlannedArgs, bytes, duration};
@@ -31,10 +31,10 @@ pub struct SweepArgs {
 }
 
 impl SweepArgs {
-    /// What they ask for.
+    /// Returns the request of these arguments.
     ///
     /// # Errors
-    /// When a label or a change of a model has another form.
+    /// When a label or a change of a model is malformed.
     pub fn request(&self) -> Result<RunRequest> {
         let moves = |axis: SweepAxis| {
             let word = match axis {
@@ -46,7 +46,7 @@ impl SweepArgs {
             self.over.iter().any(|over| over == "all" || over == word)
         };
         let plan = SweepPlan {
-            // In the order of the axes, each once.
+            // In the order of the axes, without duplicates.
             axes: SweepAxis::ALL.into_iter().filter(|axis| moves(*axis)).collect(),
             directions: match self.direction.as_str() {
                 "read" => vec![Direction::Read],

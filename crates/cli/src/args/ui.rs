@@ -1,4 +1,4 @@
-//! The words of `kurabe ui`.
+//! Arguments of `kurabe ui`.
 
 use crate::lang::{below, t};
 use clap::Args;

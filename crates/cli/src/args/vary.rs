@@ -1,7 +1,9 @@
-//! Configurations of one target, in words: options of `kurabe run`, and parameters of models, that differ from side to side.
+//! Variants of one target from the command line: options of `kurabe run` and parameters of models
+//! that differ between the sides of a comparison.
 //!
-//! The model: `bs=4k,16k` makes a side for each value; several make the product. Each side's words are read as those of
-//! `kurabe run`, so they mean the same and are refused alike.
+//! `bs=4k,16k` creates a side for each value, and several such arguments create their product. The
+//! options of each side are parsed as those of `kurabe run`, so they have the same meaning and the
+//! same errors.
 
 use super::run::RunArgs;
 use clap::{Args, Command};
@@ -10,7 +12,7 @@ use kurabe_core::{Error, ErrorKind, Result, Text, nearest, text};
 use kurabe_lab::Overrides;
 use kurabe_lab::versus::{MOST_VARIANTS, Variant, Variation, count_sides, side_name, sides};
 
-/// The name of the option of `kurabe run` that has this name, or this other name.
+/// Returns the name of the option of `kurabe run` with this name or alias.
 fn option_of_run(word: &str) -> Option<String> {
     let command = RunArgs::augment_args(Command::new("run"));
     let option = command.get_arguments().find(|option| {
@@ -20,7 +22,7 @@ fn option_of_run(word: &str) -> Option<String> {
     option?.get_long().map(str::to_owned)
 }
 
-/// The options that may differ from side to side, switches last.
+/// Returns the options that may differ between sides, switches last.
 fn may_differ() -> impl Iterator<Item = &'static str> {
     let of = |is_switch: bool| {
         OPTIONS.iter().filter(move |option| option.may_differ && option.is_switch() == is_switch)
@@ -32,10 +34,11 @@ fn is_switch(name: &str) -> bool {
     option(name).is_some_and(WorkloadOption::is_switch)
 }
 
-/// The sides that words as of `--vary` make; `common` are words of `kurabe run` that hold for all sides, as option and value.
+/// Returns the sides that `--vary` arguments define. `common` are options of `kurabe run` for all
+/// sides, with their values.
 ///
 /// # Errors
-/// When a word is no option, has not two values, or a value is wrong.
+/// When an argument does not name an option, lists fewer than two values, or has an invalid value.
 pub fn variants(words: &[String], common: &[(&str, String)]) -> Result<Vec<Variant>> {
     let axes = words.iter().map(|words| axis(words)).collect::<Result<Vec<_>>>()?;
     if let Some(place) =
@@ -70,7 +73,7 @@ fn usage(context: Text) -> Error {
     ErrorKind::Usage.error(context)
 }
 
-/// Reads `KEY=ONE,OTHER`, or `KEY` of a switch.
+/// Parses `KEY=ONE,OTHER`, or `KEY` of a switch.
 fn axis(words: &str) -> Result<Variation> {
     let (word, values) = match words.split_once('=') {
         Some((word, values)) => (word.trim(), Some(values)),
@@ -114,7 +117,7 @@ fn example(key: &str) -> String {
     }
 }
 
-/// The name of an option, or a parameter of a model.
+/// Resolves the name of an option or of a model parameter.
 fn key(word: &str) -> Result<String> {
     if word.contains('.') {
         return Ok(word.to_owned());

@@ -1,4 +1,4 @@
-//! The words of `kurabe versus`.
+//! Arguments of `kurabe versus`.
 
 use super::paths::{DevicePath, TargetPath};
 use super::shared::{bytes, choice, duration, duration_or_zero, labels, unaccepted, worded};
@@ -56,10 +56,10 @@ pub struct VersusArgs {
 }
 
 impl VersusArgs {
-    /// What they ask for.
+    /// Returns the request of these arguments.
     ///
     /// # Errors
-    /// When a label has another form.
+    /// When a label is malformed.
     pub fn request(&self) -> Result<VersusRequest> {
         let mut common = vec![("engine", self.engine.word().to_owned())];
         if self.buffered && !self.vary.iter().any(|words| words.trim_start_matches('-').starts_with("direct"))
@@ -115,7 +115,7 @@ mod tests {
         ];
         for form in forms {
             let (command, of_form) = kurabe_ui::turns_of_form(form).unwrap();
-            // What a shell makes of it.
+            // The arguments that a shell passes.
             let printed = format!("printf '%s\\n' {command}");
             let output = std::process::Command::new("sh").args(["-c", &printed]).output().unwrap();
             let typed = String::from_utf8(output.stdout).unwrap();

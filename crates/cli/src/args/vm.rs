@@ -1,4 +1,4 @@
-//! The words of `kurabe vm`.
+//! Arguments of `kurabe vm`.
 
 use super::paths::{InputPath, SocketPath, TargetPath};
 use crate::lang::{below, t};

@@ -1,7 +1,9 @@
-//! kurabe under an MPI launcher: every process is a rank, and rank 0 keeps the record of all. The only place that knows MPI.
+//! kurabe under an MPI launcher: every process is a rank, and rank 0 stores the record of all. No
+//! other part of kurabe uses MPI.
 //!
-//! The model: messages are sent buffered, so that nobody waits for a receiver that is measuring, and received by looking for them:
-//! a blocking MPI call could not be ended, and keeps a processor busy. All calls are of the main thread.
+//! Messages are sent buffered, so a sender never waits for a receiver that is measuring. They are
+//! received by polling, because a blocking MPI call cannot be interrupted and keeps a processor
+//! busy. All MPI calls are made on the main thread.
 
 use kurabe_core::{ErrorKind, Result};
 use kurabe_ranks::Communicator;
@@ -14,11 +16,12 @@ use std::num::NonZeroU64;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// Room for messages that are sent and not received yet: thousands of repetitions.
+/// Buffer for messages in flight, enough for thousands of repetitions.
 const BUFFER_BYTES: usize = 64 << 20;
-/// How long a look for a message is repeated without rest: a round trip within a host is shorter.
+/// Time for which the poll for a message repeats without a pause. A round trip within a host is
+/// shorter.
 const EAGER: Duration = Duration::from_micros(30);
-/// Rest between looks after that.
+/// Pause between polls after that.
 const REST: Duration = Duration::from_micros(50);
 
 struct MpiWorld {
@@ -70,7 +73,8 @@ impl Communicator for MpiWorld {
 }
 
 fn main() -> ExitCode {
-    // All threads that are started take it over: they begin a repetition at a time, and 50 µs is what Linux else adds to a sleep.
+    // Threads started later inherit this. They start a repetition at a given time, and Linux
+    // otherwise adds 50 µs to a sleep.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
     let Some((mut universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
         return ExitCode::from(ErrorKind::Unsupported.exit_code());
@@ -83,7 +87,7 @@ fn run(universe: &Universe) -> ExitCode {
     let world = MpiWorld { world: universe.world(), given_up: Cell::new(false) };
     let code = kurabe::run_program(Some(&world));
     if world.given_up.get() {
-        // The end of MPI would wait for a rank that gives no sign.
+        // Finalizing MPI would wait for a rank that no longer responds.
         world.world.abort(ErrorKind::RankLost.exit_code().into());
     }
     code

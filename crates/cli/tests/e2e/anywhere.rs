@@ -1,4 +1,4 @@
-//! Where there is little: an old kernel, an empty root folder.
+//! Tests in minimal environments: an old kernel, and an empty root folder.
 
 use crate::lab::{Lab, Live, binary, notices, text};
 use crate::limits::{filter, run_under};
@@ -7,14 +7,15 @@ use kurabe_chart::DRAWS_PNG;
 use kurabe_testkit::needs::skip;
 use std::path::Path;
 
-/// Cells of reads and writes with more than one operation in flight.
+/// Read and write cells with more than one operation in flight.
 const DEEP: [&str; 8] = ["--rw", "randrw", "--iodepth", "8", "--size", "4m", "--time", "100ms"];
 
-/// Where chroot is.
+/// Directories that contain chroot.
 const CHROOT: &str = "/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// Calls that came after Linux 4.18: on all architectures they have the same numbers, from `pidfd_send_signal` on.
-/// Source: `arch/x86/entry/syscalls/syscall_64.tbl`, `include/uapi/asm-generic/unistd.h`.
+/// System calls introduced after Linux 4.18. From `pidfd_send_signal` on they have the same numbers
+/// on all architectures. Source: `arch/x86/entry/syscalls/syscall_64.tbl`,
+/// `include/uapi/asm-generic/unistd.h`.
 const LATER_CALLS: std::ops::RangeInclusive<i64> = 424..=470;
 
 #[test]
@@ -36,7 +37,7 @@ fn with_the_calls_of_linux_4_18_it_measures_by_threads_and_says_so() {
     }
 }
 
-/// An empty folder as the root, the static binary in it and nothing else, as in a container that is made from scratch.
+/// The root folder contains only the static binary, as in a container built from scratch.
 #[test]
 fn in_an_empty_root_folder_it_measures_draws_and_computes() {
     let lab = Lab::new();
@@ -66,7 +67,7 @@ fn in_an_empty_root_folder_it_measures_draws_and_computes() {
     let picture = std::fs::read(root.join(name)).expect("a picture");
     assert!(picture.starts_with(begin));
     inside(&["report", "last", "-o", "/report.html"]).ok();
-    // What containers have besides: a target can be held only by /proc.
+    // Containers also have /proc. Without it, kurabe cannot refer to a target by its descriptor.
     let _proc = Mount::new("proc", "proc", "ro", &root.join("proc"));
     inside(&[&["run", "/target"], &DEEP[..]].concat()).ok();
     assert_eq!(inside(&["list", "--json"]).ok().json_lines().len(), 2);

@@ -1,4 +1,5 @@
-//! `kurabe attach` and `kurabe detach`: a device that is there, used, taken away, and left by a kill; and no other one touched.
+//! `kurabe attach` and `kurabe detach`: a device that is attached, used, detached, and left by a
+//! kill. No other device is touched.
 
 use crate::lab::{ANOTHER_WISH, Ended, Lab, Live, list_of, names, notices, number, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, can_be_nobody, making_loop_devices, system};
@@ -12,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub const DISK: [&str; 3] = ["model:ideal-ram-disk", "--set", "memory.capacity=1GiB"];
-/// Longer than anything takes that is waited for.
+/// Longer than anything that the tests wait for.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// A device; if it is still there when this goes, it is taken away by force.
+/// An attached device. It is removed by force if it still exists on drop.
 pub struct Device<'l> {
     lab: &'l Lab,
     paths: Vec<PathBuf>,
@@ -23,7 +24,8 @@ pub struct Device<'l> {
     err: String,
 }
 
-/// Whether this machine has all that it takes; says so if not.
+/// Returns whether this machine has everything that attaching needs; otherwise reports the skipped
+/// test.
 pub fn can_attach() -> bool {
     let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
     let can =
@@ -39,9 +41,9 @@ impl<'l> Device<'l> {
         can_attach().then(|| Self::another(lab, words))
     }
 
-    /// While the first one is there.
+    /// Attaches a second device while the first one exists.
     fn another(lab: &'l Lab, words: &[&str]) -> Self {
-        // Where there are nbd devices as well, this is still about FUSE and loop devices.
+        // Uses FUSE and loop devices even if nbd devices are available.
         let making = making_loop_devices();
         let ended = lab.kurabe(&[&["--json", "attach", "--by", "fuse"][..], words].concat()).ok();
         drop(making);
@@ -63,7 +65,7 @@ impl<'l> Device<'l> {
 
     fn lives(&self) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.as_raw_nonzero()));
-        // Who took over an orphan may take a while to look after it.
+        // The process that adopts an orphan may take a while to reap it.
         test_kill_process(self.process).is_ok() && stat.is_ok_and(|stat| !stat.contains(") Z "))
     }
 
@@ -72,7 +74,7 @@ impl<'l> Device<'l> {
         eventually("it is dead", || !self.lives());
     }
 
-    /// Makes an ext4 and mounts it.
+    /// Creates an ext4 file system on the device and mounts it.
     fn mount(&self) -> Mount {
         system("mkfs.ext4", &["-q", text(self.path())]).expect("a file system");
         self.mount_again()
@@ -82,7 +84,7 @@ impl<'l> Device<'l> {
         Mount::new("ext4", text(self.path()), "rw", &self.lab.beside("mnt")).expect("a mount")
     }
 
-    /// No process, no mount, no loop device, no state.
+    /// Checks that the process, its mounts, loop devices and state are gone.
     fn is_gone(&self) {
         eventually("the process is gone", || !self.lives());
         assert_eq!(attachments(self.lab), [] as [String; 0]);
@@ -116,7 +118,8 @@ pub fn mounts() -> String {
     std::fs::read_to_string("/proc/self/mountinfo").unwrap()
 }
 
-/// The folders of attachments; beside them are a lock, a log and notes of servers.
+/// Returns the folders of attachments, without the lock, the log and the servers' notes next to
+/// them.
 pub fn attachments(lab: &Lab) -> Vec<String> {
     names(&lab.beside("run")).into_iter().filter(|name| name.len() == 16).collect()
 }
@@ -148,7 +151,7 @@ fn a_device_is_used_and_taken_away_with_all_that_is_its() {
     write_synced(&mount.point().join("file"), &[7; 100_000]).unwrap();
     let stats = lab.kurabe(&["control", text(device.path()), "stats"]).ok().out;
     assert!(stats.contains("writes") && !stats.contains(" 0 writes"), "{stats}");
-    // What is in use stays, and stays usable.
+    // A device in use stays attached and usable.
     device.detach().is_refusal(6, &["mounted on", "umount"]);
     assert_eq!(std::fs::read(mount.point().join("file")).unwrap(), [7; 100_000]);
     assert!(device.lives());
@@ -191,7 +194,7 @@ fn a_log_that_has_become_long_is_put_aside() {
     assert_eq!(std::fs::read_to_string(lab.beside("run/attach.log.1")).unwrap(), before);
 }
 
-/// By the next attachment, the next server, and who wants to take it away.
+/// By the next attachment, by the next server, and by a detach.
 #[test]
 #[ignore = "slow"]
 fn what_a_kill_left_is_removed_by_the_next_start_and_nothing_else_is() {
@@ -224,7 +227,7 @@ fn what_a_kill_left_is_removed_by_the_next_start_and_nothing_else_is() {
                 assert!(out.contains("killed"), "{out}");
             }
         }
-        // The living one stays, and so does a device of somebody else.
+        // The attachment that is still running stays, and so does an unrelated device.
         assert_eq!(attachments(&lab).len(), 1, "{next}");
         assert!(living.lives());
         let living_file = backing_file(living.path());
@@ -243,7 +246,7 @@ fn a_killed_device_that_is_mounted_goes_when_it_is_unmounted() {
     let Some(device) = Device::attach(&lab, &DISK) else { return };
     let mount = device.mount();
     device.kill();
-    // Nobody hangs: who uses it gets errors.
+    // No process hangs; users of the device get errors.
     assert!(write_synced(&mount.point().join("late"), &[1; 4096]).is_err());
     device.detach().ok();
     assert_eq!(attachments(&lab), [] as [String; 0]);
@@ -264,7 +267,7 @@ fn a_device_that_is_not_ours_is_refused_and_kept() {
     lab.kurabe(&["detach", text(&lab.beside("nothing"))]).is_refusal(4, &["nothing"]);
 }
 
-/// What was flushed before is in the file, and there again with the next device.
+/// Data flushed before is in the file, and the next device shows it again.
 #[test]
 fn a_signal_waits_for_the_file_system_and_loses_nothing() {
     let lab = Lab::new();
@@ -274,7 +277,7 @@ fn a_signal_waits_for_the_file_system_and_loses_nothing() {
     let mount = device.mount();
     kill_process(device.process, Signal::TERM).unwrap();
     eventually("it says what it waits for", || log(&lab).contains("mounted on"));
-    // Not synced: the unmount writes it.
+    // The file was not synced; unmounting writes it.
     std::fs::write(mount.point().join("file"), [9; 50_000]).unwrap();
     assert!(device.lives());
     drop(mount);
@@ -294,7 +297,7 @@ fn a_second_signal_ends_at_once_and_the_next_start_cleans_up() {
     let mount = device.mount();
     kill_process(device.process, Signal::TERM).unwrap();
     eventually("it says what it waits for", || log(&lab).contains("mounted on"));
-    // As `timeout` does: one to the process, and one to its group.
+    // As `timeout` does: one signal to the process and one to its group.
     kill_process(device.process, Signal::TERM).unwrap();
     std::thread::sleep(ANOTHER_WISH);
     assert!(device.lives());
@@ -373,7 +376,7 @@ fn a_start_that_fails_is_told_by_who_was_asked() {
     lab.kurabe(&[&["attach"][..], &DISK, &["--data", &file]].concat()).is_refusal(6, &["precious"]);
     assert_eq!(std::fs::read(&precious).unwrap(), b"precious");
     assert_eq!(attachments(&lab), [] as [String; 0]);
-    // Somebody else could put names into such a folder.
+    // Another user could create files in such a folder.
     std::fs::create_dir(lab.beside("open")).unwrap();
     rustix::fs::chmod(lab.beside("open"), rustix::fs::Mode::from_raw_mode(0o777)).unwrap();
     let mut command = lab.command(&[&["attach"][..], &DISK].concat());
@@ -385,7 +388,7 @@ fn a_start_that_fails_is_told_by_who_was_asked() {
     }
 }
 
-/// What has no room fails, and only that.
+/// Writes without room fail, and nothing else does.
 #[test]
 fn a_full_disk_under_the_data_is_an_error_of_the_device() {
     let lab = Lab::new();
@@ -451,7 +454,7 @@ fn a_run_on_a_served_model_says_so_and_how_well_it_kept_its_time() {
     assert!(served["in_time_share"].is_f64() && served["busy_share"].as_f64() > Some(0.0), "{served}");
     let times = format!("took {:.2} × as long as the model says", served["slowdown"].as_f64().unwrap());
     assert!(served["slowdown"].as_f64() >= Some(1.0) && says(&times), "{times}: {remarks:?}");
-    // A file system on it is no less a model.
+    // A file system on the device is still recognized as a model.
     let mount = device.mount();
     let words = ["--rw", "randread", "--time", "100ms", "--runs", "1", "--size", "8m"];
     let record = lab.measure(mount.point(), &words);
@@ -489,7 +492,8 @@ fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
     assert!(number(&served_notice(on_model)["served"]["late"]["count"]) > 0, "{on_model:#}");
     assert_eq!(notices(on_disk, "served_model"), [] as [&str; 0]);
     device.detach().ok();
-    // There is a store now, so the server's own account is in it, whose process has gone to another folder.
+    // There is a store now, so it holds the record of the server, whose process has changed to
+    // another folder.
     let page = lab.kurabe(&["list", "--served"]).ok().out;
     assert!(
         page.contains("ideal-ram-disk (memory.capacity = 1GiB)") && page.contains(" answers, "),
@@ -497,7 +501,7 @@ fn a_served_model_that_takes_turns_is_told_of_and_only_that() {
     );
 }
 
-/// Power is cut in the middle of a verified run; what `check` says then.
+/// Cuts power during a verified run, and returns what `check` reports.
 fn checked_after_a_cut(lab: &Lab, lies: &[&str]) -> Option<Ended> {
     let words = ["model:hitachi-hds721616plat80", "--power-cuts", "--seed", "3"];
     let device = Device::attach(lab, &[&words[..], lies].concat())?;
@@ -531,7 +535,8 @@ fn after_a_power_cut_all_that_was_flushed_is_there_unless_the_disk_lies() {
     assert!(lost["lost"].as_u64() > Some(0) || lost["stale"].as_u64() > Some(0), "{liar:#?}");
 }
 
-/// What the kernel makes of the faults of a device: every error is an I/O error, and a write over bad sectors mends them.
+/// The kernel reports every fault of a device as an I/O error, and writing to bad sectors repairs
+/// them.
 #[test]
 fn a_device_with_faults_errs_where_it_is_asked_to_and_is_taken_away_all_the_same() {
     let lab = Lab::new();

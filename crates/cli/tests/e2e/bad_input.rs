@@ -1,4 +1,5 @@
-//! Bad input: one clear error with its remedy and exit code, nothing left behind, no run in the store.
+//! Bad input: one clear error with its remedy and exit code, no files left behind, and no run in
+//! the store.
 
 use crate::lab::{Lab, SHORT, names, text};
 use crate::system::{Mount, system};
@@ -21,7 +22,8 @@ pattern = \"random\"
 block_size = \"4 KiB\"
 ";
 
-/// A command line that makes no sense: clap's error, exit code 2, nothing done.
+/// Checks that a command line is refused with clap's error and exit code 2, and that nothing is
+/// done.
 fn is_wrong_usage(words: &[&str], says: &[&str]) {
     let lab = Lab::new();
     let ended = lab.run(&lab.target(), words);

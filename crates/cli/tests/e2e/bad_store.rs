@@ -1,11 +1,12 @@
-//! A store that cannot be one: exit code 9, and the file stays as it is.
+//! Invalid store files: exit code 9, and the file stays unchanged.
 
 use crate::lab::{Lab, Live, ONE_CELL, names, text};
 use crate::system::{AS_NOBODY, can_be_nobody, system};
 use kurabe_testkit::needs::needs;
 use std::os::unix::fs::{FileExt, PermissionsExt};
 
-/// Neither reading nor recording works, and nothing in the store's directory changes.
+/// Checks that neither reading nor recording works, and that nothing in the store's directory
+/// changes.
 fn is_refused(lab: &Lab, says: &[&str]) {
     let directory = lab.store().parent().expect("a directory").to_owned();
     let before = (std::fs::read(lab.store()).expect("a file"), names(&directory));

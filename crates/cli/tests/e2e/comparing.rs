@@ -3,7 +3,7 @@
 use crate::lab::{Lab, list_of, text};
 use serde_json::Value;
 
-/// Two runs of a model whose second takes half the time of an access, with their ids.
+/// Returns the ids of two runs of a model, the second with half the access time.
 fn two_runs(lab: &Lab) -> [String; 2] {
     runs(lab, ["2us", "1us"])
 }
@@ -21,10 +21,10 @@ fn two_runs_are_compared_cell_by_cell_and_read_aloud() {
     let lab = Lab::new();
     let [slow, fast] = two_runs(&lab);
     let page = lab.kurabe(&["compare", &slow, &fast]).ok().out;
-    // 2.788 µs against 1.788 µs of an access of 4 KiB.
+    // An access of 4 KiB takes 2.788 µs and 1.788 µs.
     assert!(page.contains("56 % faster"), "{page}");
     assert!(page.contains("no difference that matters"), "{page}");
-    // They are called by what tells them apart, and the ids stand once, beside what they are.
+    // The runs are named by what differs between them, and each id appears once, next to its name.
     assert!(page.contains("memory.access = 1us against memory.access = 2us"), "{page}");
     assert!(page.matches(fast.as_str()).count() == 2, "in the heading and at its side: {page}");
     let lines = json(&lab, &["compare", &slow, &fast]);
@@ -48,7 +48,7 @@ fn what_is_asked_about_is_told_apart_from_what_else_differs() {
     assert_eq!(margin.code(), Some(2), "{margin:#?}");
 }
 
-/// The same words for the same figures, on the page of models and on that of a use.
+/// The page of models and the page of a use describe the same figures in the same words.
 #[test]
 #[ignore = "slow"]
 fn a_use_says_of_models_what_they_are_worth_beside_each_other() {
@@ -93,7 +93,7 @@ fn a_use_names_the_run_that_suits_it_and_why() {
 fn a_history_tells_what_became_of_a_device() {
     let lab = Lab::new();
     lab.kurabe(&["history"]).is_refusal(12, &[]);
-    // Another access time makes another device of it, and no history.
+    // A different access time makes a different device, so there is no history.
     runs(&lab, ["1us", "2us"]);
     lab.kurabe(&["history", "ram"]).is_refusal(12, &["measured twice"]);
     for _ in 0..4 {
@@ -142,7 +142,7 @@ fn a_path_is_asked_about_by_what_is_there() {
         "--rw", "randread", "--engine", "threads", "--time", "5ms", "--runs", "1", "--size", "1m", "--quiet",
     ];
     for _ in 0..2 {
-        // Named relatively, from another folder.
+        // The target is named by a relative path, from another folder.
         let run = lab.command(&[&["run", "."][..], &short].concat()).current_dir(lab.target()).status();
         assert!(run.unwrap().success());
     }
@@ -151,7 +151,7 @@ fn a_path_is_asked_about_by_what_is_there() {
         let page = lab.kurabe(&["history", path]).ok().out;
         assert!(page.contains("2 runs, from"), "{path}: {page}");
     }
-    // Something else is there.
+    // These paths lead to something other than the measured target.
     lab.kurabe(&["history", "/proc/self"]).is_refusal(12, &["measured twice"]);
     lab.kurabe(&["history", "/no/such/path"]).is_refusal(12, &["measured twice"]);
 }

@@ -1,4 +1,4 @@
-//! What is written: the file's contents after a pass of writes.
+//! Written data: the contents of the file after a pass of writes.
 
 use crate::lab::Lab;
 use std::collections::HashSet;
@@ -6,7 +6,7 @@ use std::collections::HashSet;
 const SIZE: usize = 2 << 20;
 const BLOCK: usize = 16 << 10;
 
-/// What a file holds after one pass of writes of a kind of data.
+/// Returns the contents of a file after one pass of writes with this kind of data.
 fn written(data: &str) -> Vec<u8> {
     let lab = Lab::new();
     let file = lab.write("scratch", vec![0xee; SIZE]);
@@ -16,7 +16,7 @@ fn written(data: &str) -> Vec<u8> {
     std::fs::read(&file).expect("the file")
 }
 
-/// Different words of 8 bytes, as a share of all: near 1 where nothing compresses.
+/// Returns the share of distinct 8-byte words, near 1 for incompressible data.
 fn distinct_words(bytes: &[u8]) -> f64 {
     let words: HashSet<&[u8]> = bytes.chunks_exact(8).collect();
     words.len() as f64 / (bytes.len() / 8) as f64

@@ -1,4 +1,5 @@
-//! Block devices: read without a flag, written only with consent for that very device, never while in use.
+//! Block devices: read without a flag, written only with consent for that particular device, and
+//! never while in use.
 
 use crate::lab::{Ended, Lab, SHORT, list_of, notices, number, text};
 use crate::system::{LoopDevice, system};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 const SIZE: u64 = 32 << 20;
 
-/// A run that may destroy a device. Another program on this machine that runs `losetup -f` opens the device for a
-/// moment, and kurabe is right to refuse then; so that is tried again.
+/// Runs with consent to destroy a device. `losetup -f` of another program on this machine opens the
+/// device briefly, and kurabe then rightly refuses, so the run is repeated.
 fn destroy(lab: &Lab, target: &Path, consent: &Path) -> Ended {
     let words = [&SHORT[..], &["--quiet", "--json", "--destroy-data-on", text(consent)]].concat();
     for _ in 0..10 {

@@ -1,11 +1,11 @@
-//! `--per-request` on real storage: a line for each operation that the record counts, with the times that it counts.
+//! `--per-request` on real storage: one line for each operation in the record, with the same times.
 
 use crate::lab::{Lab, list_of, number, text};
 use kurabe_testkit::needs::{IO_URING, skip};
 use serde_json::Value;
 use std::path::Path;
 
-/// A line of the list.
+/// A line of the list of operations.
 #[derive(Debug)]
 struct Line {
     cell_index: u64,
@@ -43,7 +43,8 @@ fn lines(list: &Path) -> Vec<Line> {
     rows.lines().map(line).collect()
 }
 
-/// Measures with a list, and holds the list against the record: both must count the same operations.
+/// Measures with a list of operations, and checks that the list and the record count the same
+/// operations.
 fn listed(lab: &Lab, words: &[&str]) -> (Value, Vec<Line>) {
     let list = lab.beside("operations.csv");
     let _ = std::fs::remove_file(&list);
@@ -70,7 +71,7 @@ fn listed(lab: &Lab, words: &[&str]) -> (Value, Vec<Line>) {
     (record, lines)
 }
 
-/// The lines of one kind of operation, against what a repetition has of it.
+/// Checks the lines of one kind of operation against a repetition in the record.
 fn is_what_is_counted(lines: &[&Line], side: &Value) {
     assert_eq!(lines.len() as u64, number(&side["completed"]));
     assert_eq!(lines.iter().map(|line| line.length_bytes).sum::<u64>(), number(&side["bytes"]));
@@ -79,7 +80,7 @@ fn is_what_is_counted(lines: &[&Line], side: &Value) {
     assert_eq!(latencies.iter().sum::<u64>(), number(&side["latency"]["sum_ns"]));
     for bucket in list_of(&side["latency"]["buckets"]) {
         let lowest_ns = number(&bucket[0]);
-        // As wide as `kurabe_stats::Histogram` has them.
+        // The bucket width of `kurabe_stats::Histogram`.
         let width_ns = if lowest_ns < 256 { 1 } else { 1 << (lowest_ns.ilog2() - 7) };
         let within = |bound_ns: u64| latencies.partition_point(|ns| *ns < bound_ns) as u64;
         assert_eq!(within(lowest_ns + width_ns) - within(lowest_ns), number(&bucket[1]), "at {lowest_ns} ns");
@@ -99,12 +100,12 @@ fn a_line_for_each_operation_has_the_times_that_the_record_counts() {
             continue;
         }
         let (_, lines) = listed(&lab, &words);
-        // 4 MiB of 4 KiB by each of two threads, twice.
+        // Each of two threads reads or writes 4 MiB in blocks of 4 KiB, twice.
         let data = lines.iter().filter(|line| line.op != "sync");
         assert_eq!(data.count() % 2048, 0, "{engine}");
         assert!(lines.iter().any(|line| line.op == "sync") && lines.iter().any(|line| line.op == "write"));
         for line in &lines {
-            // Nothing was due: the latency counts from the issue.
+            // In a closed loop, the latency counts from the issue.
             assert_eq!(line.latency_ns, line.completed_ns - line.issued_ns, "{line:?}");
             assert!(line.offset_bytes + line.length_bytes <= 4 << 20, "{line:?}");
         }
@@ -114,7 +115,8 @@ fn a_line_for_each_operation_has_the_times_that_the_record_counts() {
 #[test]
 fn an_open_loop_is_listed_with_how_late_each_operation_was() {
     let lab = Lab::new();
-    // A million operations per second, one at a time through a system call each: they come late, more and more.
+    // A rate of a million operations per second with a system call each: the operations fall
+    // further and further behind.
     let io = ["--rw", "randread", "--engine", "threads", "--size", "4m", "--rate", "1000000"];
     let how = ["--time", "50ms", "--runs", "1", "--buffered", "--cache", "keep"];
     let (record, lines) = listed(&lab, &[&io[..], &how].concat());
@@ -123,7 +125,7 @@ fn an_open_loop_is_listed_with_how_late_each_operation_was() {
     let id = record["header"]["id"].as_str().expect("an id");
     let shown = lab.kurabe(&["show", id, "--json"]).ok().json_lines().remove(0);
     for (share, key) in [(0.5, "latency_p50_ns"), (0.99, "latency_p99_ns")] {
-        // The figure is the middle of a bucket, which is 1/128 wide at most.
+        // The figure is the middle of a bucket, whose width is at most 1/128 of the value.
         let figure_ns = shown["figures"][0][key].as_f64().expect("a figure") as u64;
         let rank = latencies.len() as f64 * share;
         let near = |ranks: f64| latencies[((rank + ranks).max(0.0) as usize).min(latencies.len() - 1)];

@@ -1,10 +1,10 @@
-//! How operations reach the kernel, and that the record says how they did.
+//! The path of operations to the kernel, as used and as recorded.
 
 use crate::lab::{Lab, SHORT, list_of, notices, number};
 use kurabe_testkit::needs::{MEMORY_FOLDER, skip};
 use serde_json::Value;
 
-/// The only cell of a run with these words on a new directory, and the record.
+/// Returns the only cell of a run in a new directory, and the record.
 fn cell(words: &[&str]) -> (Value, Value) {
     let lab = Lab::new();
     let words = [&["--rw", "randread", "--size", "4m", "--time", "100ms"], words].concat();

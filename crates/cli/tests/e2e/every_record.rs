@@ -1,8 +1,10 @@
-//! What the store accepts can be shown, compared, explained, drawn and published: no record of anybody's makes kurabe panic.
+//! Every record that the store accepts can be shown, compared, explained, drawn and published
+//! without a panic.
 //!
-//! The model: any record of the store's own tests, which knows no sense, only what an import checks. What is written is
-//! not looked at here but for its form: a page has no markup of a record's words, a picture can be drawn, and nothing is
-//! left in any text that acts on what shows it, before the last writer would take it out.
+//! The records come from the generator of the store's own tests. They satisfy what an import
+//! checks, but need not make sense. Only the form of the output is checked: pages contain no markup
+//! from a record's text, pictures can be drawn, and no text contains control characters even before
+//! the final escaping.
 
 use kurabe_chart::{DRAWS_PNG, Theme, png};
 use kurabe_compare::{
@@ -23,7 +25,7 @@ use proptest::prelude::*;
 
 const MARGIN: f64 = 0.05;
 
-/// Nothing in the text acts on what shows it, but for line ends.
+/// Checks that the text contains no control characters other than line ends.
 #[track_caller]
 fn is_tame(text: &str) {
     let raw: Vec<char> =
@@ -87,7 +89,7 @@ fn asked_across(store: &dyn Store, runs: &[RunRecord], style: &Style) {
     let list = store.list().unwrap();
     for by in ["run", "device", "engine", "tool"] {
         let request = PivotRequest { by: vec![by.to_owned()], margin: MARGIN, ..PivotRequest::default() };
-        // Where no run tells it, that is said.
+        // If no run has the fact, the request is refused.
         if let Ok(pivot) = pivot(&list, &digests, &request, &PIVOT_WORDS) {
             is_tame(&render_pivot(&pivot, style));
         }
@@ -106,7 +108,7 @@ proptest! {
     fn whatever_is_stored_can_be_shown_and_published(one in any_record(), two in any_record(), width in 40usize..140) {
         let directory = tempfile::tempdir().unwrap();
         let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
-        // The same work again, so that there is something to compare.
+        // Repeats the same work, so that there are runs to compare.
         let mut again = one.clone();
         again.header.started_at = "2026-02-03T04:05:06Z".to_owned();
         again.header.command = vec!["again".to_owned()];

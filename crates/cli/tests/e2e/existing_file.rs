@@ -1,4 +1,4 @@
-//! Files that were there before: never written without `--write-existing`.
+//! Files that exist before the run are never written without `--write-existing`.
 
 use crate::lab::{Lab, SHORT, list_of, names, notices};
 

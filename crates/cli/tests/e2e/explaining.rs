@@ -1,12 +1,13 @@
-//! `kurabe why --probe`: on a folder, on a model, and on models that are served in real time, where the answers are those of virtual
-//! time.
+//! `kurabe why --probe` on a folder, on a model, and on models served in real time, where the
+//! answers match those in virtual time.
 
 use crate::attaching::Device;
 use crate::lab::{Lab, list_of, names, text};
 use kurabe_core::record::RunRecord;
 use kurabe_explain::{LimitKind, limits_from_outside};
 
-/// A disk behind a bridge, a card, a stick, a fast disk of old, an SSD; emulators of a megabyte per second would take minutes.
+/// A disk behind a USB bridge, an SD card, a USB stick, an old fast disk and an SSD. Emulators that
+/// move a megabyte per second would take minutes.
 const SERVED: [&str; 5] = [
     "hua722020-usb",
     "sandisk-extreme-a1-sd",
@@ -46,7 +47,7 @@ fn a_probe_says_what_is_open_and_asks_that_next() {
     );
 }
 
-/// What is said of the cells that a probe begins with.
+/// Returns the bottlenecks of the first cells of a probe.
 fn kinds(record: &RunRecord) -> Vec<LimitKind> {
     limits_from_outside(record).iter().take(4).map(|limit| limit.limit.kind).collect()
 }
@@ -56,8 +57,8 @@ fn last_run(lab: &Lab) -> RunRecord {
     serde_json::from_value(lab.record(&id)).expect("a record")
 }
 
-/// Whether two say the same of a cell: how much of a command passes beside the next one is this machine's, too, through which a served
-/// device is asked.
+/// Returns whether both name the same bottleneck. Whether commands overlap also depends on this
+/// machine, which forwards the requests to the served device.
 fn agrees((served, computed): (LimitKind, LimitKind)) -> bool {
     let is_command = |kind| matches!(kind, LimitKind::Command | LimitKind::CommandRate);
     served == computed || is_command(served) && is_command(computed)
@@ -75,10 +76,10 @@ fn served_in_real_time_the_answers_are_those_of_virtual_time() {
         device.detach().ok();
         lab.kurabe(&["run", &model, "--profile", "probe"]).ok();
         let mut computed = last_run(&lab);
-        // The same device, as this machine sees it.
+        // The same device, with the environment of this machine.
         computed.header.environment = served.header.environment.clone();
         computed.header.model = None;
-        // What this machine did beside may hide an answer, and brings no other.
+        // Other activity on this machine may hide an answer, but it never produces a different one.
         let is_hidden = |kind| matches!(kind, LimitKind::OtherWork | LimitKind::Unknown);
         for pair in kinds(&served).into_iter().zip(kinds(&computed)) {
             assert!(agrees(pair) || is_hidden(pair.0), "{model}: {pair:?}");

@@ -1,4 +1,5 @@
-//! A target that fails in the middle: the error names the offset, the cells so far are kept, the run is `failed`.
+//! A target that fails in the middle of a run: the error names the offset, the cells so far are
+//! stored, and the run is `failed`.
 
 use crate::lab::{Ended, Lab, list_of, text};
 use crate::system::{LoopDevice, Mount};
@@ -7,7 +8,7 @@ use std::path::Path;
 
 const MIB: u64 = 1 << 20;
 
-/// A profile of one cell over the part of a target that works, and one over the part that does not.
+/// Writes a profile with one cell over the working part of a target and one over the failing part.
 fn profile(lab: &Lab, size_mib: u64, direction: &str, steps: [(u64, u64); 2], interval: &str) -> String {
     let mut profile = format!(
         "schema = 1\nname = \"two-steps\"\ntitle = {{ en = \"two steps\", ja = \"two steps\" }}\n\
@@ -23,7 +24,7 @@ fn profile(lab: &Lab, size_mib: u64, direction: &str, steps: [(u64, u64); 2], in
     text(&lab.write("two-steps.toml", profile)).to_owned()
 }
 
-/// The first cell is kept, and the run says why there is no second one.
+/// Checks that the first cell is stored, and that the run records why the second is missing.
 fn keeps_the_first_cell(lab: &Lab, ended: &Ended, broken_from: u64) {
     let offset = offset_of(&ended.err);
     assert!((broken_from..64 * MIB).contains(&offset), "the offset is in the broken part: {ended:#?}");
@@ -49,7 +50,7 @@ fn offset_of(error: &str) -> u64 {
 #[test]
 fn reads_that_fail_end_the_run_and_keep_its_cells() {
     let Some(device) = LoopDevice::new(64 * MIB) else { return };
-    // Behind the end of the shortened image, the loop device answers EIO.
+    // Beyond the end of the shortened image, the loop device returns EIO.
     File::options().write(true).open(device.image()).and_then(|image| image.set_len(32 * MIB)).expect("cut");
     for engine in ["uring", "threads"] {
         let lab = Lab::new();
@@ -64,7 +65,7 @@ fn reads_that_fail_end_the_run_and_keep_its_cells() {
 fn writes_that_fail_end_the_run_and_keep_its_cells() {
     let lab = Lab::new();
     let Some(small) = Mount::new("tmpfs", "none", "size=24m", &lab.beside("small")) else { return };
-    // The image is sparse and larger than the file system under it.
+    // The image is sparse and larger than the file system that holds it.
     let Some(device) = LoopDevice::at(&small.point().join("image"), 64 * MIB) else { return };
     let profile = profile(&lab, 64, "write", [(0, 8), (8, 56)], "0s");
     let words = ["--quiet", "--profile", &profile, "--destroy-data-on", text(device.node())];

@@ -1,6 +1,6 @@
-//! System calls that fail while a run goes on: what asks for another try goes on, anything else ends the run with its
-//! reason, and nothing is counted twice. The thousands of cases are the driver's own tests, on a device that fails at
-//! random; here the real engines meet a few dozen.
+//! System calls that fail during a run: the run retries errors that ask for it, ends with the
+//! reason for all others, and counts nothing twice. The driver's own tests cover thousands of cases
+//! on a device that fails at random. Here the real engines meet a few dozen.
 
 use crate::lab::{Ended, Lab, Live, names, number, text};
 use crate::system::system;
@@ -10,10 +10,11 @@ use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The call of a thread that fails: late enough for the trials before the run, early enough to come.
+/// Index of the call that fails in a thread: after the trials before the run, but soon enough to be
+/// reached.
 const WHEN: u32 = 20;
 
-/// A run with some calls of it failing.
+/// Runs with failures injected into some system calls.
 fn run(lab: &Lab, inject: &[&str], words: &[&str]) -> Ended {
     let quiet = ["strace", "-f", "-qqq", "-o", "/dev/null"];
     Live::start(lab.wrapped(&[&quiet[..], inject].concat(), words)).end()
@@ -28,14 +29,14 @@ pub fn can_inject() -> bool {
     can
 }
 
-/// The process that a tracer started.
+/// Returns the process that a tracer started.
 pub fn traced(tracer: &Live) -> Pid {
     let tracer = tracer.pid().as_raw_nonzero();
     let children = std::fs::read_to_string(format!("/proc/{tracer}/task/{tracer}/children")).expect("a list");
     children.trim().parse().ok().and_then(Pid::from_raw).expect("one child")
 }
 
-/// Every operation of the only cell is accounted for.
+/// Checks that every operation of the only cell is accounted for.
 fn is_conserved(record: &Value) {
     for repetition in record["cells"][0]["repetitions"].as_array().expect("repetitions") {
         for kind in ["read", "write", "sync"] {
@@ -46,7 +47,8 @@ fn is_conserved(record: &Value) {
     }
 }
 
-/// One failure in a run: it goes on, or ends with these words and one of these codes.
+/// Injects one failure into a run, which must continue, or end with one of these exit codes and
+/// messages.
 fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<(&[i32], &[&str])>) {
     let words = [&["run", text(target), "--size", "4m", "--passes", "1", "--runs", "1"], words].concat();
     let ended = run(lab, inject, &words);
@@ -69,7 +71,7 @@ fn meets(lab: &Lab, target: &Path, inject: &[&str], words: &[&str], end: Option<
     }
 }
 
-/// Error numbers, their words, and the exit codes that they may end with.
+/// Error numbers, their text, and the exit codes that they may cause.
 const ERRORS: [(&str, &str, &[i32]); 8] = [
     ("EIO", "os error 5", &[8]),
     ("ENOSPC", "os error 28", &[7]),
@@ -105,7 +107,7 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
             meets(&lab, &target, &["-P", text(&target), "-e", &of(error)], &words, None);
         }
         if call != "fsync" {
-            // A call that does a part, and one that does nothing.
+            // A call that completes a part, and one that does nothing.
             let part = format!("inject={call}:retval=512:when={WHEN}");
             meets(
                 &lab,
@@ -120,7 +122,8 @@ fn calls_of_threads_that_fail_end_the_run_and_passing_ones_do_not() {
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
 }
 
-/// A device that says so for ever has failed, and Ctrl-C is heard before it is called that.
+/// Checks that a call interrupted forever counts as a failure, and that Ctrl-C takes effect before
+/// that.
 fn is_interrupted_for_ever(call: &str, says: &str, engine: &[&str]) {
     let lab = Lab::new();
     let target = lab.write("file", vec![7_u8; 4 << 20]);
@@ -210,8 +213,8 @@ fn a_test_file_goes_whatever_call_fails() {
             ];
             let ended = run(&lab, &["-e", &inject], &[&words[..], &["--engine", engine]].concat());
             assert!(!ended.err.contains("panicked"), "{inject}: {ended:#?}");
-            // What fails so early that the store cannot be opened is told, too; a file that could not be removed is
-            // removed by the next start.
+            // Failures so early that the store cannot be opened are reported as well. The next
+            // start removes a test file that could not be removed.
             lab.kurabe(&["list"]);
             assert_eq!(names(&target), [] as [&str; 0], "{engine} {inject}: {ended:#?}");
         }

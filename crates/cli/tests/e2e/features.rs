@@ -1,4 +1,4 @@
-//! What a build lacks is said in one line, with the remedy, and nothing is written.
+//! Features missing from a build are reported in one line with the remedy, and nothing is written.
 
 use crate::lab::{Lab, text};
 

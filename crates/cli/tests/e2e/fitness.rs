@@ -1,4 +1,4 @@
-//! Whether a storage is fit for a use.
+//! `kurabe fit`: whether storage suits a use.
 
 use crate::lab::{Lab, text};
 use kurabe_compare::USES;
@@ -6,7 +6,7 @@ use kurabe_testkit::needs::needs;
 use serde_json::Value;
 use std::process::Command;
 
-/// The verdict in JSON, with the exit code.
+/// Returns the verdict in JSON, with the exit code.
 fn judged(lab: &Lab, words: &[&str]) -> (Value, Option<i32>) {
     let ended = lab.kurabe(&[&["fit"], words, &["--json"]].concat());
     let line = ended.out.lines().find(|line| line.contains("\"event\":\"fit\""));
@@ -14,7 +14,7 @@ fn judged(lab: &Lab, words: &[&str]) -> (Value, Option<i32>) {
     (serde_json::from_str(line).expect("JSON"), ended.code())
 }
 
-/// A disk of 7200 rpm under a file system that commits its journal for each flush.
+/// A 7200 rpm disk below a file system that commits its journal on each flush.
 const DISK_WITH_JOURNAL: &str = r#"
 schema = 1
 name = "disk-with-journal"
@@ -38,7 +38,7 @@ fn a_drive_that_keeps_what_it_holds_is_fit_for_etcd_and_a_hard_disk_is_not() {
     let lab = Lab::new();
     let (safe, code) = judged(&lab, &["model:samsung-pm963", "--for", "etcd"]);
     assert_eq!((safe["fit"]["verdict"].as_str(), code), (Some("fit"), Some(0)), "{safe}");
-    // A revolution of 11 ms for each flush; where it takes 8 ms, one more for the journal.
+    // Each flush takes a revolution of 11 ms; a flush of 8 ms takes another one for the journal.
     let with_journal = format!("model:{}", text(&lab.write("disk.toml", DISK_WITH_JOURNAL)));
     for disk in ["model:wd-red-3tb", &with_journal] {
         let (disk, code) = judged(&lab, &[disk, "--for", "etcd"]);
@@ -83,7 +83,8 @@ fn more_cameras_than_a_disk_takes_are_too_many() {
     lab.kurabe(&["fit", "model:hdd-7200", "--for", "etc"]).is_refusal(2, &["`etcd`"]);
 }
 
-/// etcd's own recipe for fio on the same folder. How far both are apart is printed: the machine does other things, too.
+/// Compares with etcd's published fio recipe on the same folder. The difference is only printed,
+/// because other processes use the machine.
 #[test]
 #[ignore = "flushes on the disk under the folder for half a minute, and longer where others write"]
 fn the_published_recipe_for_etcd_tells_the_same_of_this_folder() {
@@ -103,6 +104,6 @@ fn the_published_recipe_for_etcd_tells_the_same_of_this_folder() {
         "p99 of the flushes: fio {recipe_ns} ns, kurabe {fit_ns} ns, a factor of {:.2}",
         fit_ns / recipe_ns
     );
-    // On a folder in memory a flush is a system call, and nothing more.
+    // On a folder in memory a flush is only a system call.
     assert!(recipe_ns > 0.0 && fit_ns > 0.0);
 }

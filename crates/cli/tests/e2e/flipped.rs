@@ -1,5 +1,5 @@
-//! A device node that is swapped for that of a mounted device, again and again, while runs open it: what is mounted is
-//! never written.
+//! A device node that is repeatedly swapped for that of a mounted device while runs open it. The
+//! mounted device is never written.
 
 use crate::lab::{Lab, text};
 use crate::system::{LoopDevice, Mount, Stacked, other_node, system};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 const SIZE: u64 = 8 << 20;
-/// When names were trusted twice, one run in ten wrote to the mounted device.
+/// When the path was resolved twice, one run in ten wrote to the mounted device.
 const RUNS: usize = 60;
 
 #[test]
@@ -18,7 +18,7 @@ fn a_node_that_flips_to_a_mounted_device_leads_no_write_there() {
     let image = lab.write("victim", vec![0; SIZE as usize]);
     system("mkfs.ext4", &["-q", text(&image)]);
     let Some(victim) = Stacked::over(&image) else { return };
-    // Nothing but a wrong write changes it.
+    // Only a wrong write would change it.
     let Some(mount) = Mount::new("ext4", victim.node(), "ro", &lab.beside("mnt")) else { return };
     let contents = || {
         system("blockdev", &["--flushbufs", victim.node()]);

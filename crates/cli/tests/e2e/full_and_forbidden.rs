@@ -1,4 +1,4 @@
-//! Targets that are full, read-only, or somebody else's.
+//! Targets that are full, read-only or owned by another user.
 
 use crate::lab::{Lab, Live, ONE_CELL, SHORT, names, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
@@ -72,11 +72,11 @@ fn a_test_file_larger_than_the_free_space_is_refused_with_a_size_that_fits() {
 fn a_full_file_system_is_refused() {
     let Some(device) = LoopDevice::new(32 << 20) else { return };
     let Some(mount) = device.mount_ext4() else { return };
-    // It ends with an error when the file system is full, which is what is wanted.
+    // The write is expected to fail when the file system is full.
     let _ = std::fs::write(mount.point().join("ballast"), vec![1; 32 << 20]);
     let lab = Lab::new();
     lab.refuses(mount.point(), &["--size", "4m"], 7, &["needs 4 MiB", "has only", "free"]);
-    // The usual size may be cut for slow storage; for full storage it is not cut without a word.
+    // The default size may be reduced for slow storage, but never silently for full storage.
     lab.refuses(mount.point(), &[], 7, &["has only", "free"]);
     assert_eq!(names(mount.point()), ["ballast", "lost+found"]);
 }
@@ -94,13 +94,13 @@ fn a_read_only_file_system_takes_no_test_file_but_its_files_can_be_read() {
     lab.run(&file, &ONE_CELL).ok();
 }
 
-/// Takes all room, to the last block.
+/// Fills the file system to the last block.
 fn fill(directory: &Path) {
     for block in [1 << 20, 4096, 4096] {
         let ballast = OpenOptions::new().create(true).append(true).open(directory.join("ballast"));
         let mut ballast = ballast.expect("a file");
         while ballast.write_all(&vec![1; block]).is_ok() {}
-        // What is written later may come to need less or more; after this it is known.
+        // Delayed allocation may need fewer or more blocks; syncing settles that.
         let _ = ballast.sync_all();
     }
 }
@@ -134,13 +134,13 @@ fn on_a_full_disk_runs_are_listed_and_what_is_new_is_refused_with_the_reason() {
     lab.kurabe(&["show", "--db", text(&store)]).ok();
     lab.kurabe(&run).is_refusal(9, &[text(&store), "No space left on device", "free some room"]);
     let new = mount.point().join("new/kurabe.db");
-    // The folder of a store that `--db` does not name is made.
+    // If `--db` does not name the store, its folder is created.
     for words in [&["import", "/dev/null"][..], &run[..6]] {
         let mut kurabe = lab.command(words);
         kurabe.env("KURABE_DB", &new);
         Live::start(kurabe).end().is_refusal(9, &["No space left on device", "free some room"]);
     }
-    // What there is can be read where it cannot be written for lack of room for a log.
+    // The store can be read even if there is no room for a journal.
     assert_eq!(lab.kurabe(&["list", "--json", "--db", text(&store)]).ok().json_lines().len(), 1);
     assert!(!names(mount.point()).iter().any(|name| name.contains("probe")), "{:?}", names(mount.point()));
 }
@@ -169,8 +169,8 @@ fn a_quota_that_is_used_up_is_told_apart_from_a_full_disk() {
     ended.is_refusal(9, &["quota", "the quota is used up", "--db"]);
 }
 
-/// A file system that is read-only by its kind, with a store and a directory in it; where squashfs is missing, a bind mount
-/// that is read-only.
+/// Mounts a read-only file system that contains a store and a directory: squashfs, or a read-only
+/// bind mount if squashfs is not available.
 fn read_only(lab: &Lab, from: &Path) -> Option<Mount> {
     let (image, point) = (lab.beside("image"), lab.beside("mnt"));
     if system("mksquashfs", &[text(from), text(&image), "-quiet", "-no-progress"]).is_some()

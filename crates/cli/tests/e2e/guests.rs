@@ -1,7 +1,8 @@
-//! A QEMU guest on a served model, by the very words that `kurabe vm` prints.
+//! A QEMU guest on a served model, started by the exact commands that `kurabe vm` prints.
 //!
-//! The model: the guest is a boot sector. It reads eight sectors behind itself, says on the serial port what the last of them
-//! holds, says what it finds at a place of the model's, writes the sector there, and switches itself off.
+//! The guest is a boot sector. It reads the eight sectors after itself, prints the contents of the
+//! last one on the serial port, prints a sector of the model, writes the former sector there, and
+//! powers off.
 
 use crate::lab::{Ended, Lab, Live, binary, names};
 use crate::system::system;
@@ -9,9 +10,9 @@ use kurabe_testkit::needs::{ATTACH, needs, skip};
 use rustix::process::Signal;
 use std::process::Command;
 
-/// What the guest says.
+/// Text that the guest prints.
 const WORDS: &[u8] = b"<read by a guest>\0";
-/// The sector of the model that it reads and writes.
+/// Sector of the model that the guest reads and writes.
 const MODEL_SECTOR: u64 = 1024;
 const SECTOR: usize = 512;
 
@@ -21,25 +22,25 @@ const CODE: &[u8] = &[
     0x7c, // segments 0, stack below the code
     0xbe, 0x90, 0x7d, 0xb4, 0x42, 0xcd, 0x13, 0x72,
     0x27, // INT 13h, 42h: eight sectors to 0x7e00; on failure to `!`
-    0xbe, 0x00, 0x8c, 0xe8, 0x30, 0x00, // say the last one
+    0xbe, 0x00, 0x8c, 0xe8, 0x30, 0x00, // print the last one
     0xbe, 0xa0, 0x7d, 0x8a, 0x16, 0xc0, 0x7d, 0xb4, 0x42, 0xcd, 0x13, 0x72,
     0x14, // a sector of the model to 0x9000
-    0xbe, 0x00, 0x90, 0xe8, 0x1d, 0x00, // say it
+    0xbe, 0x00, 0x90, 0xe8, 0x1d, 0x00, // print it
     0xbe, 0xb0, 0x7d, 0x8a, 0x16, 0xc0, 0x7d, 0xb8, 0x00, 0x43, 0xcd, 0x13, 0x73,
     0x05, // 43h: write the last one there
-    0xb0, 0x21, 0xe8, 0x14, 0x00, // failed: say `!`
+    0xb0, 0x21, 0xe8, 0x14, 0x00, // failed: print `!`
     0xba, 0x04, 0x06, 0xb8, 0x00, 0x20, 0xef, 0xf4, 0xeb, 0xfd, // ACPI off
-    0xac, 0x84, 0xc0, 0x74, 0x13, 0xe8, 0x02, 0x00, 0xeb, 0xf6, // say bytes up to a zero
+    0xac, 0x84, 0xc0, 0x74, 0x13, 0xe8, 0x02, 0x00, 0xeb, 0xf6, // print bytes up to a zero
     0x50, 0xba, 0xfd, 0x03, 0xec, 0xa8, 0x20, 0x74, 0xfb, 0x58, 0xba, 0xf8, 0x03, 0xee,
     0xc3, // one byte to COM1
 ];
 
-/// An address packet of INT 13h: so many sectors, where in memory, from which sector on.
+/// Returns an address packet of INT 13h: number of sectors, memory address, first sector.
 fn packet(count: u8, memory: u16, sector: u64) -> Vec<u8> {
     [&[16, 0, count, 0][..], &memory.to_le_bytes(), &[0; 2], &sector.to_le_bytes()].concat()
 }
 
-/// An image that a guest starts from; the model is its first disk or its second.
+/// Returns a boot image for the guest. The model is its first or its second disk.
 fn image(model_is_first: bool) -> Vec<u8> {
     let mut image = vec![0; 1 << 20];
     let mut put = |at: usize, bytes: &[u8]| image[at..at + bytes.len()].copy_from_slice(bytes);
@@ -53,19 +54,19 @@ fn image(model_is_first: bool) -> Vec<u8> {
     image
 }
 
-/// The commands of a recipe: lines that are indented, with those that go on.
+/// Returns the commands of a recipe: its indented lines, with continuation lines joined.
 fn commands(recipe: &str) -> Vec<String> {
     let joined = recipe.replace(" \\\n    ", " ");
     let starts = |line: &&str| line.starts_with("  kurabe") || line.starts_with("  qemu-system-x86_64 ");
     joined.lines().filter(starts).map(|line| line.trim().to_owned()).collect()
 }
 
-/// The words of a command of kurabe.
+/// Returns the arguments of a kurabe command.
 fn kurabe_words(command: &str) -> Vec<&str> {
     command.split(' ').skip(1).collect()
 }
 
-/// Has a shell start the guest; what it said.
+/// Starts the guest from a shell and returns its output.
 fn boot(lab: &Lab, line: &str) -> Ended {
     let mut command = Command::new("timeout");
     command.args(["50", "sh", "-c", line]).current_dir(lab.beside(""));
@@ -78,7 +79,8 @@ fn words_said(guest: &Ended) -> usize {
     guest.out.matches(&*words).count()
 }
 
-/// It boots, and what it wrote and QEMU flushed is there when it boots again after a power cut.
+/// Checks that the guest boots, and that after a power cut it finds the data that it wrote and QEMU
+/// flushed.
 fn boots_and_finds_what_it_wrote(model: &str, more: &[&str], model_is_first: bool) {
     if !needs("qemu-system-x86_64") {
         return;
@@ -171,7 +173,7 @@ fn the_recipe_says_what_is_typed_in_both_languages() {
     assert_eq!(commands(&japanese), commands(&recipe));
     let json = lab.kurabe(&[&["--json"], &words[..]].concat()).ok().json_lines().remove(0);
     assert_eq!(json["serve"], commands(&recipe)[0], "{json}");
-    // What a guest brings itself is pointed out.
+    // Layers that a guest has itself are pointed out.
     let doubled = lab.kurabe(&["vm", "model:samsung-fit-plus-exfat"]).ok().out;
     assert!(doubled.contains("--without filesystem leaves it out"), "{doubled}");
     lab.kurabe(&["vm", "here"]).is_refusal(2, &["model:NAME"]);

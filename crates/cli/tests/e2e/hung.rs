@@ -1,8 +1,10 @@
-//! A file system that stops answering, so that who asks hangs in the kernel; and what kurabe does then.
+//! A file system that stops responding, so that its users hang in the kernel, and how kurabe deals
+//! with it.
 //!
-//! The model: a FUSE file system served by a thread of the test. It holds files in its root folder, whose bytes go nowhere
-//! and come back as zeros. Once it hangs, the kernel's requests are read and not answered, so that who asked cannot be killed;
-//! they end when this goes. Form of the requests: linux/fuse.h, version 7.31.
+//! A thread of the test serves a FUSE file system with files in its root folder. It discards
+//! written bytes and reads zeros. When the file system hangs, requests are read but not answered,
+//! so their callers cannot be killed until the file system is dropped. Request format:
+//! linux/fuse.h, version 7.31.
 
 use crate::lab::{ANOTHER_WISH, Lab, Live, names, text};
 use crate::system::system;
@@ -22,14 +24,14 @@ use std::time::{Duration, Instant};
 /// Largest request: a write of 1 MiB with its header.
 const REQUEST_BYTES: usize = (1 << 20) + 4096;
 const IN_HEADER_BYTES: usize = 40;
-/// After so long it hangs no longer, so that a test fails instead of hanging.
+/// The file system stops hanging after this time, so that the test fails rather than hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 const FOLDER: u64 = 1;
 const WRITE: u32 = 16;
-/// The number of the first file.
+/// Node number of the first file.
 const FIRST: u64 = 2;
 
-/// The file system.
+/// A FUSE file system that can stop responding.
 struct Hung {
     point: PathBuf,
     hangs: Arc<AtomicBool>,
@@ -39,7 +41,7 @@ struct Hung {
 }
 
 impl Hung {
-    /// Mounts it. `None`, with a printed reason, where that cannot be.
+    /// Mounts the file system. Returns `None` and prints the reason if that is not possible.
     fn mount_on(point: &Path, hangs_at_once: bool) -> Option<Self> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let Ok(device) = rustix::fs::open("/dev/fuse", flags, Mode::empty()) else {
@@ -60,28 +62,28 @@ impl Hung {
             serve(&device, &stopped, &most);
             let (hung, mut request) = (Instant::now(), vec![0; REQUEST_BYTES]);
             while !over.load(Ordering::SeqCst) && hung.elapsed() < PATIENCE {
-                // Nothing may have been asked.
+                // There may be no request.
                 let _ = rustix::io::read(&device, &mut request);
                 std::thread::park_timeout(Duration::from_millis(1));
             }
-            // With the device, the requests end.
+            // Closing the device ends the requests.
             over.store(true, Ordering::SeqCst);
         });
         Some(Self { point: point.to_owned(), hangs, most_written_bytes, let_go, server: Some(server) })
     }
 
-    /// Fails if who waited for an answer has got one: that storage hangs no longer.
+    /// Fails if pending requests have been released, which means that the storage no longer hangs.
     #[track_caller]
     fn still_hangs(&self) {
         assert!(!self.let_go.load(Ordering::SeqCst), "it waited for storage that hangs");
     }
 
-    /// Nothing is answered once so many bytes in all were written.
+    /// Stops responding once this many bytes were written in total.
     fn hang_after(&self, written_bytes: u64) {
         self.most_written_bytes.store(written_bytes, Ordering::SeqCst);
     }
 
-    /// From now on nothing is answered.
+    /// Stops responding from now on.
     fn hang(&self) {
         self.hangs.store(true, Ordering::SeqCst);
     }
@@ -98,14 +100,14 @@ impl Drop for Hung {
     }
 }
 
-/// Answers until it hangs.
+/// Answers requests until the file system hangs.
 fn serve(device: &OwnedFd, hangs: &AtomicBool, most_written_bytes: &AtomicU64) {
     let (mut request, mut files, mut written_bytes) = (vec![0; REQUEST_BYTES], Vec::new(), 0);
     while !hangs.load(Ordering::SeqCst) {
         match rustix::io::read(device, &mut request) {
             Ok(length) => {
                 if let Some(answer) = answer(&request[..length], &mut files) {
-                    // Who asked may be gone.
+                    // The caller may have exited.
                     let _ = rustix::io::write(device, &answer);
                 }
                 if u32_at(&request, 4) == WRITE {
@@ -133,10 +135,10 @@ fn name_at(bytes: &[u8], at: usize) -> Vec<u8> {
     bytes[at..].split(|byte| *byte == 0).next().expect("a name").to_vec()
 }
 
-/// A file: its name, empty once it is removed, and its size.
+/// A file: its name, which is empty once it is removed, and its size.
 type SunkFile = (Vec<u8>, u64);
 
-/// The answer to a request, as files go through it; some requests take none.
+/// Handles a request and returns the reply. Some requests have no reply.
 fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
     const BODY: usize = IN_HEADER_BYTES;
     let (unique, node) = (u64_at(request, 8), u64_at(request, 16));
@@ -154,7 +156,7 @@ fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
         2 | 36 | 42 => return None,
         // GETATTR
         3 => Ok(attributes(node, *size)),
-        // SETATTR, of which a new size is bit 3 of the first word
+        // SETATTR: bit 3 of the first word sets the size
         4 => {
             if u32_at(request, BODY) & 8 != 0 {
                 *size = u64_at(request, BODY + 16);
@@ -198,7 +200,7 @@ fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
             files.push((name_at(request, BODY + 16), 0));
             Ok([entry(files.len() - 1, 0), vec![0; 16]].concat())
         }
-        // FLUSH among them: where it is served, no process can end before it is answered.
+        // FLUSH among them: if it were supported, no process could exit before the reply.
         _ => Err(Errno::NOSYS),
     };
     let (error, body) = body.map_or_else(|error| (-error.raw_os_error(), Vec::new()), |body| (0, body));
@@ -206,12 +208,12 @@ fn answer(request: &[u8], files: &mut Vec<SunkFile>) -> Option<Vec<u8>> {
     Some([&length.to_ne_bytes()[..], &error.to_ne_bytes(), &unique.to_ne_bytes(), &body].concat())
 }
 
-/// `fuse_attr_out`, never to be cached.
+/// Returns a `fuse_attr_out` that is never cached.
 fn attributes(node: u64, size: u64) -> Vec<u8> {
     [vec![0; 16], facts_of(node, size)].concat()
 }
 
-/// `fuse_entry_out` of a file.
+/// Returns the `fuse_entry_out` of a file.
 fn entry(place: usize, size: u64) -> Vec<u8> {
     let node = FIRST + place as u64;
     let mut answer = node.to_ne_bytes().to_vec();
@@ -219,7 +221,7 @@ fn entry(place: usize, size: u64) -> Vec<u8> {
     [answer, facts_of(node, size)].concat()
 }
 
-/// `fuse_attr`
+/// Returns a `fuse_attr`.
 fn facts_of(node: u64, size: u64) -> Vec<u8> {
     let (mode, links) = if node == FOLDER { (0o040_755u32, 2) } else { (0o100_600, 1) };
     let long = [node, size, size.div_ceil(512), 0, 0, 0].map(u64::to_ne_bytes).concat();
@@ -227,7 +229,8 @@ fn facts_of(node: u64, size: u64) -> Vec<u8> {
     [long, short].concat()
 }
 
-/// A run on storage that stops answering while it is measured, and is then told to stop by both signals.
+/// Runs on storage that stops responding during the measurement, and sends both signals to end the
+/// run.
 fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let lab = Lab::new();
     let Some(storage) = Hung::mount_on(&lab.target(), false) else { return };
@@ -285,7 +288,7 @@ fn a_second_signal_is_heard_although_nobody_reads_what_is_said() {
     let lab = Lab::new();
     let Some(storage) = Hung::mount_on(&lab.target(), false) else { return };
     let (reader, writer) = std::io::pipe().expect("a pipe");
-    // Full, so that whoever says something waits.
+    // The pipe is full, so every write to it blocks.
     rustix::io::ioctl_fionbio(&writer, true).expect("a pipe");
     while rustix::io::write(&writer, &[b'.'; 4096]).is_ok() {}
     rustix::io::ioctl_fionbio(&writer, false).expect("a pipe");
@@ -312,7 +315,7 @@ fn names_in_store(lab: &Lab) -> bool {
     listed.out.contains("\"status\":\"running\"") && listed.out.contains("\"target\":\"/")
 }
 
-/// The status of a child that must end by itself.
+/// Returns the exit status of a child that must exit without further signals.
 fn wait(child: &mut std::process::Child) -> Option<std::process::ExitStatus> {
     for _ in 0..PATIENCE.as_millis() / 20 {
         if let Some(status) = child.try_wait().expect("a status") {
@@ -339,7 +342,7 @@ fn what_a_killed_run_left_on_storage_that_hangs_keeps_no_command_waiting() {
         let listed = lab.kurabe(&["list"]).ok();
         let answer = format!("no answer from {} in 2 s", text(&test_file));
         assert!(listed.err.contains(&answer), "{listed:#?}");
-        // Another command says the same, and measures elsewhere.
+        // Another command reports the same, and measures elsewhere.
         let elsewhere = lab.beside("elsewhere");
         std::fs::create_dir(&elsewhere).expect("a directory");
         let ran = lab.run(&elsewhere, &crate::lab::ONE_CELL).ok();

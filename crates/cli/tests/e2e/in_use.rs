@@ -1,4 +1,5 @@
-//! What somebody uses is never written, under whatever name: exit code 6, the holder named, and not a byte changed.
+//! Storage in use is never written, under any name: exit code 6, the error names the holder, and no
+//! byte changes.
 
 use crate::lab::{Ended, Lab, Live, SHORT, names, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, Running, Stacked, can_be_nobody, system};
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 const SIZE: u64 = 32 << 20;
 
-/// A run that may destroy a device. Another `losetup -f` on this machine opens the device for a moment, and kurabe is right
-/// to name it; so that is tried again.
+/// Runs with consent to destroy a device. `losetup -f` of another program on this machine opens the
+/// device briefly, and kurabe rightly names it, so the run is repeated.
 fn destroy(lab: &Lab, target: &Path) -> Ended {
     let words = [&SHORT[..], &["--quiet", "--destroy-data-on", text(target)]].concat();
     for _ in 0..10 {
@@ -22,12 +23,12 @@ fn destroy(lab: &Lab, target: &Path) -> Ended {
     lab.run(target, &words)
 }
 
-/// A run that may overwrite a file.
+/// Runs with consent to overwrite a file.
 fn overwrite(lab: &Lab, target: &Path) -> Ended {
     lab.run(target, &[&SHORT[..], &["--quiet", "--write-existing"]].concat())
 }
 
-/// A device with a file system that is mounted, and a second name of the file under it.
+/// Returns a device with a mounted file system, and a hard link to its backing file.
 fn mounted() -> Option<(LoopDevice, Mount, PathBuf)> {
     let device = LoopDevice::new(SIZE)?;
     let mount = device.mount_ext4()?;
@@ -97,11 +98,12 @@ fn a_signature_of_what_may_be_in_use_is_named_and_the_device_not_written() {
     use std::os::unix::fs::FileExt;
     let Some(device) = LoopDevice::new(SIZE) else { return };
     let lab = Lab::new();
-    // Closed at once: whoever has the image open for writing holds the device.
+    // The file is closed immediately, because an image open for writing counts as a claim on the
+    // device.
     let write = |offset: u64, bytes: &[u8]| {
         let image = std::fs::File::options().write(true).open(device.image()).expect("the image");
         image.write_all_at(bytes, offset).expect("written");
-        // The loop device has its own cache of what it read.
+        // The loop device caches what it read.
         system("blockdev", &["--flushbufs", text(device.node())]).expect("forgotten");
     };
     let dmvdo: (u64, &[u8]) = (0, b"dmvdo001");
@@ -200,7 +202,7 @@ fn the_store_in_use_is_neither_written_nor_read_under_any_name() {
     let (hard, soft) = (lab.beside("hard"), lab.beside("soft"));
     std::fs::hard_link(&store, &hard).expect("a hard link");
     std::os::unix::fs::symlink(&store, &soft).expect("a link");
-    // While another kurabe measures, the journal beside the store is there.
+    // While another kurabe measures, the journal exists next to the store.
     let target = lab.target();
     let mut other = lab.start(&target, &["--rw", "randread", "--size", "4m", "--time", "20s"]);
     other.wait_for_out("\"event\":\"repetition_started\"");

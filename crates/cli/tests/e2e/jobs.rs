@@ -1,4 +1,5 @@
-//! fio's job files as procedures: what runs, where, and what is refused before anything is written.
+//! fio job files as procedures: what they run, where, and what is refused before anything is
+//! written.
 
 use crate::lab::{Lab, list_of, names, number, text};
 use crate::system::{python_with, system};
@@ -37,7 +38,7 @@ fn a_job_file_runs_section_by_section() {
         ]
     );
     assert!(names(&target).is_empty(), "no test file stays");
-    // The same from elsewhere in words, with what is done otherwise.
+    // The same job from another folder, and a notice of the differences from fio.
     let notes = lab.kurabe(&["run", text(&job), text(&target), "--lang", "en"]).ok().err;
     for part in ["ioengine=io_uring", "--runs", "group_reporting"] {
         assert!(notes.contains(part), "{part}: {notes}");
@@ -61,7 +62,7 @@ fn a_job_goes_where_its_filename_says_and_writes_only_what_may_be_written() {
     assert_eq!(record["run"]["header"]["target"]["kind"], "file");
     assert_eq!(list_of(&record["run"]["cells"]).len(), 1, "the writes are left out");
     assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename is no consent");
-    // A file that fio would make: kurabe makes its own beside it.
+    // fio would create this file. kurabe creates its own test file next to it.
     let job = lab.write("new.fio", with(text(&lab.beside("target/none"))));
     lab.kurabe(&["run", text(&job)]).ok();
     assert_eq!(names(&lab.target()), ["data"]);
@@ -81,7 +82,7 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
     assert!(names(&target).is_empty() && lab.list().is_empty());
 }
 
-/// A line of fio's, with jobs at once.
+/// A fio command line with concurrent jobs.
 const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 --name=queries --rw=randread --bs 8k \
                     --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
 
@@ -91,7 +92,7 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
     let target = lab.target();
     let line: Vec<&str> = LINE.split_whitespace().collect();
     let on = ["--on", text(&target), "--label", "name=real", "--json"];
-    // kurabe's words may stand anywhere.
+    // kurabe's own options may appear anywhere.
     let lines = lab.kurabe(&[&["fio"], &line[..4], &on[..], &line[4..]].concat()).ok().json_lines();
     let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
     let cells = list_of(&record["cells"]);
@@ -99,18 +100,19 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
     assert_eq!(called, ["SEQ 8 KiB Q1 T1 · wal", "RND 8 KiB Q4 T1 · queries"]);
     let done =
         |cell: usize, kind: &str| cells[cell]["repetitions"][0][kind]["completed"].as_u64().expect("a count");
-    // The last write may still wait for its flush when the time is over.
+    // The last write may still be waiting for its flush when time runs out.
     assert!(done(0, "write") > 0 && done(0, "sync").abs_diff(done(0, "write")) <= 1, "{record}");
     assert!(done(1, "read") > 0);
     assert!(names(&target).is_empty(), "no test file stays");
-    // The same on a drive that is not here, and what differs.
+    // The same jobs on a drive that is not available here, with the differences.
     let modelled = [&["fio", "--on", "model:hdd-nas", "--against", "real"], &line[..]].concat();
     let shown = lab.kurabe(&[&modelled[..], &["--lang", "en"]].concat()).ok();
     for part in ["without effect here", "group_reporting", "--eta"] {
         assert!(shown.err.contains(part), "{part}: {}", shown.err);
     }
     assert!(shown.out.contains("queries") && shown.out.contains("beside"), "{}", shown.out);
-    // Nobody else's words; and who takes kurabe run for fio is told where fio's words go.
+    // Arguments of other programs are refused, and a user who mistakes `kurabe run` for fio is told
+    // where fio's arguments go.
     let run = lab.kurabe(&["run", text(&target), "--group_reporting"]);
     assert!(run.code() == Some(2) && run.err.contains("kurabe fio"), "{}", run.err);
     lab.kurabe(&["fio", "--name=a", "--iodpeth=3"]).is_refusal(2, &["--iodpeth", "--iodepth"]);
@@ -137,7 +139,8 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
         .map(|cell| cell["repetitions"][0]["read"]["completed"].as_u64().expect("a count"))
         .collect();
     assert!(done[0].abs_diff(3 * done[1]) <= 4, "{done:?}");
-    // What waits and goes elsewhere is a run of its own, and fio's JSON has the jobs of both.
+    // A job that waits and uses another file is a separate run, and fio's JSON has the jobs of
+    // both.
     let [one, two] = ["one", "two"].map(|name| lab.write(&format!("target/{name}"), vec![7; 1 << 20]));
     let jobs = format!(
         "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall --direct=1 --filename={}",
@@ -150,7 +153,7 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     assert_eq!(names_of_jobs.len(), 2, "{printed}");
     assert_eq!(lab.list().len(), 3);
     run(&line(&format!("{jobs} --against last"))).is_refusal(2, &["2 runs", "kurabe compare"]);
-    // The greatest depth within a latency, and its course over time as fio writes it.
+    // The greatest depth within a latency, and its course over time in fio's format.
     let log = lab.beside("depth");
     let depth = format!(
         "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 --latency_target=1000 --latency_window=50ms \
@@ -166,13 +169,13 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     );
     let again = run(&line(&depth));
     assert!(again.code() == Some(6) && again.err.contains("already exists"), "{}", again.err);
-    // In the place of a device that is not there nothing is made.
+    // If a device node does not exist, no file is created under its name.
     let missing = run(&line("--name=a --rw=read --size=1m --filename=/dev/no-such-disk"));
     assert!(missing.code() == Some(4) && missing.err.contains("/dev/no-such-disk"), "{}", missing.err);
     assert_eq!(names(&target), ["one", "two"]);
 }
 
-/// Jobs whose random places fio seeds and repeats each in its own way.
+/// Jobs whose random offsets fio seeds and repeats in different ways.
 const DRAWN_JOBS: [&str; 8] = [
     "rw=randread\nsize=1m",
     "rw=randread\nsize=1m\nnorandommap",
@@ -196,7 +199,7 @@ fn random_places_are_those_of_the_fio_that_is_here() {
         let [file_log, list] = ["iolog", "operations.csv"].map(|name| lab.beside(name));
         let logged = |log: &str| {
             let global = format!("[global]\nfilename={}\nbs=4k\ninvalidate=0\n{log}", text(&file));
-            // What stands before the first section holds for all.
+            // Options before the first section apply to all jobs.
             let (first, others) = drawn.split_once("[b]").unwrap_or((drawn, ""));
             let others = if others.is_empty() { String::new() } else { format!("[b]{others}") };
             format!("{global}{first}\n[a]\n{others}\n")
@@ -246,7 +249,7 @@ fn a_job_ends_when_it_is_steady_and_its_pages_are_written() {
         let words = words(line);
         lab.kurabe(&words.iter().map(String::as_str).collect::<Vec<_>>())
     };
-    // A drive with a cache of writes: the first rounds are not those of the last.
+    // A drive with a write cache: the first rounds differ from the last.
     let steady = run(
         "fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 --time_based --steadystate=iops:5% --ss_dur=500ms",
     );
@@ -256,7 +259,7 @@ fn a_job_ends_when_it_is_steady_and_its_pages_are_written() {
     assert!((5..25).contains(&repetitions.len()), "{}", repetitions.len());
     run("fio --on model:ssd-sata --name=a --rw=read --steadystate=iops:5%")
         .is_refusal(3, &["steadystate_duration"]);
-    // sync_file_range is a call of its own, once for so many writes.
+    // sync_file_range is a separate call, made once for this many writes.
     let target = lab.target();
     let line = format!(
         "fio --on {} --json --direct=0 --name=a --rw=write --bs=4k --size=1m --sync_file_range=write:8",
@@ -300,14 +303,14 @@ fn blocks_are_discarded_in_files_and_on_models_and_never_without_leave() {
     assert!(blocks(&file) < whole / 2 && file.metadata().expect("a file").len() == 1 << 20, "a hole");
     assert_eq!(done(&printed(&format!("{named} {leave} --rw=trimwrite"))), [0, 16, 16]);
     assert_eq!(blocks(&file), whole);
-    // On a model it is the model's own, if it has any.
+    // On a model, trim depends on the model.
     let modelled = "--on model:ssd-sata --name=a --rw=randtrim --bs=64k --size=16m";
     assert_eq!(done(&printed(modelled)), [0, 0, 256]);
     let shown = line(modelled).ok().out;
     assert!(shown.contains("RND 64 KiB Q1 T1 trim · a"), "{shown}");
     let none = line("--on model:hdd-nas --name=a --rw=trim --size=1m");
     assert!(none.code() != Some(0) && none.err.contains("nothing can be discarded"), "{}", none.err);
-    // Where threads run, and a way through a mapping.
+    // CPU affinity of the threads, and I/O through a mapping.
     assert_eq!(
         done(&printed(&format!("{named} {leave} --rw=write --ioengine=mmap --cpus_allowed=0"))),
         [0, 16, 0]
@@ -334,7 +337,7 @@ fn what_a_job_writes_is_read_back_where_it_says_verify() {
         let words: Vec<&str> = jobs.split_whitespace().collect();
         lab.kurabe(&[&on[..], &words].concat()).is_refusal(10, &[part]);
     }
-    // A model has no data: it runs, and says so.
+    // A model has no data, so verification is skipped with a notice.
     let modelled = [&["fio", "--on", "model:hdd-nas"][..], &words].concat();
     assert!(lab.kurabe(&modelled).ok().err.contains("no data to compare"));
 }
@@ -376,7 +379,7 @@ fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
         ["--rw", "randread", "--bs", "4k", "--iodepth", "8", "--size", "4m", "--time", "1s", "--runs", "1"];
     lab.kurabe(&["run", text(&job), text(&target), "--quiet"]).ok();
     lab.run(&target, &[&single[..], &["--quiet"]].concat()).ok();
-    // The same again under other names, of jobs and of the file.
+    // The same with other names of the jobs and of the file.
     let other = lab.write("other.fio", jobs.replace("db reads", "x").replace("mixed", "y"));
     lab.kurabe(&["run", text(&other), text(&target), "--quiet"]).ok();
     let renamed =

@@ -1,4 +1,5 @@
-//! `kurabe attach`, killed at any moment: nothing hangs, and the next start leaves nothing of it.
+//! `kurabe attach` killed at any moment: no process hangs, and the next start removes everything it
+//! left.
 
 use crate::attaching::{DISK, attachments, can_attach, eventually, mounts};
 use crate::lab::{Lab, Live, text};
@@ -7,17 +8,17 @@ use kurabe_core::random::split_mix;
 use rustix::process::Signal;
 use std::time::Duration;
 
-/// An attachment is there after some 400 ms, and gone some 50 ms after it was told to end.
+/// Attaching takes about 400 ms, and ending about 50 ms after the signal.
 const BEGINNING_US: u64 = 600_000;
 const END_US: u64 = 60_000;
 
-/// Whether a child that was killed has ended: one that waits for ever in the kernel has not.
+/// Returns whether a killed child has exited. A child that waits forever in the kernel has not.
 fn has_ended(live: &Live) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", live.pid().as_raw_nonzero()));
     stat.is_ok_and(|stat| stat.contains(") Z "))
 }
 
-/// `KURABE_KILLS` of them, half in the beginning and half at the end.
+/// Performs `KURABE_KILLS` kills, half of them during the start and half during the end.
 #[test]
 #[ignore = "slow"]
 fn kills_at_any_moment_leave_nothing() {
@@ -47,7 +48,7 @@ fn kills_at_any_moment_leave_nothing() {
             std::thread::sleep(Duration::from_millis(10));
         }
         if !has_ended(&live) {
-            // It must not stay for ever.
+            // The mount must not stay forever.
             for attachment in attachments(&lab) {
                 system("umount", &["-f", "-l", text(&lab.beside("run").join(attachment).join("disks"))]);
             }
@@ -55,7 +56,7 @@ fn kills_at_any_moment_leave_nothing() {
         }
         live.end();
     }
-    // Whatever comes next, here one that only takes away.
+    // Any later command cleans up, even a detach.
     lab.kurabe(&["detach", "/dev/loop-control"]);
     let loops = || system("losetup", &["--noheadings", "--output", "BACK-FILE"]).unwrap_or_default();
     let run = lab.beside("run");

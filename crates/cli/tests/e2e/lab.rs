@@ -1,4 +1,5 @@
-//! A laboratory: an empty directory to measure, a store and a home of its own, and ways to run the binary in it.
+//! A test environment: an empty directory to measure, a separate store and home, and functions that
+//! run the binary in it.
 
 #[cfg(feature = "schema")]
 use crate::schemas;
@@ -10,19 +11,20 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Longest time of any program that a test starts.
+/// Time limit of every program that a test starts.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// After so long a signal is not the one before.
+/// A signal sent after this time counts as a new request.
 pub const ANOTHER_WISH: Duration = Duration::from_millis(1100);
 
-/// Six small cells in about a second.
+/// Six small cells that take about a second.
 pub const SHORT: [&str; 8] = ["--profile", "quick", "--size", "16m", "--runs", "1", "--time", "100ms"];
-/// One small cell of reads, without the trial that `auto` makes first.
+/// One small read cell, without the trial that `auto` makes first.
 pub const ONE_CELL: [&str; 8] =
     ["--rw", "randread", "--engine", "threads", "--size", "4m", "--time", "100ms"];
 
-/// The binary under test: `KURABE_BIN`, such as the static one that people get, or the one that cargo built for the tests.
+/// Returns the binary under test: `KURABE_BIN`, such as the static release binary, or the one that
+/// cargo built for the tests.
 pub fn binary() -> &'static str {
     static BINARY: LazyLock<String> = LazyLock::new(|| {
         std::env::var("KURABE_BIN").unwrap_or_else(|_| env!("CARGO_BIN_EXE_kurabe").to_owned())
@@ -30,47 +32,47 @@ pub fn binary() -> &'static str {
     &BINARY
 }
 
-/// The directory to measure, the store and the home of a test; all go with it.
+/// The directory to measure, the store and the home of a test. All are removed on drop.
 pub struct Lab {
     home: tempfile::TempDir,
 }
 
 impl Lab {
-    /// A new laboratory on the file system of the temporary directory.
+    /// Creates an environment on the file system of the temporary directory.
     pub fn new() -> Self {
         let home = tempfile::tempdir().expect("a directory");
         std::fs::create_dir(home.path().join("target")).expect("a directory");
         Self { home }
     }
 
-    /// The directory to measure.
+    /// Returns the directory to measure.
     pub fn target(&self) -> PathBuf {
         self.home.path().join("target")
     }
 
-    /// The store; it is made by the first run.
+    /// Returns the path of the store, which the first run creates.
     pub fn store(&self) -> PathBuf {
         self.home.path().join("store/kurabe.db")
     }
 
-    /// A path beside the directory to measure.
+    /// Returns a path next to the directory to measure.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.home.path().join(name)
     }
 
-    /// Writes a file beside the directory to measure.
+    /// Writes a file next to the directory to measure.
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.beside(name);
         std::fs::write(&path, contents).expect("a file");
         path
     }
 
-    /// kurabe with these words, not started yet.
+    /// Returns a kurabe command with these arguments, not started yet.
     pub fn command(&self, words: &[&str]) -> Command {
         self.wrapped(&[], words)
     }
 
-    /// The same behind another program, such as `setpriv`.
+    /// Returns a kurabe command that another program, such as `setpriv`, executes.
     pub fn wrapped(&self, before: &[&str], words: &[&str]) -> Command {
         let mut line = before.iter().copied().chain([binary()]);
         let mut command = Command::new(line.next().expect("a program"));
@@ -82,22 +84,22 @@ impl Lab {
         command
     }
 
-    /// Runs kurabe to its end.
+    /// Runs kurabe and waits for it to exit.
     pub fn kurabe(&self, words: &[&str]) -> Ended {
         Live::start(self.command(words)).end()
     }
 
-    /// Runs `kurabe run` with these words on a target.
+    /// Executes `kurabe run` with these arguments on a target.
     pub fn run(&self, target: &Path, words: &[&str]) -> Ended {
         self.kurabe(&[&["run", text(target)], words].concat())
     }
 
-    /// Starts `kurabe run --json --quiet` with these words on a target.
+    /// Starts `kurabe run --json --quiet` with these arguments on a target.
     pub fn start(&self, target: &Path, words: &[&str]) -> Live {
         Live::start(self.command(&[&["run", text(target), "--json", "--quiet"], words].concat()))
     }
 
-    /// Runs `kurabe run --json`, which must succeed, and gives the record.
+    /// Executes `kurabe run --json`, which must succeed, and returns the record.
     pub fn measure(&self, target: &Path, words: &[&str]) -> Value {
         let mut lines = self.run(target, &[words, &["--json", "--quiet"]].concat()).ok().json_lines();
         let last = lines.pop().expect("a line");
@@ -105,8 +107,8 @@ impl Lab {
         last["run"].clone()
     }
 
-    /// Runs `kurabe run`, which must refuse: with this exit code, one error that says all of `says` and a remedy,
-    /// nothing left in the directory, and no run in the store.
+    /// Executes `kurabe run`, which must refuse with this exit code, a single error that contains
+    /// all of `says`, and a remedy. Nothing may be left in the directory, and no run in the store.
     pub fn refuses(&self, target: &Path, words: &[&str], code: i32, says: &[&str]) -> Ended {
         let before = names(&self.target());
         let ended = self.run(target, words);
@@ -116,12 +118,12 @@ impl Lab {
         ended
     }
 
-    /// The runs of the store, oldest first, as `kurabe list --json` tells them.
+    /// Returns the runs of the store, oldest first, as `kurabe list --json` prints them.
     pub fn list(&self) -> Vec<Value> {
         self.kurabe(&["list", "--json"]).ok().json_lines()
     }
 
-    /// A short run of a model with this access time; its id.
+    /// Makes a short run of a model with this access time, and returns its id.
     pub fn model_run(&self, access: &str) -> String {
         let set = format!("memory.access={access}");
         let words = [
@@ -140,18 +142,18 @@ impl Lab {
         self.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
     }
 
-    /// A run's record.
+    /// Returns the record of a run.
     pub fn record(&self, run: &str) -> Value {
         self.kurabe(&["show", run, "--json"]).ok().json_lines().remove(0)["run"].clone()
     }
 }
 
-/// A path as a word of a command line.
+/// Returns a path as a command-line argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().expect("a path of the tests is UTF-8")
 }
 
-/// The names in a directory, sorted.
+/// Returns the names in a directory, sorted.
 pub fn names(directory: &Path) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(directory)
         .map(|entries| {
@@ -162,17 +164,17 @@ pub fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-/// The elements of a JSON array.
+/// Returns the elements of a JSON array.
 pub fn list_of(value: &Value) -> &[Value] {
     value.as_array().unwrap_or_else(|| panic!("an array, not {value}"))
 }
 
-/// A whole number in JSON.
+/// Returns a whole number in JSON.
 pub fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("a whole number, not {value}"))
 }
 
-/// The notices of a record that are of a kind, in English.
+/// Returns the notices of this kind in a record, in English.
 pub fn notices(record: &Value, kind: &str) -> Vec<String> {
     list_of(&record["notices"])
         .iter()
@@ -181,7 +183,7 @@ pub fn notices(record: &Value, kind: &str) -> Vec<String> {
         .collect()
 }
 
-/// A program that ended.
+/// A program that has exited.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
@@ -190,19 +192,19 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// The exit code.
+    /// Returns the exit code.
     pub fn code(&self) -> Option<i32> {
         self.status.code()
     }
 
-    /// The same, if it succeeded.
+    /// Checks that the program succeeded.
     #[track_caller]
     pub fn ok(self) -> Self {
         assert_eq!(self.code(), Some(0), "{self:#?}");
         self
     }
 
-    /// Checks the exit code and the one error with its remedy.
+    /// Checks the exit code, and that there is one error with its remedy.
     #[track_caller]
     pub fn is_refusal(&self, code: i32, says: &[&str]) {
         assert_eq!(self.code(), Some(code), "{self:#?}");
@@ -217,7 +219,8 @@ impl Ended {
         assert!(!self.err.contains("panicked"), "{self:#?}");
     }
 
-    /// Standard output as lines of JSON, every one of a form that has a schema (if the feature is built in).
+    /// Parses standard output as lines of JSON, and checks each against its schema if that feature
+    /// is built in.
     #[track_caller]
     pub fn json_lines(&self) -> Vec<Value> {
         let parse = |line: &str| {
@@ -231,7 +234,7 @@ impl Ended {
     }
 }
 
-/// A program that runs. It is killed when its time is over, or when this goes.
+/// A running program. It is killed at the time limit, or on drop.
 pub struct Live {
     child: Child,
     out: Arc<Mutex<Vec<u8>>>,
@@ -241,20 +244,19 @@ pub struct Live {
 }
 
 impl Live {
-    /// Starts a program.
     pub fn start(command: Command) -> Self {
         Self::start_after(command, || ())
     }
 
-    /// Starts a program that measures for longer than others.
+    /// Starts a program with a longer time limit.
     pub fn start_patiently(command: Command) -> Self {
         let mut live = Self::start(command);
         live.deadline += 4 * TIME_LIMIT;
         live
     }
 
-    /// Starts a program from a thread of its own that does something before: what holds for that thread, such as a
-    /// filter of system calls, is inherited by the program.
+    /// Starts a program from a new thread after calling `before`. The program inherits properties
+    /// of that thread, such as a seccomp filter.
     pub fn start_after(mut command: Command, before: impl FnOnce() + Send) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let start = || {
@@ -271,12 +273,12 @@ impl Live {
         Self { child, out, readers, err, deadline: Instant::now() + TIME_LIMIT }
     }
 
-    /// Its process id.
+    /// Returns the process id.
     pub fn pid(&self) -> rustix::process::Pid {
         rustix::process::Pid::from_child(&self.child)
     }
 
-    /// The process that works, where a second one does; the process itself otherwise.
+    /// Returns the worker process if there is one, otherwise the process itself.
     pub fn worker_pid(&self) -> rustix::process::Pid {
         let pid = self.pid().as_raw_nonzero();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("a list");
@@ -284,29 +286,28 @@ impl Live {
         first.and_then(rustix::process::Pid::from_raw).unwrap_or_else(|| self.pid())
     }
 
-    /// Sends a signal.
     pub fn signal(&self, signal: rustix::process::Signal) {
         rustix::process::kill_process(self.pid(), signal).expect("a signal is sent");
     }
 
-    /// What it said on standard output so far.
+    /// Returns standard output so far.
     pub fn out(&self) -> String {
         words_of(&self.out)
     }
 
-    /// Waits until it said something on standard output.
+    /// Waits until standard output contains a text.
     #[track_caller]
     pub fn wait_for_out(&mut self, words: &str) {
         self.wait_until(words, |live| words_of(&live.out).contains(words));
     }
 
-    /// Waits until it said something so many times on standard output.
+    /// Waits until standard output contains a text this many times.
     #[track_caller]
     pub fn wait_for_out_times(&mut self, words: &str, times: usize) {
         self.wait_until(words, |live| words_of(&live.out).matches(words).count() >= times);
     }
 
-    /// Waits until it said something on standard error.
+    /// Waits until standard error contains a text.
     #[track_caller]
     pub fn wait_for_err(&mut self, words: &str) {
         self.wait_until(words, |live| words_of(&live.err).contains(words));
@@ -327,7 +328,7 @@ impl Live {
         }
     }
 
-    /// Waits for its end.
+    /// Waits for the program to exit.
     #[track_caller]
     pub fn end(mut self) -> Ended {
         let status = loop {

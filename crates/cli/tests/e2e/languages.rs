@@ -1,4 +1,4 @@
-//! Japanese: by the locale and by `--lang`.
+//! Japanese output, selected by the locale and by `--lang`.
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, text};
 use std::collections::BTreeSet;
@@ -67,7 +67,8 @@ fn the_table_says_the_same_in_both_languages() {
     assert_eq!(figures("en"), figures("ja"));
 }
 
-/// English of two words and more that stands in Japanese output, too: commands, what programs say of themselves, a title.
+/// English phrases of two or more words that also appear in Japanese output: commands, output of
+/// other programs, a title.
 const NAMES: [&str; 7] = [
     "git pull",
     "git version",
@@ -78,7 +79,7 @@ const NAMES: [&str; 7] = [
     "zpool iostat",
 ];
 
-/// A line for each command, and for what it says of something wrong.
+/// Command lines for each command, including erroneous ones.
 const LINES: [&str; 63] = [
     "run target --rw randread --size 1m --time 5ms --engine threads --wait spin",
     "run model:ideal-ram-disk --profile quick --time 5ms --runs 2",
@@ -145,7 +146,8 @@ const LINES: [&str; 63] = [
     "list --db postgres://a@127.0.0.1:1/b?sslmode=verify-full",
 ];
 
-/// Phrases of two words and more in small letters, outside of quotation marks and of lines for a shell.
+/// Returns phrases of two or more lowercase words, except in quotation marks and in lines for a
+/// shell.
 fn phrases(output: &str) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     let is_typed = |line: &&str| {
@@ -173,8 +175,9 @@ fn phrases(output: &str) -> BTreeSet<String> {
     all
 }
 
-/// What a run of each command on models, in a store of three runs, says in English and in Japanese. The language is one word
-/// with its flag: a run's own command stands in its details, and `ja run` would be two English words wherever it is broken.
+/// Returns the English and the Japanese output of a command in a store of three runs of models. The
+/// language is passed in one argument with its flag, because a run's details show its command, and
+/// `ja run` would count as two English words at a line break.
 fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
     ["--lang=en", "--lang=ja"].map(|lang| {
         let ended = lab.kurabe(&[&[lang], words].concat());
@@ -182,7 +185,7 @@ fn said(lab: &Lab, words: &[&str]) -> [String; 2] {
     })
 }
 
-/// All commands that `kurabe --help` lists.
+/// Returns all commands that `kurabe --help` lists.
 pub fn listed_commands(lab: &Lab) -> Vec<String> {
     let help = lab.kurabe(&["help", "--all"]).ok().out;
     let lines = help.lines().take_while(|line| *line != "Options:");
@@ -206,7 +209,7 @@ fn a_japanese_run_of_each_command_prints_no_english() {
     commands.push(vec!["compare", &fast, &slow]);
     commands.push(vec!["recommend", &fast, &slow, "--for", "database"]);
     let listed = listed_commands(&lab);
-    // A page for a shell is no text for people, and the browser's page has tests of its own.
+    // The output of `completions` is for shells, and the browser's page has separate tests.
     let with_text =
         listed.iter().map(String::as_str).filter(|command| !["completions", "ui", "help"].contains(command));
     for command in with_text {

@@ -1,4 +1,5 @@
-//! What a command of `kurabe on` or `kurabe price` leaves behind, whatever it does and whatever ends kurabe: nothing.
+//! A command of `kurabe on` or `kurabe price` leaves nothing behind, whatever it does and however
+//! kurabe ends.
 
 use crate::attaching::{attachments, can_attach, eventually, mounts};
 use crate::lab::{Lab, Live, names, text};
@@ -18,7 +19,8 @@ fn on(lab: &Lab, line: &str) -> crate::lab::Ended {
     ended
 }
 
-/// No device, mount or loop device, and no process whose environment names the laboratory.
+/// Checks that there is no device, mount or loop device left, and no process whose environment
+/// names the test's folder.
 fn nothing_is_left(lab: &Lab) {
     eventually("no attachment is left", || attachments(lab).is_empty());
     let run = lab.beside("run");
@@ -111,7 +113,7 @@ fn mounts_freezes_and_kernel_users_of_a_command_go_with_it() {
     nothing_is_left(&lab);
 }
 
-/// A command that waits for the disk that it froze ends when the user wants that.
+/// A command that waits for a disk that it froze ends on Ctrl-C.
 #[test]
 fn a_command_that_froze_its_own_disk_can_be_stopped() {
     let lab = Lab::new();
@@ -171,7 +173,7 @@ fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
     busy.is_refusal(8, &["went on using the disk"]);
 }
 
-/// Reports of phases come over a socket that the command may do anything to.
+/// Phases are reported over a socket that the command may misuse in any way.
 #[test]
 #[ignore = "slow"]
 fn a_socket_of_marks_that_is_kept_open_or_replaced_holds_up_nothing() {
@@ -203,7 +205,7 @@ time.sleep(1000)";
     }
 }
 
-/// Whether a thread of a process writes a core dump, or waits for one.
+/// Returns whether a thread of a process writes a core dump or waits for one.
 fn dumps_core(live: &Live) -> bool {
     let threads =
         std::fs::read_dir(format!("/proc/{}/task", live.pid().as_raw_nonzero())).into_iter().flatten();
@@ -219,7 +221,7 @@ fn is_ignored(signal: Signal) -> bool {
     u64::from_str_radix(ignored.trim(), 16).unwrap() >> (signal.as_raw() - 1) & 1 == 1
 }
 
-/// Signals that dump core end kurabe as a kill does.
+/// A signal that dumps core ends kurabe like SIGKILL.
 #[test]
 #[ignore = "slow"]
 fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
@@ -242,12 +244,13 @@ fn signals_that_dump_core_leave_no_process_that_waits_for_itself() {
             if has_ended() {
                 break;
             }
-            // Rust's runtime takes a first SIGSEGV that is no fault for itself.
+            // Rust's runtime handles a first SIGSEGV that is not a fault itself.
             live.signal(signal);
             std::thread::sleep(Duration::from_millis(10));
         }
         if !has_ended() {
-            // A thread waits for the mount that the process itself serves: the next start ends that, as after a kill.
+            // A thread waits for the mount that the process itself serves. As after a kill, the
+            // next start ends that.
             assert!(!dumps_core(&live), "round {round}, {signal:?}: the process waits for its own core dump");
             lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "true"]).ok();
             eventually("the process has ended", has_ended);
@@ -291,7 +294,7 @@ fn the_next_start_removes_the_folder_of_power_cuts_and_no_planted_one() {
     assert_eq!(own().len(), 1);
     lab.kurabe(&["on", "-q", "model:ideal-ram-disk", "--", "true"]).ok();
     assert_eq!(own(), [] as [String; 0]);
-    // A link in its place leads nowhere.
+    // A symbolic link with the same name is not followed.
     kill("true");
     let left = temporary.join(&own()[0]);
     std::fs::remove_dir(&left).unwrap();
@@ -362,7 +365,7 @@ fn a_program_that_is_missing_is_named_with_its_package() {
     assert!(ended.err.contains("fuse2fs がインストールされていません"), "{ended:#?}");
 }
 
-/// Where a user may have no PID namespace, what a command leaves behind is adopted and killed.
+/// If the user cannot create a PID namespace, processes left by a command are adopted and killed.
 #[test]
 fn without_a_pid_namespace_daemons_end_as_well() {
     let lab = Lab::new();

@@ -1,4 +1,5 @@
-//! Limits of the process and of the system: each is an error with a remedy, never a panic, and nothing is left behind.
+//! Limits of the process and of the system: each causes an error with a remedy, never a panic, and
+//! nothing is left behind.
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, notices, text};
 use crate::system::system;
@@ -9,12 +10,14 @@ use seccompiler::{
 use std::os::unix::fs::chown;
 use std::process::Command;
 
-/// The first of users of whom each test has one to itself, because processes are counted for each user.
+/// The first of the user ids of the tests. Each test has its own, because the limit on processes
+/// counts per user.
 const FIRST_USER: u32 = 64_321;
-/// What a thread is cloned with, and a process is not.
+/// Flag of `clone` that is set for threads but not for processes.
 const CLONE_THREAD: u64 = 0x1_0000;
 
-/// A filter that answers a system call with an error number, where its first argument has all of these bits.
+/// Returns a filter that makes a system call fail with an error number if its first argument has
+/// all of these bits set.
 pub fn filter(call: i64, bits: Option<u64>, error: i32) -> BpfProgram {
     let rules = bits.map_or(Vec::new(), |bits| {
         let has_bits = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(bits), bits)
@@ -36,13 +39,14 @@ pub fn run_under(command: Command, filters: &[BpfProgram]) -> Ended {
 
 fn no_threads() -> [BpfProgram; 2] {
     [
-        // Without it, the C library takes the older call.
+        // The C library then falls back to the older call.
         filter(libc::SYS_clone3, None, libc::ENOSYS),
         filter(libc::SYS_clone, Some(CLONE_THREAD), libc::EAGAIN),
     ]
 }
 
-/// kurabe under a limit of `prlimit`; under one of processes as the test's own user.
+/// Runs kurabe under a limit of `prlimit`. For a limit on processes, it runs as the test's own
+/// user.
 fn limited(lab: &Lab, test: u32, limit: &str, words: &[&str]) -> Option<Ended> {
     let number = FIRST_USER + test;
     let user = format!("--reuid={number}");
@@ -102,7 +106,7 @@ fn a_queue_of_threads_that_the_limit_does_not_allow_is_an_error() {
     let Some(ended) = limited(&lab, 1, "--nproc=16", &words) else { return };
     ended.is_refusal(10, &["cannot start a thread", "--iodepth", "ulimit -u"]);
     assert_eq!(names(&target), [] as [&str; 0]);
-    // So many there are.
+    // This many threads can be started.
     let words =
         ["run", text(&target), "--engine", "threads", "--iodepth", "4", "--size", "4m", "--time", "100ms"];
     limited(&lab, 1, "--nproc=16", &words).expect("not skipped").ok();
@@ -113,7 +117,7 @@ fn copies_and_programs_without_threads_are_errors() {
     let lab = Lab::new();
     let target = lab.target();
     let copy = ["run", text(&target), "--profile", "delay-ratio", "--size", "16m", "--runs", "1"];
-    // The process that supervises, and one thread of the other besides the first, which listens for signals.
+    // The supervisor, and in the worker the main thread and the thread that listens for signals.
     let Some(ended) = limited(&lab, 2, "--nproc=3", &copy) else { return };
     ended.is_refusal(10, &["cannot start a thread", "ulimit -u"]);
     assert_eq!(names(&target), [] as [&str; 0]);
@@ -184,7 +188,7 @@ fn a_file_that_becomes_too_large_is_an_error_and_not_the_end() {
         ended.is_refusal(7, &["File too large", "ulimit -f", "--size"]);
         assert_eq!(names(&target), [] as [&str; 0]);
     }
-    // Too little for a store: told, too.
+    // The limit is too small for a store, which is also reported.
     let lab = Lab::new();
     let target = lab.target();
     let words = [&["run", text(&target)], &ONE_CELL[..]].concat();
@@ -201,7 +205,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     }
     let lab = Lab::new();
     let part = "d".repeat(250);
-    // Made step by step, because no call takes the whole.
+    // Created step by step, because no system call accepts the whole path.
     let script = format!(
         "cd {} && for i in $(seq 20); do mkdir {part} && cd -P {part} || exit; done; exec \"$@\"",
         text(&lab.target())
@@ -211,7 +215,7 @@ fn a_path_longer_than_the_system_takes_is_an_error() {
     has_no_panic(&ended);
     ended.is_refusal(4, &["(os error 36)", "shorter"]);
     system("rm", &["-rf", text(&lab.target().join(&part))]).expect("removed");
-    // Nothing else needs the path of where one is.
+    // Other commands do not need the path of the current directory.
     lab.kurabe(&["list"]).ok();
     let ended = run(&["profiles"]);
     assert_eq!(ended.code(), Some(0), "{ended:#?}");
@@ -238,7 +242,7 @@ fn a_ring_that_may_be_made_and_not_entered_is_left_alone() {
     assert_eq!(names(&target), [] as [&str; 0]);
 }
 
-/// So many lines that a list of them alone has more than the address space.
+/// The file has so many lines that a list of them alone would exceed the address space.
 #[test]
 #[ignore = "slow"]
 fn a_large_file_of_jobs_is_named_in_little_memory() {

@@ -1,9 +1,9 @@
-//! The whole of kurabe, as a user meets it: the binary, real targets, real signals.
+//! End-to-end tests of the binary as a user runs it, with real targets and real signals.
 //!
-//! The model: a test has a laboratory of its own (`lab`): an empty directory to measure, a store and a home, so that
-//! nothing of the user's is seen or touched, and every program is killed after a time limit, so that a hang fails
-//! its test. What needs root or a kernel feature says why it is skipped. One binary, because linking takes longer
-//! than testing.
+//! Each test has a separate environment (`lab`): an empty directory to measure, a store and a home,
+//! so that no file of the user is read or changed. Every program is killed after a time limit, so
+//! that a hang fails its test. Tests that need root or a kernel feature report why they are
+//! skipped. There is a single test binary, because linking takes longer than testing.
 #![cfg(target_os = "linux")]
 #![allow(clippy::print_stderr)]
 

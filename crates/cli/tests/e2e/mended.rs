@@ -1,5 +1,5 @@
-//! File systems that turn read-only, are shut down or unmounted in the middle of a run, and work again later: one error,
-//! what was measured is kept, and no test file stays for good.
+//! File systems that become read-only, are shut down or are unmounted during a run, and work again
+//! later: one error, the measured cells are stored, and no test file remains.
 
 use crate::lab::{Ended, Lab, Live, list_of, names, notices, text};
 use crate::system::{LoopDevice, Mount, system};
@@ -7,7 +7,8 @@ use kurabe_testkit::needs::{needs, skip};
 use std::path::{Path, PathBuf};
 
 const SIZE: u64 = 64 << 20;
-/// A cell that is over at once, a pause in which something happens, and a cell that meets it.
+/// A short cell, a pause in which the test breaks the file system, and a cell that meets the
+/// failure.
 const PROFILE: &str = "\
 schema = 1
 name = \"two-cells\"
@@ -35,7 +36,7 @@ directions = [\"write\"]
 passes = 1
 ";
 
-/// A run in the pause between its cells.
+/// Starts a run and returns in the pause between its cells.
 fn in_the_pause(lab: &Lab, target: &Path) -> Live {
     let profile = lab.write("two-cells.toml", PROFILE);
     let mut live = lab.start(target, &["--profile", text(&profile), "--engine", "threads"]);
@@ -43,7 +44,8 @@ fn in_the_pause(lab: &Lab, target: &Path) -> Live {
     live
 }
 
-/// The run ended by one error, which is no leftover's, and has kept its first cell and a word about its test file.
+/// Checks that the run ended with one error, not about leftover files, and that its record has the
+/// first cell and a notice about its test file.
 fn is_kept_with_its_leftover(lab: &Lab, ended: &Ended, test_file: &Path, says: &str) {
     assert!(matches!(ended.code(), Some(4 | 5 | 8)), "{ended:#?}");
     let errors = ended.err.lines().filter(|line| line.starts_with("kurabe: ")).count();
@@ -61,7 +63,8 @@ fn is_kept_with_its_leftover(lab: &Lab, ended: &Ended, test_file: &Path, says: &
     assert!(listed.err.contains("cannot remove"), "it is tried at every start: {listed:#?}");
 }
 
-/// Mended, it goes at the next start, and the run stays as it was.
+/// Checks that the next start removes the test file once the file system works, and that the run
+/// stays as it was.
 fn goes_when_that_works(lab: &Lab, test_file: &Path) {
     assert!(test_file.exists(), "it was left");
     let listed = lab.kurabe(&["list"]).ok();
@@ -78,7 +81,7 @@ fn only_file(folder: &Path) -> PathBuf {
     folder.join(names.remove(0))
 }
 
-/// A loop device with a file system, and a folder on it.
+/// Returns a loop device with a mounted file system.
 fn made(kind: &str, options: &str) -> Option<(LoopDevice, Mount)> {
     let device = LoopDevice::new(if kind == "xfs" { 400 << 20 } else { SIZE })?;
     let mkfs = format!("mkfs.{kind}");
@@ -124,7 +127,7 @@ fn a_file_system_that_is_shut_down_keeps_the_cells_and_gives_the_test_file_up_la
         let lab = Lab::new();
         let live = in_the_pause(&lab, mount.point());
         let test_file = only_file(mount.point());
-        // With the log written, so that the file is there afterwards.
+        // The log is flushed, so that the file exists afterwards.
         if !needs("xfs_io") {
             return;
         }

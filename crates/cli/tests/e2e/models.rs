@@ -1,10 +1,10 @@
-//! Models as targets: the same command, the same table, in virtual time.
+//! Models as targets: the same command and the same table, in virtual time.
 
 use crate::lab::{Lab, Live, list_of, number, text};
 use kurabe_testkit::needs::skip;
 use serde_json::Value;
 
-/// One cell of a hundredth of a second.
+/// One cell that takes 10 ms.
 const ONE_CELL: [&str; 6] = ["--rw", "randread", "--size", "4m", "--time", "10ms"];
 
 fn record(lab: &Lab, words: &[&str]) -> Value {
@@ -18,7 +18,7 @@ fn a_model_is_measured_like_a_device_and_marked_as_a_model() {
     let lab = Lab::new();
     let ended = lab.kurabe(&[&["run", "model:ideal-ram-disk"], &ONE_CELL[..]].concat()).ok();
     assert!(ended.out.contains("model in virtual time: a disk in memory"), "{}", ended.out);
-    // 1 µs and 4096 bytes at 5.2 GB/s, one after the other.
+    // 1 µs plus 4096 bytes at 5.2 GB/s, one operation after the other.
     assert!(ended.out.contains("559,284 IOPS"), "{}", ended.out);
     assert!(lab.kurabe(&["list"]).ok().out.contains("model:ideal-ram-disk"));
 }
@@ -106,7 +106,7 @@ fn models_side_by_side_tell_what_may_fail_and_how_fast_they_are() {
     assert!(number(0, "loss_per_year") < number(1, "loss_per_year"));
     let page = compared(&["md-raid1-2", "hdd-nas"], &[]).out;
     assert!(page.contains("of which may fail") && page.contains("md-raid1-2"), "{page}");
-    // Drives that fail twice as often lose more.
+    // Drives that fail twice as often lose more data.
     let worse = compared(&["md-raid1-2"], &["--set", "disk.failures_per_year=0.03", "--json"]).json_lines();
     assert!(worse[0]["loss_per_year"].as_f64() > sides[0]["loss_per_year"].as_f64());
 }
@@ -249,14 +249,15 @@ fn a_dry_run_of_a_model_asks_for_no_consent_and_a_profile_with_a_page_cache_is_t
     assert!(!direct.out.contains("page cache") && direct.err.contains("of the model's time"), "{direct:#?}");
 }
 
-/// Every line that the program prints, but the one with the run's id, stands in a page.
+/// Checks that a documentation page contains every line of the output, except the one with the
+/// run's id.
 fn stands_in(page: &str, out: &str) {
     for line in out.lines().filter(|line| !line.trim().is_empty() && !line.starts_with("kurabe why ")) {
         assert!(page.lines().any(|shown| shown == line), "no page has: {line}");
     }
 }
 
-/// Pages of a language: on models, on sweeps, on studies.
+/// Documentation pages in each language: on models, on sweeps, on studies.
 const PAGES: [(&str, [&str; 3]); 2] = [
     (
         "en",
@@ -286,7 +287,7 @@ fn what_the_pages_show_of_models_and_studies_is_what_is_printed() {
         Live::start(command).end().ok().out
     };
     for (lang, [models, sweeps, studies]) in PAGES {
-        // `why` is of the last run, and a sweep is one, too.
+        // `why` explains the last run, and a sweep is a run as well.
         lab.kurabe(&["run", "model:rascsi", "--profile", "gnome-disks"]).ok();
         let why = output(lang, &["why", "--cell", "access"]);
         stands_in(models, &why);
@@ -306,7 +307,7 @@ fn what_the_pages_show_of_models_and_studies_is_what_is_printed() {
     }
 }
 
-/// The block of a page that begins with these words.
+/// Returns the block of a page that begins with these words.
 fn block_with<'p>(page: &'p str, first_words: &str) -> &'p str {
     let start =
         page.find(&format!("```text\n{first_words}")).expect("the page has such a block") + "```text\n".len();

@@ -1,9 +1,9 @@
-//! Devices of the kernel's nbd driver and arrays of its md, in a QEMU guest with Debian's kernel, because few machines that build
-//! have these.
+//! Devices of the kernel's nbd driver and arrays of its md driver, in a QEMU guest with Debian's
+//! kernel, because few build machines have these drivers.
 //!
-//! The model: the guest has no disk. Its memory holds a shell (busybox), this kurabe with its libraries, the drivers' modules and
-//! a script, which is its first program and says on the serial console what holds; what does not hold ends it with the words
-//! `fails`.
+//! The guest has no disk. Its memory holds a shell (busybox), this kurabe with its libraries, the
+//! drivers' modules and a script. The script runs as the first program and prints on the serial
+//! console what it has verified. A failed check ends it with the word `fails`.
 
 use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
@@ -14,9 +14,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A folder with a kernel and a static busybox as their packages lay them out; those of this machine if it is not named.
+/// Environment variable that names a folder with a kernel and a static busybox, laid out as in
+/// their packages. Without it, those of this machine are used.
 const VARIABLE: &str = "KURABE_GUEST";
-/// What the guest says in the end.
+/// Lines that the guest prints at the end.
 const HOLDS: [&str; 9] = [
     "without the driver nbd is refused",
     "a device is what the model says",
@@ -29,7 +30,7 @@ const HOLDS: [&str; 9] = [
     "three devices of one box",
 ];
 
-/// What md is made of, each before those that need it.
+/// Modules of md, in the order of their dependencies.
 const MD_MODULES: [&str; 15] = [
     "fs/fuse/fuse",
     "lib/libcrc32c",
@@ -48,15 +49,16 @@ const MD_MODULES: [&str; 15] = [
     "drivers/md/raid456",
 ];
 
-/// What the guest is made of.
+/// Components of the guest.
 struct Parts {
     kernel: PathBuf,
-    /// Folder of its modules.
+    /// Folder of its kernel modules.
     modules: PathBuf,
     busybox: PathBuf,
 }
 
-/// What a guest needs beside kurabe and a shell: modules below its kernel's folder, programs of this machine, other files.
+/// Requirements of a guest in addition to kurabe and a shell: modules below its kernel's folder,
+/// programs of this machine, and other files.
 struct Needs<'a> {
     init: &'a str,
     modules: &'a [&'a str],
@@ -78,10 +80,10 @@ impl Parts {
     }
 }
 
-/// An archive that the kernel unpacks into its first file system (`newc`, see cpio(5)).
+/// An archive that the kernel unpacks into its initial file system (`newc`, see cpio(5)).
 struct Archive {
     out: BufWriter<File>,
-    /// Folders and libraries that are in it.
+    /// Folders and libraries already in the archive.
     names: BTreeSet<PathBuf>,
     entries: u32,
 }
@@ -109,7 +111,7 @@ impl Archive {
         self.out.write_all(&[0; 3][..bytes.len().wrapping_neg() % 4]).unwrap();
     }
 
-    /// A folder and those above it.
+    /// Adds a folder and its parents.
     fn folder(&mut self, path: &Path) {
         let above: Vec<&Path> = path.ancestors().filter(|path| !path.as_os_str().is_empty()).collect();
         for folder in above.into_iter().rev() {
@@ -124,9 +126,9 @@ impl Archive {
         self.entry(name, Self::PROGRAM, &std::fs::read(from).unwrap());
     }
 
-    /// A program's libraries, where it looks for them.
+    /// Adds the libraries of a program, at the paths where it looks for them.
     fn libraries(&mut self, program: &str) {
-        // A static program has none, and ldd fails.
+        // A static program has no libraries, and ldd fails.
         let libraries = system("ldd", &[program]).unwrap_or_default();
         for library in libraries.split_whitespace().filter(|word| word.starts_with('/')) {
             if self.names.insert(library.into()) {
@@ -141,7 +143,7 @@ impl Archive {
     }
 }
 
-/// The guest's first file system; `None` without all that it needs.
+/// Builds the guest's initial file system. Returns `None` if a component is missing.
 fn initramfs(lab: &Lab, parts: &Parts, needs: &Needs<'_>) -> Option<PathBuf> {
     let path = lab.beside("initramfs");
     let mut archive = Archive::new(&path);
@@ -153,7 +155,7 @@ fn initramfs(lab: &Lab, parts: &Parts, needs: &Needs<'_>) -> Option<PathBuf> {
         let name = built.file_name()?.to_str()?;
         built.exists().then(|| archive.file(&format!("lib/{name}"), &built))?;
     }
-    // Debug information is most of it, and all of it would have to fit into the guest's memory.
+    // Debug information is most of the binary, and everything must fit into the guest's memory.
     let (built, stripped) = (binary(), lab.beside("kurabe"));
     let is_stripped = system("strip", &["-o", text(&stripped), built]).is_some();
     archive.file("bin/kurabe", if is_stripped { &stripped } else { Path::new(built) });
@@ -170,7 +172,7 @@ fn initramfs(lab: &Lab, parts: &Parts, needs: &Needs<'_>) -> Option<PathBuf> {
     Some(path)
 }
 
-/// What a guest says on its console; `None` where none can be had.
+/// Runs a guest and returns its console output, or `None` if no guest can be started.
 fn console(needs: &Needs<'_>) -> Option<String> {
     let root = std::env::var_os(VARIABLE).map_or_else(|| PathBuf::from("/"), PathBuf::from);
     let has_qemu = Command::new("qemu-system-x86_64").arg("--version").output().is_ok();
@@ -214,7 +216,7 @@ fn models_are_devices_of_the_kernels_own_driver() {
     assert!(console.contains("== all done"), "{console}");
 }
 
-/// How near an emulated processor comes to the model is told, and not asserted.
+/// How close an emulated processor comes to the model is printed, not checked.
 #[test]
 #[ignore = "slow"]
 fn the_kernels_md_runs_on_served_disks() {

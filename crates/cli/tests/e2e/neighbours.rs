@@ -1,4 +1,4 @@
-//! Two kurabe at once on one store.
+//! Two kurabe processes on one store at the same time.
 
 use crate::lab::{Lab, Live, SHORT, names};
 

@@ -1,4 +1,4 @@
-//! What was told is in the store, whatever ends the program.
+//! Every reported result is in the store, however the program ends.
 
 use crate::lab::{Lab, Live, list_of, names, text};
 use rustix::process::Signal;
@@ -8,7 +8,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Repetitions that were told, with the run and the cell of each. The last line may be cut: it was not told.
+/// Returns the repetitions that were reported, each with its run and cell. An incomplete last line
+/// does not count.
 fn told_repetitions(out: &str) -> Vec<(String, Value, Value)> {
     let whole = out.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     whole
@@ -22,12 +23,13 @@ fn told_repetitions(out: &str) -> Vec<(String, Value, Value)> {
         .collect()
 }
 
-/// A whole number below `limit` that looks like chance and is the same in every run of the test.
+/// Returns a number below `limit` that is scattered but the same in every execution of the test.
 fn scattered(seed: u64, limit: u64) -> u64 {
     seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29) % limit
 }
 
-/// Kills it at a moment after some repetition was told, and asks the store for all that were.
+/// Kills the process at some moment after a repetition was reported, and checks that the store has
+/// all reported repetitions.
 fn kill_and_ask(lab: &Lab, words: &[&str], seed: u64) {
     let mut live = Live::start(lab.command(&[words, &["--json", "--quiet"]].concat()));
     live.wait_for_out_times("\"event\":\"repetition_done\"", 1 + scattered(seed, 30) as usize);
@@ -82,7 +84,8 @@ fn of_a_run_every_repetition_that_was_told_is_there_after_kill_9() {
     }
 }
 
-/// Takes the store away from under a measurement, and looks for all that was told of it in what was rescued.
+/// Makes the store unusable during a measurement, and checks that the rescued files contain all
+/// reported repetitions.
 fn lose_and_find(words: &[&str], lab: &Lab, runs: usize, accident: fn(&Path)) {
     let mut live = Live::start(lab.command(&[words, &["--json", "--quiet"]].concat()));
     live.wait_for_out_times("\"event\":\"repetition_done\"", 5);
@@ -188,7 +191,8 @@ fn a_check_tells_what_is_damaged_and_the_rest_is_shown() {
     let whole = lab.kurabe(&["check"]).ok();
     assert!(whole.out.contains("(2)") && whole.err.is_empty(), "{whole:#?}");
     let bytes = std::fs::read(lab.store()).expect("the store");
-    // A digit of a figure of the first run's last cell: its texts stand in the file as they are.
+    // Changes a digit in the last cell of the first run. Records are stored as plain text in the
+    // file.
     let figure = b"\"completed\":";
     let place = bytes.windows(figure.len()).rposition(|window| window == figure).expect("a figure");
     let file = File::options().write(true).open(lab.store()).expect("the store");

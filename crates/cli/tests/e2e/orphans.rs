@@ -1,5 +1,6 @@
-//! What a kill leaves behind is taken away, and nothing else: not what only has the name, not by another user's word,
-//! not from under a run that lives where this one cannot see it.
+//! Recovery removes exactly the files that a killed run left. It does not remove files that only
+//! have such a name, files that another user's store names, or files of a run that is still alive
+//! but not visible from here.
 
 use crate::lab::{Ended, Lab, Live, binary, names, text};
 use crate::system::{LoopDevice, Mount, system};
@@ -29,7 +30,7 @@ prepare = [[\"mkdir\", \"{work}\"], [\"touch\", \"{work}/file\"]]
 command = [\"sleep\", \"50\"]
 ";
 
-/// A run that is killed while it measures in a folder; what it left there.
+/// Kills a run while it measures in a folder, and returns the path of the file that it left.
 fn killed_in(lab: &Lab, folder: &Path, words: &[&str]) -> PathBuf {
     let mut live = lab.start(folder, words);
     live.wait_for_out("\"event\":\"progress\"");
@@ -44,13 +45,14 @@ fn kill(live: Live) {
     assert_eq!(live.end().code(), None);
 }
 
-/// What the next command says.
+/// Runs the next command.
 #[track_caller]
 fn next(lab: &Lab) -> Ended {
     lab.kurabe(&["list"]).ok()
 }
 
-/// The next command leaves a file, says so with these words, and the one after it says nothing; the doctor tells again.
+/// Checks that the next command leaves the file and prints a message with these words, that the one
+/// after it prints nothing, and that the doctor reports it again.
 #[track_caller]
 fn is_left(lab: &Lab, path: &Path, says: &str) {
     let first = next(lab);
@@ -63,7 +65,7 @@ fn is_left(lab: &Lab, path: &Path, says: &str) {
     assert!(path.symlink_metadata().is_ok());
 }
 
-/// The next command removes a file and says so.
+/// Checks that the next command removes the file and reports it.
 #[track_caller]
 fn is_removed(lab: &Lab, path: &Path) {
     let ended = next(lab);
@@ -79,7 +81,7 @@ fn store(lab: &Lab) -> SqliteStore {
     SqliteStore::open(&lab.store()).expect("a store")
 }
 
-/// Has the store say that a run made this.
+/// Records in the store that a run created this file.
 fn plant(lab: &Lab, run: &str, path: &Path) {
     let facts = path.symlink_metadata().expect("it is there");
     let made = Some(MadeFacts { inode: Some(facts.ino()), user: facts.uid() });
@@ -135,7 +137,8 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
     std::fs::hard_link(&path, lab.target().join("kept")).expect("a second name");
     is_left(&lab, &path, "second name");
 
-    // Somebody keeps the test file under another name, and has his own file under this one: even with its mark.
+    // The user keeps the test file under another name, and now has a different file under this
+    // name, even one with its mark.
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
     std::fs::rename(&path, lab.target().join("kept")).expect("renamed");
@@ -148,7 +151,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
 
 #[test]
 fn no_link_is_followed_to_what_a_run_left() {
-    // A link as its folder, to a folder that holds a file of this very name.
+    // A symbolic link instead of its folder, to a folder with a file of the same name.
     let lab = Lab::new();
     let folder = lab.beside("folder");
     std::fs::create_dir(&folder).expect("a folder");
@@ -161,7 +164,7 @@ fn no_link_is_followed_to_what_a_run_left() {
     symlink(&victim, &folder).expect("a link");
     is_left(&lab, &victim.join(path.file_name().expect("a name")), "is not where it was");
 
-    // A link as the file itself.
+    // A symbolic link instead of the file.
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
     std::fs::remove_file(&path).expect("removed");
@@ -201,7 +204,7 @@ fn root_removes_nothing_of_others_by_a_users_store() {
     let lab = Lab::new();
     let killed = killed_in(&lab, &lab.target(), &SLOW);
     let (_, mut made) = store(&lab).made_files().expect("a list").remove(0);
-    // The user has a file of another user's in his store, under the mark that he knows.
+    // The user's store names a file of another user, with a mark that the user knows.
     let victim = lab.target().join(".kurabe-abc-0123456789abcdef.test");
     std::fs::write(&victim, "").expect("a file");
     chown(&victim, Some(1234), None).expect("another user's");
@@ -214,7 +217,7 @@ fn root_removes_nothing_of_others_by_a_users_store() {
     let flags = rustix::fs::XattrFlags::CREATE;
     if rustix::fs::setxattr(&victim, "user.kurabe", mark.as_bytes(), flags).is_ok() {
         is_left(&lab, &victim, "not for this user");
-        // What is the user's own goes.
+        // A file that belongs to the user is removed.
         chown(&victim, Some(NOBODY), None).expect("the user's");
         is_removed(&lab, &victim);
     }
@@ -228,7 +231,7 @@ fn another_users_store_that_can_only_be_read_removes_nothing() {
     }
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
-    // All that is in the way of nobody is who the store belongs to.
+    // Only the ownership of the store keeps the user `nobody` from removing the file.
     for path in [&lab.target(), &path] {
         chown(path, Some(NOBODY), None).expect("nobody's");
     }
@@ -302,7 +305,7 @@ fn a_run_that_is_looked_at_from_a_chroot_without_proc_is_left_alone() {
         return;
     }
     let lab = Lab::new();
-    // The root file system alone, without what is mounted on it.
+    // The root file system alone, without the file systems mounted on it.
     let root = lab.beside("root");
     std::fs::create_dir(&root).expect("a folder");
     if system("mount", &["--bind", "/", text(&root)]).is_none() {
@@ -339,7 +342,7 @@ fn a_folder_that_was_renamed_is_found_and_cleaned() {
     std::fs::create_dir_all(&folder).expect("a folder");
     let path = killed_in(&lab, &folder, &SLOW);
     std::fs::rename(lab.beside("a/b"), lab.beside("a/renamed")).expect("renamed");
-    // Another folder has its name now, and holds nothing of kurabe's.
+    // Another folder has its name now, without any file of kurabe.
     std::fs::create_dir_all(&folder).expect("a folder");
     is_removed(&lab, &lab.beside("a/renamed/c").join(path.file_name().expect("a name")));
 }
@@ -358,7 +361,7 @@ fn a_file_system_that_comes_back_elsewhere_is_cleaned_then() {
     assert_eq!(next(&lab).err, "", "it is said once");
     let doctor = lab.kurabe(&["doctor", text(&lab.target())]).ok();
     assert!(doctor.out.contains("What earlier runs left behind"), "{doctor:#?}");
-    // That the run is taken out of the store changes nothing.
+    // Removing the run from the store changes nothing.
     lab.kurabe(&["rm", "last", "--yes"]).ok();
     let elsewhere = lab.beside("elsewhere");
     let Some(_mount) = Mount::new("ext4", text(device.node()), "defaults", &elsewhere) else { return };
@@ -385,7 +388,7 @@ fn where_files_take_no_attributes_a_mark_beside_them_says_whose_they_are() {
         if !is_ours {
             std::fs::write(&mark, "kurabe abc 00\n").expect("another mark");
         }
-        // Files on it get other numbers.
+        // Files on it get different inode numbers.
         drop(mount);
         let Some(_mount) = Mount::new("vfat", text(device.node()), "uid=1234", &point) else { return };
         if is_ours {
@@ -403,7 +406,7 @@ fn a_file_that_was_just_made_is_removed_only_while_it_is_empty() {
         let lab = Lab::new();
         let killed = killed_in(&lab, &lab.target(), &SLOW);
         let (run, made) = store(&lab).made_files().expect("a list").remove(0);
-        // As if the kill had come right after the making.
+        // As if the run had been killed immediately after creating the file.
         std::fs::remove_file(&killed).expect("removed");
         std::fs::write(&killed, content).expect("a file");
         store(&lab).note_made_file(&run, Some(&MadeFile { made: None, ..made })).expect("noted");

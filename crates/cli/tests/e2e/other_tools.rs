@@ -1,4 +1,4 @@
-//! Results of other tools in, and runs out in the forms that they and people read.
+//! Importing results of other tools, and exporting runs in formats for them and for people.
 
 use crate::lab::{Lab, Live, SHORT, list_of, text};
 use kurabe_testkit::needs::needs;
@@ -43,7 +43,7 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
     assert_eq!(list_of(&record["cells"]).len(), 4);
     assert_eq!(record["cells"][0]["imported"]["figures"][0]["printed"], "3501.250");
     assert!(record["header"]["profile"].is_null(), "what the file does not tell is absent");
-    // The same file again is the same run.
+    // Importing the same file again does not create another run.
     lab.kurabe(&["import", text(&file)]).ok();
     assert_eq!(lab.list().len(), 1);
     let exported = lab.beside("run.json");
@@ -146,7 +146,8 @@ fn fio_takes_the_job_and_its_result_comes_back() {
     assert_eq!(record["header"]["origin"]["tool"], "fio");
     let read = list_of(&record["cells"]).iter().find(|cell| cell["direction"] == "read").unwrap();
     assert_eq!(read["imported"]["block_bytes"], 4096);
-    // A ring with four in it, or four threads with one each: kurabe chooses by what it measured.
+    // Either a ring with four operations in flight, or four threads with one each: kurabe chooses
+    // by what it measured.
     let count = |key: &str| read["imported"][key].as_u64().unwrap();
     assert_eq!(count("iodepth") * count("threads"), 4);
 }

@@ -1,4 +1,5 @@
-//! Every output that a user can name: existing files and devices are unchanged to the byte, and two outputs are never one file.
+//! Every output that a user can name: existing files and devices stay unchanged to the byte, and
+//! two outputs never share a file.
 
 use crate::lab::{Lab, Live, names, text};
 use crate::system::{LoopDevice, Mount};
@@ -6,13 +7,13 @@ use kurabe_testkit::needs::skip;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-/// What a file or a device contains before.
+/// Initial contents of a file or a device.
 const PRECIOUS: u8 = 0xa5;
 
 /// The arguments of a command that writes an output to a path.
 type Named = Box<dyn Fn(&str) -> Vec<String>>;
 
-/// Every command that writes an output, with the path in its place.
+/// Returns every command that writes an output, as a function of its path.
 fn commands(run: &str, lab: &Lab) -> Vec<(&'static str, Named)> {
     let budget = lab.write("budget.toml", "schema = 1\n[counts]\nflushes = 1\n");
     let line = |line: String| -> Named {
@@ -45,7 +46,7 @@ fn commands(run: &str, lab: &Lab) -> Vec<(&'static str, Named)> {
     commands
 }
 
-/// Whether `kurabe price` gets as far as its options here.
+/// Returns whether `kurabe price` gets as far as checking its options here.
 fn can_price(lab: &Lab) -> bool {
     let ended = lab.kurabe(&["price", "--panel", "no-such-panel", "--", "true"]);
     let can = ended.err.contains("no-such-panel");
@@ -55,7 +56,7 @@ fn can_price(lab: &Lab) -> bool {
     can
 }
 
-/// The path behind an option of fio's.
+/// Returns a fio command with the path after an option of fio.
 fn of_fio(option: &'static str) -> Named {
     Box::new(move |path: &str| {
         let words = ["fio", "--on", "model:ideal-ram-disk", "--name=a", "--size=1m"].map(str::to_owned);
@@ -66,7 +67,7 @@ fn of_fio(option: &'static str) -> Named {
 fn refused(lab: &Lab, name: &str, words: &[String], force: bool) {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
     if force {
-        // Behind `--` stands a command.
+        // The arguments after `--` are a command.
         words.insert(1, "--force");
     }
     let ended = Live::start(lab.command(&words)).end();
@@ -132,7 +133,8 @@ fn a_device_is_never_written_whatever_names_it() {
     assert!(contents(device.node()) == before, "the mounted device has changed");
 }
 
-/// fio adds to the name of a log, so a device is reached by a link of that name.
+/// fio appends to the name of a log, so the test reaches a device through a link with the final
+/// name.
 #[test]
 fn fios_logs_overwrite_nothing() {
     let lab = Lab::new();

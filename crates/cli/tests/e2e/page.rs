@@ -1,5 +1,5 @@
-//! `kurabe ui` as a process: the address that it prints lets in, and a signal ends it with everything kept. What the page does is
-//! tested in crates/ui.
+//! `kurabe ui` as a process: the printed address grants access, and a signal ends the server
+//! without losing results. The page itself is tested in crates/ui.
 
 use crate::lab::{Lab, Live, list_of, names, text};
 use rustix::process::Signal;
@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// A page, and a browser's cookie for it.
+/// A running page server, and a browser's cookie for it.
 struct Page {
     live: Live,
     host: String,
@@ -54,7 +54,7 @@ impl Page {
         answer
     }
 
-    /// Starts a run of seconds and waits for its first cell.
+    /// Starts a run that takes seconds, and waits for its first cell.
     fn measures(&self, lab: &Lab) {
         let form =
             json!({ "target": text(&lab.target()), "profile": "default", "size": "16MiB", "runs": "5" });
@@ -102,7 +102,7 @@ fn a_page_that_was_killed_leaves_a_run_that_the_next_one_takes_up() {
     page.measures(&lab);
     page.live.signal(Signal::KILL);
     page.live.end();
-    // The next one ends what is left before it serves anything.
+    // The next server recovers what is left before it serves anything.
     let page = Page::new(&lab);
     let runs = page.get("/runs");
     assert!(runs.contains("1 of 1 runs"), "{runs}");

@@ -46,7 +46,7 @@ fn a_card_is_a_picture_of_its_own_size_and_overwrites_nothing() {
         lab.kurabe(&["card", &id, "-o", &png]).ok();
         let bytes = std::fs::read(&png).expect("a file");
         assert_eq!(bytes[..8], *b"\x89PNG\r\n\x1a\n");
-        // Width and height stand in the first chunk (PNG specification, 11.2.1).
+        // Width and height are in the first chunk (PNG specification, 11.2.1).
         assert_eq!(bytes[16..24], [0, 0, 4, 176, 0, 0, 2, 163], "1200 × 675");
     }
     lab.kurabe(&["card", &id, "-o", &svg]).ok();

@@ -1,11 +1,11 @@
-//! All stored runs laid out by what they differ in, and the list with its filters.
+//! All stored runs laid out by the facts in which they differ, and the list with its filters.
 
 use crate::lab::{Lab, list_of, text};
 use kurabe_compare::DIGEST_VERSION;
 use kurabe_store::{Runs, SqliteStore};
 use serde_json::Value;
 
-/// A model measured with a time of an access and labels; its id.
+/// Measures a model with this access time and these labels. Returns the run's id.
 fn measure(lab: &Lab, access: &str, labels: &[&str]) -> String {
     let set = format!("memory.access={access}");
     let mut words = vec![
@@ -25,7 +25,7 @@ fn measure(lab: &Lab, access: &str, labels: &[&str]) -> String {
     lab.list().last().and_then(|run| run["id"].as_str()).expect("a run").to_owned()
 }
 
-/// Two owners with two firmwares each; the second firmware is quicker.
+/// Stores the runs of two owners with two firmware versions each. The second version is faster.
 fn four_runs(lab: &Lab) -> Vec<String> {
     [("2us", "1.9", "Aki"), ("1us", "1.10", "Aki"), ("2us", "1.9", "Ken"), ("1us", "1.10", "Ken")]
         .into_iter()

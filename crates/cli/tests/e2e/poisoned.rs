@@ -1,8 +1,9 @@
-//! Words from outside that would act on what shows them, through every output.
+//! Untrusted text with control characters or markup, passed through every output.
 //!
-//! The model: one poison (escape sequences, marks that turn the writing, line ends with a line of their own behind, characters
-//! of CSV, Markdown and HTML) stands wherever a name, a text or a byte can come from outside. In whatever is printed and
-//! written, nothing of it is left raw, and no line begins with what stands behind its line end.
+//! A single poison (escape sequences, bidirectional control characters, line ends followed by a
+//! forged line, special characters of CSV, Markdown and HTML) is used wherever a name, a text or
+//! bytes can come from outside. None of it may appear unescaped in any output, and no line may
+//! begin with the forged text.
 
 use crate::lab::{Ended, Lab, Live, ONE_CELL, binary, names, text};
 use kurabe_core::shown::is_escaped;
@@ -12,9 +13,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-/// Begins a line of its own where a line end gets through.
+/// Starts a new line if a line end is not escaped.
 const FORGED: &str = "FORGED line";
-/// What stands at the start of a cell of CSV where it is text.
+/// A CSV cell that begins like this must be escaped as text.
 const FORMULA: &str = "=cmd|' /C calc'!A0";
 
 fn poison() -> String {
@@ -24,7 +25,7 @@ fn poison() -> String {
     )
 }
 
-/// The poison as a string of TOML.
+/// Returns the poison as a TOML string.
 fn toml() -> String {
     let escape = |c: char| match c {
         '"' | '\\' => format!("\\{c}"),
@@ -48,7 +49,8 @@ fn is_clean(ended: &Ended, what: &str) {
     assert!(!ended.err.contains("panicked"), "{what}: {ended:#?}");
 }
 
-/// Runs kurabe, which may succeed or not, in both languages; what it prints is clean. The last in English.
+/// Runs kurabe in both languages and checks that its output is clean, whether it succeeds or fails.
+/// Returns the English run.
 #[track_caller]
 fn clean(lab: &Lab, words: &[&str]) -> Ended {
     is_clean(&lab.kurabe(&[words, &["--lang", "ja"]].concat()), &format!("{words:?}"));
@@ -57,7 +59,7 @@ fn clean(lab: &Lab, words: &[&str]) -> Ended {
     ended
 }
 
-/// Everything that can be asked of the store's runs.
+/// Runs every command that reads the stored runs.
 fn ask_everything(lab: &Lab) {
     for words in [
         &["list"][..],
@@ -99,7 +101,7 @@ fn ask_everything(lab: &Lab) {
     assert!(!ids.is_empty());
 }
 
-/// A directory whose name is poison and no UTF-8.
+/// Creates a directory whose name is poison and not valid UTF-8.
 fn poisoned_directory(lab: &Lab) -> PathBuf {
     let mut name = poison().replace('/', "_").into_bytes();
     name.extend_from_slice(b"\xff\xed\xa0\x80");
@@ -118,7 +120,7 @@ fn a_target_with_a_poisoned_name_is_measured_and_shown() {
         command.arg(&directory).args(after);
         let ended = Live::start(command).end();
         is_clean(&ended, &format!("{before:?} {after:?}"));
-        // SQLite tells the name in its own words.
+        // The error message of SQLite contains the name in SQLite's form.
         let is_ours = !before.contains(&"--db");
         assert!(
             !is_ours || ![&ended.err, &ended.out].iter().any(|words| words.contains('\u{fffd}')),
@@ -179,7 +181,7 @@ fn poison_in_a_profile_reaches_no_output() {
     clean(&lab, &["run", target, "--profile", file]).ok();
     clean(&lab, &["run", target, "--profile", file, "--json"]).ok();
     ask_everything(&lab);
-    // What a program says, whether it fails or not.
+    // Output of a program, whether it fails or not.
     let says = "printf 'a\\nFORGED line\\033]0;t\\007' >&2; printf '\\033[31m'";
     for (name, ends) in [("well.toml", 0), ("badly.toml", 3)] {
         let file = lab.write(name, program(&format!("{says}; exit {ends}")));
@@ -187,7 +189,7 @@ fn poison_in_a_profile_reaches_no_output() {
         assert_eq!(ended.code() == Some(0), ends == 0, "{ended:#?}");
         ask_everything(&lab);
     }
-    // A mistake in a line that is shown.
+    // An error in a line that is quoted in the message.
     for broken in
         [format!("x = {poison}\n"), format!("{poison} = 1\n"), "a = \u{1b}[31m\u{202e}\n".to_owned()]
     {
@@ -256,7 +258,7 @@ fn poison_in_results_of_other_tools_reaches_no_output() {
     let fio = fio.replace("\"fio version\":\"", "\"fio version\":\"fio-3.36 ");
     for (name, contents) in [("cdm.txt", cdm), ("fio.json", fio)] {
         let lab = Lab::new();
-        // The name of the file is from outside as well.
+        // The file name is untrusted as well.
         let mut file = lab.beside("").join(OsString::from_vec(self::poison().replace('/', "_").into_bytes()));
         file.as_mut_os_string().push(name);
         std::fs::write(&file, &contents).expect("a file");
@@ -269,7 +271,7 @@ fn poison_in_results_of_other_tools_reaches_no_output() {
         .ok();
         is_clean(&ended, name);
         ask_everything(&lab);
-        // Half of it is no result.
+        // Half of the file is not a valid result.
         std::fs::write(&file, &contents.as_bytes()[contents.len() / 2..]).expect("a file");
         let mut command = lab.command(&["import"]);
         command.arg(&file);
@@ -345,7 +347,7 @@ fn poison_on_the_command_line_and_around_it_reaches_no_output() {
     }
 }
 
-/// On a terminal kurabe's own sequences remain: colours, and those of the live line.
+/// On a terminal, kurabe's own sequences remain: colours, and those of the progress line.
 #[test]
 fn on_a_terminal_too_nothing_but_our_own_sequences_is_written() {
     if !needs("script") {

@@ -1,5 +1,5 @@
-//! `kurabe price` and `kurabe on`: recordings that are the same to the request, changes named by their cause, budgets, power cuts;
-//! and nothing of it left, whatever ends it.
+//! `kurabe price` and `kurabe on`: recordings that agree to the request, changes named by cause,
+//! budgets, power cuts, and no leftovers however the command ends.
 
 use crate::attaching::{can_attach, eventually};
 use crate::lab::{Lab, Live, text};
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
 
-/// Writes 20 records to a log and to a table, and flushes what it is asked to: `table`, or `both`.
+/// Writes 20 records to a log and to a table, and flushes as requested: `table` or `both`.
 const WRITER: &str = r#"
 import os, sys
 log = os.open('log', os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -25,7 +25,7 @@ for record in range(20):
         with open(outside + '/promised', 'w') as promised:
             promised.write('%d' % (record + 1))
 "#;
-/// Whether each record of which more than one was promised is in the log.
+/// Checks that the log contains every record that was promised.
 const CHECK: &str = r#"n=$(cat "$KURABE_OUTSIDE/promised" 2> /dev/null || echo 0); test "$(cat log 2> /dev/null | wc -l)" -ge "$n""#;
 
 fn can_price() -> bool {
@@ -39,7 +39,7 @@ fn json_of(lab: &Lab, words: &[&str]) -> Value {
     ended.json_lines().remove(0)
 }
 
-/// Whether a count is of what was read.
+/// Returns whether a count is about reads.
 fn is_of_reads(count: &str) -> bool {
     count.contains("read")
 }
@@ -56,9 +56,9 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     let first = json_of(&lab, &[&["price", "--save", text(&base)][..], &of("table")].concat());
     for (count, values) in first["counts"].as_object().unwrap() {
         let values = values.as_array().unwrap();
-        // One flush of nothing more or less is the journal's; what is read depends on whether another test has the machine
-        // drop its page cache meanwhile; and on a busy machine one of two writes that are due at once may come before the other, so that
-        // it does not go on where the last one ended.
+        // The journal may issue one more or one fewer empty flush. Reads depend on whether another
+        // test makes the machine drop its page cache. On a busy machine, two writes that are due
+        // together may be swapped, so that one does not continue where the last one ended.
         let figures = || values.iter().filter_map(Value::as_u64);
         let most_apart = u64::from(count == "random_writes");
         assert!(
@@ -142,7 +142,8 @@ fn a_command_on_a_model_passes_its_exit_code_on_and_leaves_nothing() {
     nothing_is_left(&lab);
 }
 
-/// ext4 tells the program of a disk that takes no writes; that ends as it likes, and the disk is taken away all the same.
+/// ext4 reports errors to a program whose disk accepts no writes. However the program ends, the
+/// disk is detached.
 #[test]
 fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
     if !can_price() {
@@ -167,12 +168,13 @@ fn a_command_on_a_faulty_disk_gets_its_errors_and_its_exit_code_is_passed_on() {
         assert!(flat.contains(&format!("had faults while it ran ({fault})")), "{out}");
         assert!(flat.contains(&format!("fault {fault}: met ")) && !flat.contains("met 0"), "{out}");
     }
-    // Faults begin with the command and end with it: what is before and behind it is no business of theirs.
+    // Faults apply only while the command runs, not before or after it.
     let (code, out, err) = on("error:write@after-1h");
     assert!(code == Some(0) && !out.contains("it errs"), "{out} {err}");
 }
 
-/// Real ZFS: its pool goes with the command, comes back after a power cut, and does not keep a command that is to stop.
+/// Real ZFS: the pool is removed after the command, returns after a power cut, and does not keep a
+/// command from being stopped.
 #[test]
 #[ignore = "slow"]
 fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {
@@ -199,7 +201,7 @@ fn a_pool_of_zfs_is_made_kept_through_cuts_and_taken_away() {
     let kept = on(&words);
     assert!(kept.code() == Some(0) && kept.out.contains("2 power cuts: nothing was lost"), "{kept:#?}");
 
-    // A pool whose device fails waits for it.
+    // A pool waits for its failing device.
     let ready = lab.beside("ready");
     let line = format!("touch {}; dd if=/dev/zero of=a bs=64k count=8 conv=fsync", text(&ready));
     let making = making_loop_devices();
@@ -365,7 +367,7 @@ fn without_root_a_flush_is_a_flush_and_the_bill_says_how_it_was_recorded() {
     assert!(ended.err.contains("fuse2fs"), "{}", ended.err);
     assert_eq!(table["file_system"], "ext4 (fuse2fs)");
     let flushes = |bill: &Value| bill["counts"]["flushes"][0].as_u64().expect("a count");
-    // fuse2fs makes two of each.
+    // fuse2fs issues two flushes for each one requested.
     assert!(flushes(&table) >= 20, "{table}");
     assert!(flushes(&both) >= flushes(&table) + 20, "{both}");
     assert_eq!(system("pgrep", &["-u", "nobody", "fuse2fs"]), None, "nobody's file system has ended");

@@ -1,4 +1,4 @@
-//! The procedures of other tools, run whole on small targets.
+//! The procedures of other tools, run completely on small targets.
 
 use crate::lab::{Lab, list_of, names, notices, number, text};
 use crate::system::{LoopDevice, system};
@@ -41,7 +41,7 @@ fn gnome_disks_samples_a_file_and_leaves_its_bytes_as_they_are() {
         );
     }
     let access = list_of(&record["cells"]).iter().find(|cell| cell["measure"] == "access_time").unwrap();
-    // The first of the 1000 accesses does not count from version 51 on.
+    // From version 51 on, the first of the 1000 accesses does not count.
     assert_eq!(list_of(&access["repetitions"][0]["samples"]).len(), 999);
     let shown = lab.kurabe(&["show"]).ok().out;
     assert!(shown.contains("over the place on the target"), "{shown}");
@@ -115,7 +115,7 @@ fn mdtest_makes_looks_at_and_removes_files_of_its_own() {
     }
 }
 
-/// What the kernel sees is what the step says.
+/// The system calls match the step.
 #[test]
 #[ignore = "slow"]
 fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
@@ -145,7 +145,7 @@ fn mdtest_makes_one_call_for_each_file_that_is_looked_at_renamed_or_removed() {
         };
         for thread in 0..2 {
             let (first, second) = (format!("\"f{thread}-"), format!("\"r{thread}-"));
-            // Made, and read.
+            // Each file is created, and read.
             assert_eq!(count("openat(", &first), 2 * 2 * 250);
             assert_eq!((count("newfstatat(", &first), count("renameat(", &first)), (500, 500));
             assert_eq!((count("unlinkat(", &second), count("unlinkat(", &first)), (500, 0));
@@ -262,12 +262,13 @@ fn what_will_be_written_is_told_before() {
     // Half of the file, and two copies of that.
     assert_eq!(number(&planned(&file, &[&delay[..], &["--write-existing"]].concat())), 3 * (4 << 20));
     let small = ["--profile", "snia-iops-small", "--size", "4m", "--time", "20ms"];
-    // The test file, and once more before the first cell.
+    // The test file, which is written once more before the first cell.
     assert_eq!(number(&planned(&lab.target(), &small)), 2 * (4 << 20));
     let gnome = ["--profile", "gnome-disks", "--dry-run"];
     let shown = lab.run(&file, &gnome).ok().out;
     assert!(shown.contains("left out") && !shown.contains("will be written"), "{shown}");
-    // Cells that end by time write as much as the target takes: nobody may read the test file as all of it.
+    // Cells that end by time write as much as the target accepts, so the plan must not present the
+    // test file as the total.
     let timed = lab.run(&lab.target(), &["--profile", "cdm-9", "--dry-run"]).ok().out;
     let path = lab.target().canonicalize().unwrap();
     for part in
@@ -291,7 +292,7 @@ fn copies_for_which_there_is_no_room_are_refused_before_anything_is_written() {
     lab.run(mount.point(), &["--profile", "delay-ratio", "--runs", "1", "--size", suggested]).ok();
 }
 
-/// A profile of one command.
+/// Writes a profile with one command.
 fn command_profile(lab: &Lab, step: &str) -> std::path::PathBuf {
     lab.write(
         "command.toml",

@@ -1,4 +1,5 @@
-//! Programs of a profile: as whom they run, what of others takes part, how they are shown, and that they end with kurabe.
+//! Programs in a profile: the user they run as, the permissions that other users must not have, how
+//! they are shown, and that they end with kurabe.
 
 use crate::lab::{Lab, Live, names, notices, text};
 use crate::system::{AS_NOBODY, LoopDevice, Mount, NOBODY, can_be_nobody, system};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 const PULL: [&str; 6] = ["--profile", "git-pull", "--files", "50", "--runs", "1"];
 
-/// A profile of one step with programs.
+/// Writes a profile with one step of programs.
 fn profile(lab: &Lab, step: &str) -> PathBuf {
     lab.write(
         "programs.toml",
@@ -37,7 +38,7 @@ fn has_git() -> bool {
     needs("git")
 }
 
-/// What a program notes of itself in a directory that everybody may write.
+/// Returns the path of a file for a program's notes, in a directory that every user may write to.
 fn note(lab: &Lab) -> PathBuf {
     let notes = lab.beside("notes");
     std::fs::create_dir(&notes).expect("a directory");
@@ -100,7 +101,8 @@ fn a_file_system_without_owners_is_worked_on_as_the_user_of_its_mount() {
     mode(mount.point().parent().expect("a directory"), 0o755);
     let record = lab.measure(mount.point(), &PULL);
     assert!(notices(&record, "other").iter().any(|remark| remark.contains("user 65534")), "{record}");
-    // Everybody's: whoever plants something there would have root run it.
+    // The directory is writable by everyone, so another user could plant a program that root would
+    // run.
     drop(mount);
     let Some(mount) = device.mount_fat("uid=0,gid=0,umask=000") else { return };
     let ended = lab.run(mount.point(), &PULL);
@@ -134,7 +136,7 @@ fn root_refuses_a_directory_that_others_can_fill() {
     let profile = profile(&lab, "command = [\"true\"]");
     mode(&lab.target(), 0o777);
     lab.refuses(&lab.target(), &["--profile", text(&profile)], 6, &["mode 777", "chmod go-w"]);
-    // Where nobody can take another's place.
+    // In a sticky directory, users cannot replace the files of others.
     mode(&lab.target(), 0o1777);
     lab.run(&lab.target(), &["--profile", text(&profile)]).ok();
 }
@@ -181,11 +183,11 @@ fn a_program_and_what_it_started_end_with_kurabe_when_that_is_killed() {
     let numbers = numbers();
     let is_gone = |number: &str| {
         let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-        // The init process may be slow to reap.
+        // The init process may be slow to reap the processes.
         stat.is_empty() || stat.contains(") Z ")
     };
     until(&|| numbers.lines().all(is_gone), "both are gone");
-    // The folder goes with the next start.
+    // The next start removes the folder.
     lab.kurabe(&["list"]).ok();
     assert_eq!(names(&lab.target()), [] as [&str; 0]);
 }
@@ -212,7 +214,7 @@ fn the_folder_of_programs_is_for_the_worker_alone() {
     assert_eq!(lab.target().metadata().expect("facts").mode() & 0o777, 0o755);
 }
 
-/// FUSE without `hard_remove`: the name of an open file becomes another one when it is removed, until it is closed.
+/// On FUSE without `hard_remove`, removing an open file only renames it until it is closed.
 #[test]
 fn where_open_files_are_only_renamed_the_folder_of_programs_goes_as_well() {
     let Some(device) = LoopDevice::new(64 << 20) else { return };

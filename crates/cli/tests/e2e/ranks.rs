@@ -1,4 +1,4 @@
-//! `kurabe-mpi` under a real `mpirun`, all ranks on this machine.
+//! `kurabe-mpi` under a real `mpirun`, with all ranks on this machine.
 
 use crate::attaching::{DISK, Device};
 use crate::lab::{Lab, Live, list_of, names, notices, number, text};
@@ -8,7 +8,8 @@ use rustix::process::{Pid, Signal};
 use serde_json::Value;
 use std::process::Command;
 
-/// `kurabe-mpi` of this build, or of `KURABE_MPI_BIN`; `None`, counted as a skip, in a build without the feature `mpi`.
+/// Returns `kurabe-mpi` of this build, or the program in `KURABE_MPI_BIN`. In a build without the
+/// feature `mpi` it returns `None`, and the test counts as skipped.
 fn program() -> Option<String> {
     if !needs("mpirun") {
         return None;
@@ -21,7 +22,8 @@ fn program() -> Option<String> {
     program
 }
 
-/// `mpirun` with groups of ranks: how many, and their words.
+/// Returns an `mpirun` command for groups of ranks: the number of ranks and the arguments of each
+/// group.
 fn mpirun(lab: &Lab, groups: &[(&str, &[&str])]) -> Option<Command> {
     let program = program()?;
     let mut command = lab.command(&[]);
@@ -46,7 +48,7 @@ fn shares(record: &Value) -> Vec<Vec<u64>> {
     list_of(&record["cells"][0]["repetitions"]).iter().map(ranks).collect()
 }
 
-/// The only run of the store.
+/// Returns the only run of the store.
 fn only_record(lab: &Lab) -> Value {
     let runs = lab.list();
     assert_eq!(runs.len(), 1, "{runs:?}");
@@ -89,7 +91,7 @@ fn ranks_share_the_models_of_a_study_and_the_result_is_that_of_one() {
             let Some(command) = mpirun(&lab, &[(count, words)]) else { return };
             assert!(Live::start(command).end().ok().out == alone, "{count} ranks");
         }
-        // Points of one that is killed are computed by rank 0, and only what is computed is ever said.
+        // Rank 0 computes the points of a killed rank, and only computed points are reported.
         assert_eq!(lab.list().len(), 0);
     }
 }
@@ -110,7 +112,7 @@ fn ranks_share_the_steps_of_a_sweep_and_the_record_is_that_of_one() {
         assert!(cells(&Live::start(command).end().ok().out) == alone, "{count} ranks");
         assert_eq!(lab.list().len(), 1);
     }
-    // Real storage has one state, which goes on from point to point.
+    // Real storage has one state, which carries over from point to point.
     let lab = Lab::new();
     let target = lab.target();
     let Some(command) = mpirun(&lab, &[("2", &["sweep", text(&target), "--max", "1MiB"])]) else { return };
@@ -162,7 +164,7 @@ fn a_rank_whose_disk_is_full_is_named_and_the_others_are_measured() {
     assert_eq!(names(&target), [] as [&str; 0]);
 }
 
-/// The process of a rank below a process.
+/// Finds the process of a rank by its environment.
 fn process_of_rank(store: &str, rank: u32) -> Pid {
     let mine = format!("KURABE_DB={store}");
     let number = format!("OMPI_COMM_WORLD_RANK={rank}");
@@ -199,7 +201,8 @@ fn a_rank_that_stands_still_is_given_up_and_the_others_come_to_their_end() {
     live.wait_for_out("repetition_done");
     rustix::process::kill_process(process_of_rank(text(&lab.store()), 1), Signal::STOP).unwrap();
     let ended = live.end();
-    // Open MPI's launcher may be ended by a signal of its own when it ends the others; what it was told stands there.
+    // Open MPI's launcher may die of its own signal when it ends the ranks. Its message then
+    // contains the exit code.
     let is_told = ended.code().is_none() && ended.err.contains("with errorcode 19");
     assert!(ended.code() == Some(19) || is_told, "{ended:#?}");
     assert!(ended.err.contains("gave no sign for 2 s"), "{ended:#?}");
@@ -208,7 +211,7 @@ fn a_rank_that_stands_still_is_given_up_and_the_others_come_to_their_end() {
     assert_eq!((shares.len(), &shares[0], &shares[5]), (6, &vec![0, 1, 2], &vec![0, 2]));
 }
 
-/// Runs a program on a clock that is 5 ms ahead of all others of this machine.
+/// Runs a program with a clock that is 5 ms ahead of the other clocks of this machine.
 const AHEAD: &str = r#"
 import ctypes, subprocess, sys
 if ctypes.CDLL(None).unshare(0x80): sys.exit(77)
@@ -274,7 +277,7 @@ fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
     };
     let words = [
         path, "--shared", "--rw", "randread", "--bs", "4k", "--size", "64m", "--time", "500ms", "--runs",
-        "1", // Nothing is tried before.
+        "1", // No trial before the run.
         "--engine", "threads",
     ];
     let Some(command) = mpirun(&lab, &[("4", &words)]) else { return };
@@ -287,11 +290,13 @@ fn what_ranks_did_on_one_served_model_is_what_the_model_counted() {
     assert_eq!(all.len(), 4);
     let operations: u64 = all.iter().map(|share| number(&share["operations"])).sum();
     assert_eq!(operations, number(&repetition["read"]["latency"]["count"]));
-    // Whoever opens a device looks for partitions on it: a few reads more, and never one less.
+    // Every process that opens a device probes it for partitions, which adds a few reads but never
+    // removes one.
     let [reads, bytes] = [0, 1].map(|place| after[place] - before[place]);
     assert!(reads >= operations && reads <= operations + 200, "{reads} of {operations}");
     assert!(bytes >= operations << 12, "{bytes} of {operations} times 4096");
-    // The four waited for one server: what it took for each is no more than they saw.
+    // The four ranks waited for one server. The time that it took for each does not exceed what
+    // they measured.
     assert!(all.iter().all(|share| number(&share["operations"]) > 0), "{all:?}");
     device.detach().ok();
 }

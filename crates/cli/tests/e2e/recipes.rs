@@ -1,5 +1,5 @@
-//! The recipes of `recipes/`: real file systems on served models, in small. Each ends with its table, leaves nothing behind,
-//! and says what virtual time says where that is far from 1.
+//! The recipes of `recipes/`: real file systems on served models, at small sizes. Each must end
+//! with its table, leave nothing behind, and agree with virtual time where a ratio is far from 1.
 
 use crate::attaching::can_attach;
 use crate::lab::{Ended, Lab, Live, binary, names, text};
@@ -12,16 +12,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const RECIPES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../recipes");
 
-/// The last line where answers of a model were late: the tests beside these may take the processor from them.
+/// Start of the last line if replies of a model were late, because other tests occupied the
+/// processor.
 const NOT_JUDGED: &str = "Not judged: only ";
 
-/// One recipe at a time: each holds real time against virtual time.
+/// Serializes the recipes, because each compares real time with virtual time.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a recipe needs beyond what every one does; says so if it is not there.
+/// Returns whether the programs that every recipe needs, and these, are installed; otherwise
+/// reports the skipped test.
 fn have(programs: &[&str]) -> bool {
     let common = ["unshare", "losetup", "mkfs.ext4", "awk"];
     let has_all = common.iter().chain(programs).all(|program| needs(program));
@@ -37,7 +39,7 @@ fn command(lab: &Lab, name: &str, sizes: &[(&str, &str)]) -> Command {
     command
 }
 
-/// No folder, no mount, no device, no process.
+/// Checks that no folder, mount, device or process remains.
 fn is_gone(lab: &Lab) {
     assert_eq!(names(&lab.beside("tmp")), [] as [String; 0]);
     let attached: Vec<String> =
@@ -50,7 +52,7 @@ fn is_gone(lab: &Lab) {
     assert!(!lab.store().exists());
 }
 
-/// Runs a recipe; what it printed.
+/// Runs a recipe and returns its output.
 fn cook(name: &str, sizes: &[(&str, &str)]) -> String {
     let (lab, alone) = (Lab::new(), alone());
     let out = Live::start_patiently(command(&lab, name, sizes)).end().ok().out;
@@ -61,14 +63,15 @@ fn cook(name: &str, sizes: &[(&str, &str)]) -> String {
     out
 }
 
-/// The line about something ends with this, unless the machine did so much else that nothing is judged.
+/// Checks that the line about `what` ends as expected, unless the machine was so busy that nothing
+/// is judged.
 #[track_caller]
 fn ends(out: &str, what: &str, expected: &str) {
     let end = direction(out, what);
     assert!(end == expected || (end == "not judged" && out.contains(NOT_JUDGED)), "{what}: {end}\n{out}");
 }
 
-/// The end of the line about something.
+/// Returns the end of the line that begins with `what`.
 fn direction<'t>(out: &'t str, what: &str) -> &'t str {
     let line = out.lines().find(|line| line.starts_with(what)).unwrap_or_else(|| panic!("{what}: {out}"));
     line.rsplit("   ").next().unwrap_or(line)
@@ -93,7 +96,7 @@ fn a_mirror_in_a_box_reads_as_its_link_lets_it() {
         skip("zfs-fuse runs already");
     } else if have(&["zfs-fuse", "zpool", "git"]) {
         let out = cook("zfs-mirror.sh", &[("MIB", "32"), ("FILES", "100"), ("ROUNDS", "1")]);
-        // What takes so little is near 1 beside other programs, but not on the other side.
+        // A small effect may look like 1 while other programs run, but must not reverse.
         for what in ["SATA: one disk reads", "three disks: USB reads"] {
             assert_ne!(direction(&out, what), "THE OTHER DIRECTION", "{out}");
         }

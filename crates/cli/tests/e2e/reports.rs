@@ -1,25 +1,25 @@
-//! Reports: what is written, that it comes back, and that a browser shows it.
+//! Reports: their contents, their re-import, and their display in a browser.
 
 use crate::lab::{Lab, list_of, text};
 use kurabe_testkit::browser::Browser;
 use kurabe_testkit::needs::skip;
 use serde_json::{Value, json};
 
-/// Runs of a model, each with an access time of its own; gives their ids.
+/// Runs a model with each access time, and returns the ids of the runs.
 fn runs(lab: &Lab, accesses: &[&str]) -> Vec<String> {
     accesses.iter().map(|access| lab.model_run(access)).collect()
 }
 
-/// Words that would be markup, were they not escaped; they change the title of a page that is fooled.
+/// Text that acts as markup if it is not escaped. It then changes the title of the page.
 const HOSTILE: &str =
     "</script><img src=x onerror=\"document.title='fooled'\"><script>document.title='fooled'</script>";
 
-/// A run every free word of which is hostile, taken in from a file; gives its id.
+/// Imports a run in which every free text is hostile, and returns its id.
 fn hostile(lab: &Lab, run: &str) -> String {
     let mut file: Value = serde_json::from_str(&lab.kurabe(&["export", run]).ok().out).expect("JSON");
     let header = &mut file["run"]["header"];
     header["id"] = json!("h4x");
-    // Another run, and not the same one changed, which is refused.
+    // A new run; a changed copy of an existing run would be refused.
     header["identity"] = json!("");
     header["command"] = json!(["kurabe", "run", HOSTILE]);
     header["target"]["given"] = json!(HOSTILE);
@@ -159,7 +159,7 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
             let headings =
                 browser.run("return [...document.querySelectorAll('h2')].map((h) => h.textContent)");
             assert!(list_of(&headings).contains(&json!(section)), "{headings}");
-            // Hostile words are shown as words.
+            // Hostile text is displayed as text.
             assert!(browser.run("return document.body.textContent").to_string().contains("onerror="));
             assert_eq!(browser.run("return document.images.length"), 0);
             assert_eq!(browser.run("return document.scripts.length"), 2);
@@ -178,7 +178,7 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
     assert_eq!(title(), "Disks & co", "no word of a record was run");
 }
 
-/// Values of a column of the main table, from the top.
+/// Returns the values of a column of the main table, from the top.
 fn column(browser: &Browser, place: usize) -> Vec<f64> {
     let script = format!(
         "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => Number(row.cells[{place}].dataset.v))"
@@ -186,7 +186,7 @@ fn column(browser: &Browser, place: usize) -> Vec<f64> {
     list_of(&browser.run(&script)).iter().map(|value| value.as_f64().expect("a number")).collect()
 }
 
-/// The pointer on a mark of a chart shows what it stands for, once.
+/// Checks that hovering over a mark of a chart shows its value once.
 fn hovers(browser: &Browser) {
     let mark = "#charts svg [data-value]";
     let value = browser.run(&format!("return document.querySelector('{mark}').dataset.value"));
@@ -202,7 +202,8 @@ fn hovers(browser: &Browser) {
     assert_eq!(browser.run(&native), Value::Null, "the browser does not show it a second time");
 }
 
-/// A click and the keyboard sort; the third time brings the order of measuring back.
+/// Checks that a click or a key sorts the table, and that the third one restores the order of
+/// measurement.
 fn sorts(browser: &Browser) {
     let button = "#results thead th:nth-child(2) button";
     let sort =
@@ -219,7 +220,7 @@ fn sorts(browser: &Browser) {
     assert_eq!(column(browser, 1), before);
 }
 
-/// The console is clean, and what would leave the page is stopped by its policy.
+/// Checks that the console is clean, and that the page's policy blocks requests to other hosts.
 fn policy_holds(browser: &Browser) {
     let errors = browser.console();
     assert_eq!(errors, [] as [String; 0], "the console is clean");
@@ -237,7 +238,8 @@ fn policy_holds(browser: &Browser) {
     assert_eq!(stopped, "connect-src img-src script-src-elem");
 }
 
-/// Dark where the reader's system is; nothing wider than a phone; no words that cannot be read on their ground.
+/// Checks dark mode with the system setting, no content wider than a phone, and sufficient contrast
+/// of all text.
 fn looks_right(browser: &Browser) {
     let ground = || browser.run("return getComputedStyle(document.body).backgroundColor");
     browser.prefer("light");

@@ -5,7 +5,8 @@ use crate::system::LoopDevice;
 use kurabe_testkit::needs::{MEMORY_FOLDER, skip};
 use std::path::Path;
 
-/// Goes the whole way with a target of so many cells; the table and the file must come out as they went in.
+/// Runs the whole sequence on a target with this many cells, and checks that the table and the file
+/// are unchanged.
 fn goes_round(lab: &Lab, target: &Path, cells: u32) {
     let shown = lab.run(target, &SHORT).ok();
     let runs = lab.list();
@@ -87,7 +88,8 @@ fn the_same_run_imported_twice_is_one_run() {
     lab.kurabe(&["export", "-o", text(&file)]).ok();
     lab.kurabe(&["import", text(&file), text(&file)]).ok();
     assert_eq!(lab.list().len(), 1);
-    // Neither is it two after a way through another machine's store, with a label from there.
+    // The run remains one run after passing through another machine's store and receiving a label
+    // there.
     let identity = lab.record("last")["header"]["identity"].as_str().expect("an identity").to_owned();
     let other = Lab::new();
     other.kurabe(&["import", text(&file)]).ok();
@@ -96,7 +98,7 @@ fn the_same_run_imported_twice_is_one_run() {
     other.kurabe(&["export", &identity, "-o", text(&back)]).ok();
     lab.kurabe(&["import", text(&back)]).ok();
     assert_eq!((lab.list().len(), &lab.list()[0]["labels"]["seen"]), (1, &"there".into()));
-    // Who changes a figure has not the same run any more.
+    // A run with a changed figure is no longer the same run.
     let changed =
         std::fs::read_to_string(&back).unwrap().replacen("\"elapsed_ns\": ", "\"elapsed_ns\": 1", 1);
     std::fs::write(&back, changed).unwrap();

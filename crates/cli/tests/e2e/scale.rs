@@ -1,4 +1,4 @@
-//! docs/scale.md: the tables of a store, asked in DuckDB and pandas exactly as the page asks.
+//! docs/scale.md: the tables of a store, queried in DuckDB and pandas exactly as in the page.
 
 use crate::lab::{Lab, SHORT, names, text};
 use crate::system::{python_with, system};
@@ -7,7 +7,7 @@ use std::process::Command;
 
 const PAGES: [&str; 2] = ["/../../docs/scale.md", "/../../docs/ja/scale.md"];
 
-/// The blocks of a page that are of a language.
+/// Returns the code blocks of a page in a language.
 fn blocks(page: &str, language: &str) -> Vec<String> {
     let page = std::fs::read_to_string(format!("{}{page}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let begin = format!("```{language}\n");
@@ -15,7 +15,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     parts.map(|part| part.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// A store with two runs, and their tables in the folder `tables` beside it.
+/// Creates a store with two runs, and their tables in the folder `tables` next to it.
 fn tabulated() -> Lab {
     let lab = Lab::new();
     for firmware in ["firmware=1", "firmware=2"] {
@@ -45,7 +45,7 @@ fn the_questions_of_the_page_have_answers() {
         let answer = asked(&question);
         assert!(answer.lines().count() > 1 && !answer.contains("Empty"), "{question}: {answer}");
     }
-    // The same figures as in the list of the store.
+    // The same number of runs and cells as in the list of the store.
     let count = "import duckdb; print(duckdb.sql(\"SELECT count(DISTINCT run), count(*) FROM 'tables/cells.parquet'\").fetchall()[0])";
     assert_eq!(asked(count).trim(), "(2, 12)");
 }
@@ -66,7 +66,7 @@ fn the_folder_is_there_whole_or_not_at_all() {
     files.sort();
     assert_eq!(files, tables.map(|table| format!("{table}.parquet")));
     lab.kurabe(&["export", "--format", "parquet", text(&folder)]).is_refusal(6, &["already exists"]);
-    // One that is named alone, and none that is not there.
+    // A run that is named alone, and one that does not exist.
     let some = lab.beside("some");
     lab.kurabe(&["export", "last", "--format", "parquet", "-o", text(&some)]).ok();
     assert_eq!(names(&some).len(), tables.len());
@@ -75,7 +75,7 @@ fn the_folder_is_there_whole_or_not_at_all() {
     lab.kurabe(&["export", "--format", "parquet", text(&lab.beside("no/tables"))])
         .is_refusal(4, &["make the folder first"]);
     lab.kurabe(&["export", "--format", "parquet"]).is_refusal(2, &["name a new folder"]);
-    // A run that is damaged half-way through the store.
+    // A run in the middle of the store is damaged.
     let sql = "UPDATE cells SET cell = 'x' WHERE rowid = (SELECT max(rowid) FROM cells)";
     if needs("sqlite3") {
         system("sqlite3", &[text(&lab.store()), sql]).expect("sqlite3 changes it");

@@ -1,6 +1,8 @@
-//! What other programs read has a schema, made of the types: docs/schema. `KURABE_WRITE_DOCS=1` writes it anew.
+//! Schemas of all output for other programs, generated from the types: docs/schema.
+//! `KURABE_WRITE_DOCS=1` regenerates it.
 //!
-//! The model: one document with a definition for each form of output. The lines that any test reads are held against it.
+//! There is one document with a definition for each form of output. Every JSON line that any test
+//! reads is validated against it.
 
 use crate::lab::{Lab, SHORT, text};
 use kurabe_compare::ListedRun;
@@ -18,15 +20,15 @@ use std::{path::Path, sync::LazyLock};
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "the fields are there to be named in a schema")]
 struct ExportedRun {
-    /// The version of this outer file.
+    /// Version of this outer file.
     kurabe_record: u32,
     /// The run.
     run: RunRecord,
-    /// What its cells come to.
+    /// Figures of its cells.
     figures: Vec<CellFigures<'static>>,
 }
 
-/// What a form is of, its name, its type.
+/// Description, name and type of a form.
 type Form = (&'static str, &'static str, fn(&mut SchemaGenerator) -> Schema);
 const FORMS: [Form; 13] = [
     ("what a command says that is no form of its own; tagged by `event`", "line", of::<ScriptLine<'static>>),
@@ -48,7 +50,7 @@ fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// Within a version fields may be added, so that no schema forbids those that it does not know.
+/// Removes `additionalProperties: false`, because fields may be added within a version.
 fn opened(value: &mut Value) {
     match value {
         Value::Object(fields) => {
@@ -62,7 +64,7 @@ fn opened(value: &mut Value) {
     }
 }
 
-/// The document.
+/// The complete schema document.
 static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
     let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let forms: Vec<(&str, Value)> = FORMS
@@ -91,13 +93,13 @@ fn validator(schema: &Value) -> kurabe_testkit::jsonschema::Validator {
     kurabe_testkit::jsonschema::validator_for(schema).expect("a schema")
 }
 
-/// Whether something that was written for other programs is of a form that is told.
+/// Returns whether a value that was written for other programs matches any form.
 pub fn is_of_a_form(output: &Value) -> bool {
     static ANY: LazyLock<kurabe_testkit::jsonschema::Validator> = LazyLock::new(|| validator(&DOCUMENT));
     ANY.is_valid(output)
 }
 
-/// That an output is of this form.
+/// Checks that a value matches this form.
 #[track_caller]
 fn fits(form: &str, output: &Value) {
     let mut schema = DOCUMENT.clone();

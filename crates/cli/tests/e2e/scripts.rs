@@ -1,4 +1,4 @@
-//! What scripts rely on: `--json`, `--quiet`, and no terminal codes where there is no terminal.
+//! Guarantees for scripts: `--json`, `--quiet`, and no terminal codes without a terminal.
 
 use crate::lab::{Lab, Live, SHORT, list_of, text};
 use crate::languages::listed_commands;
@@ -86,7 +86,7 @@ fn a_good_run_with_quiet_says_nothing_on_standard_error() {
 fn without_a_terminal_there_are_no_control_characters() {
     let lab = Lab::new();
     let mut outputs = Vec::new();
-    // Colour is not refused here: it must be left out because nobody can see it.
+    // `NO_COLOR` is not set here: colour must be omitted because there is no terminal.
     for words in
         [&["list"][..], &["show", "--details"], &["profiles"], &["doctor"], &["--help"], &["run", "--help"]]
     {
@@ -113,7 +113,7 @@ fn without_a_terminal_there_are_no_control_characters() {
     }
 }
 
-/// A line for each command that has a result here. `FIRST` and `SECOND` are ids of runs.
+/// A command line for each command with a result. `FIRST` and `SECOND` are ids of runs.
 const RESULTS: [&str; 27] = [
     "run model:ideal-ram-disk --profile quick --time 1ms --runs 1",
     "fio --on model:ideal-ram-disk --name=a --rw=randread --size=1m --runtime=5ms --time_based",
@@ -144,7 +144,7 @@ const RESULTS: [&str; 27] = [
     "rm SECOND",
 ];
 
-/// Of commands that need a server, a device or root, how they are refused.
+/// Command lines that need a server, a device or root, and are refused.
 const REFUSALS: [&str; 11] = [
     "serve nothing --socket s.sock",
     "attach nothing",
@@ -159,7 +159,8 @@ const REFUSALS: [&str; 11] = [
     "show nothing",
 ];
 
-/// Commands with an output of a form of its own: files, pages for a shell, nothing; and the page, which has its own test.
+/// Commands whose output is a file, text for a shell or nothing, and the page, which has its own
+/// test.
 const OTHERS: [&str; 6] = ["export", "completions", "man", "mark", "help", "ui"];
 
 #[test]

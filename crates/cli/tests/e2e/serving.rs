@@ -1,4 +1,5 @@
-//! `kurabe serve` as its users start and end it: sockets come and go, nothing is overwritten, figures are told.
+//! `kurabe serve` as users start and end it: sockets are created and removed, nothing is
+//! overwritten, and figures are reported.
 
 use crate::lab::{Lab, Live, text};
 use kurabe_testkit::needs::skip;
@@ -8,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
 
-/// A served disk of 1 GiB.
+/// Serves a disk of 1 GiB.
 fn serve(lab: &Lab, socket: &Path, more: &[&str]) -> Live {
     let words = [
         "--json",
@@ -24,7 +25,7 @@ fn serve(lab: &Lab, socket: &Path, more: &[&str]) -> Live {
     live
 }
 
-/// A client that is there and asks for nothing.
+/// Connects a client that sends no request.
 fn client(socket: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();
@@ -75,7 +76,7 @@ fn a_server_is_kept_in_the_store_that_is_there() {
     assert!(record["figures"]["lateness"]["late"]["buckets"].is_array(), "{record}");
     let page = lab.kurabe(&["list", "--served"]).ok().out;
     assert!(page.lines().count() == 2 && page.contains("no request"), "{page}");
-    // Runs are listed without them.
+    // The list of runs does not include servers.
     assert_eq!(lab.list().len(), 1);
     assert_eq!(lab.kurabe(&["list", "--served", "--last", "1"]).code(), Some(2));
     let nowhere = lab.beside("missing/kurabe.db");
@@ -88,7 +89,7 @@ fn a_killed_server_leaves_sockets_that_the_next_one_takes_over() {
     let lab = Lab::new();
     let socket = lab.beside("s.sock");
     let live = serve(&lab, &socket, &[]);
-    // Another one is refused as long as it lives.
+    // A second server is refused while the first one runs.
     let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket)];
     lab.kurabe(&words).is_refusal(6, &["already exists"]);
     live.signal(Signal::KILL);
@@ -223,7 +224,7 @@ fn a_server_is_watched_until_it_ends() {
         let [all, last] = [&look["answer"]["lateness"], &look["last"]];
         assert!(last["answers"].is_u64() && last["answers"].as_u64() <= all["answers"].as_u64(), "{look}");
     }
-    // One that is not there is an error from the start.
+    // A server that does not exist is an error from the start.
     lab.kurabe(&watch).is_refusal(4, &["kurabe serve"]);
 }
 

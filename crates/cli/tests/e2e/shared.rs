@@ -1,15 +1,15 @@
-//! A database that machines share: runs are sent there, asked for there, and taken home.
+//! A shared database: runs are pushed to it, queried there, and pulled from it.
 
 use crate::lab::{Ended, Lab, Live, SHORT, list_of, names};
 use kurabe_testkit::needs::skip;
 use kurabe_testkit::postgres::{PASSWORD, PostgresServer};
 
-/// A server, if there can be one.
+/// Starts a PostgreSQL server, or reports the skipped test.
 fn server() -> Option<PostgresServer> {
     PostgresServer::start().map_err(skip).ok()
 }
 
-/// Two runs of one target.
+/// Returns a store with two runs of one target.
 fn measured() -> Lab {
     let lab = Lab::new();
     for firmware in ["firmware=1", "firmware=2"] {
@@ -18,7 +18,7 @@ fn measured() -> Lab {
     lab
 }
 
-/// What kurabe does, in whose words the password never is.
+/// Runs kurabe and checks that its output does not contain the password.
 fn kurabe(lab: &Lab, words: &[&str]) -> Ended {
     let ended = lab.kurabe(words);
     assert!(
@@ -45,7 +45,7 @@ fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
     let pivoted = &shared(&["compare", "--by", "label:firmware", "--json"]).ok().json_lines()[0];
     assert_eq!(pivoted["pivot"]["run_count"], 4);
     assert_eq!(list_of(&pivoted["pivot"]["columns"]).len(), 2);
-    // What the server adds up is what each run by itself comes to.
+    // The server's aggregates match those of the individual runs.
     let all = away.beside("all.db").display().to_string();
     kurabe(&away, &["pull", &address, "--db", &all]).ok();
     for words in [
@@ -71,7 +71,7 @@ fn runs_are_sent_once_asked_for_from_everywhere_and_taken_home() {
     ] {
         assert!(!shared(words).ok().out.is_empty(), "{words:?}");
     }
-    // What was measured elsewhere comes home, and that alone.
+    // Only runs measured elsewhere are fetched.
     assert!(kurabe(&here, &["pull", &address]).ok().out.starts_with("2 taken, 2 here already"));
     assert_eq!(here.list().len(), 4);
     assert_eq!(kurabe(&here, &["pull", &address]).ok().out, "0 taken, 4 here already.\n");
@@ -111,7 +111,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     let lab = measured();
     let address = server.address("owner", PASSWORD);
     kurabe(&lab, &["push", &address]).ok();
-    // Somebody changed the stored run: the other one is there, this one is refused by name.
+    // The stored run was changed: the other run is present, and this one is refused by name.
     server
         .sql("lab", "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1")
         .unwrap();
@@ -123,7 +123,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
         ended.err
     );
     assert!(ended.out.starts_with("0 sent, 1 there already"), "{}", ended.out);
-    // Without a server, with a wrong password, with an address in the wrong place.
+    // Without a server, with a wrong password, and with an address where none is allowed.
     kurabe(&lab, &["push", "--quiet", &server.address("owner", "wrong-s3cret")]).is_refusal(9, &["pgpass"]);
     for words in [
         &["show", &address][..],
@@ -141,7 +141,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     assert_eq!(lab.list().len(), 2);
 }
 
-/// Commands with an address in the place of ADDRESS; no server listens.
+/// Command lines with ADDRESS as a placeholder; no server is listening.
 const WITH_ADDRESS: [&str; 35] = [
     "list --db ADDRESS",
     "list --db=ADDRESS",

@@ -1,4 +1,4 @@
-//! Completions, the manual page, the version.
+//! Completion, the manual page and the version.
 
 use crate::lab::{Lab, Live, binary, text};
 use crate::system::system;
@@ -22,7 +22,8 @@ const COMMANDS: [&str; 13] = [
     "man",
 ];
 
-/// What a shell is told that asks what may follow these words, of which the last is being written: a value a line.
+/// Returns the values offered to a shell for a command line whose last argument is incomplete, one
+/// per line.
 fn completed(lab: &Lab, words: &[&str]) -> Vec<String> {
     let mut command = lab.command(&[&["--", "kurabe"], words].concat());
     command.env("KURABE_COMPLETE", "fish");

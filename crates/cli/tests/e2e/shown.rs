@@ -1,15 +1,16 @@
-//! The pictures of the README and of docs: what stands in docs/pictures/ is what the code draws.
+//! Pictures in the README and the documentation: the files in docs/pictures/ are what the code
+//! draws.
 //!
-//! The model: runs of models, which give the same record on every machine; the id and the times of day, which they do not
-//! share, are set before they are drawn. `KURABE_WRITE_PICTURES=1` writes the pictures anew; without it they are only
-//! compared, byte by byte.
+//! They show runs of models, whose records are the same on every machine. Ids and times of day,
+//! which would differ, are set before drawing. `KURABE_WRITE_PICTURES=1` regenerates the pictures.
+//! Without it they are only compared, byte by byte.
 
 use crate::lab::{Lab, text};
 use kurabe_chart::DRAWS_PNG;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-/// All of them together: what is in the repository is downloaded by everybody.
+/// Limit on the total size, because every clone downloads the pictures.
 const MOST_BYTES: u64 = 600_000;
 const MOMENT: &str = "2026-01-15T09:30:00+00:00";
 
@@ -40,7 +41,7 @@ time = "200 ms"
 direct = true
 "#;
 
-/// What each picture is drawn with.
+/// The command that draws each picture.
 const PICTURES: &[(&str, &[&str])] = &[
     ("card-en.png", &["card", "7kq"]),
     ("card-ja.png", &["card", "7kq", "--lang", "ja"]),
@@ -123,7 +124,7 @@ fn the_folder_of_pictures_holds_them_alone_and_is_small() {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("a name");
         if name == "ui" {
-            // Pictures of the page, which a browser draws: crates/ui/tests/pictures.rs.
+            // Pictures of the page are drawn by a browser: crates/ui/tests/pictures.rs.
             continue;
         }
         assert!(PICTURES.iter().any(|(drawn, _)| *drawn == name), "no command draws docs/pictures/{name}");

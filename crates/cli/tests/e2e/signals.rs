@@ -1,4 +1,5 @@
-//! Ctrl-C, SIGTERM, SIGHUP, kill -9 and a reader who goes away: what was measured is kept, no test file stays.
+//! Ctrl-C, SIGTERM, SIGHUP, kill -9 and a reader that closes the pipe: the measured cells are
+//! stored, and no test file remains.
 
 use crate::faults::{can_inject, traced};
 use crate::lab::{ANOTHER_WISH, Lab, Live, list_of, names, text};
@@ -7,7 +8,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-/// One cell that is over at once, and one that would take long.
+/// A short cell, followed by a long one.
 const PROFILE: &str = "\
 schema = 1
 name = \"quick-then-slow\"
@@ -33,10 +34,11 @@ directions = [\"read\"]
 time = \"50 s\"
 ";
 
-/// What is told to end ends within this, also on a machine that does much else: the runs here would take 40 s or more.
+/// A signalled run ends within this time even on a busy machine. Without the signal, the runs here
+/// would take 40 s or more.
 const LONG_BEFORE_ITS_END: Duration = Duration::from_secs(30);
 
-/// A run in the middle of its second cell.
+/// Starts a run and returns in the middle of its second cell.
 fn in_the_middle(lab: &Lab) -> Live {
     let profile = lab.write("quick-then-slow.toml", PROFILE);
     let words = ["--profile", text(&profile)];
@@ -46,7 +48,7 @@ fn in_the_middle(lab: &Lab) -> Live {
     live
 }
 
-/// The store holds the run as interrupted, with its first cell.
+/// Checks that the store holds the run as interrupted, with its first cell.
 fn is_kept_as_interrupted(lab: &Lab) {
     let runs = lab.list();
     assert_eq!(runs.len(), 1);
@@ -127,7 +129,7 @@ fn a_second_signal_ends_at_once_and_leaves_no_test_file() {
     }
     let lab = Lab::new();
     let target = lab.target();
-    // From then on each call takes longer than anybody waits.
+    // From then on each call takes longer than the test waits.
     let late =
         ["strace", "-f", "-qqq", "-o", "/dev/null", "-e", "inject=io_uring_enter:delay_enter=30s:when=200+"];
     let words =
@@ -146,7 +148,7 @@ fn a_second_signal_ends_at_once_and_leaves_no_test_file() {
     assert!(names(&target).is_empty(), "no test file stays");
 }
 
-/// As `timeout` sends them, and a terminal that is closed.
+/// As `timeout` sends them, or a closing terminal.
 #[test]
 fn signals_that_come_together_are_one() {
     let lab = Lab::new();
@@ -219,7 +221,7 @@ fn a_reader_who_goes_away_leaves_no_test_file() {
     let mut command = lab.command(&[&["run", text(&target), "--json", "--quiet"], &words[..]].concat());
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("kurabe");
     let mut line = String::new();
-    // As `| head -1` does: one line, then the pipe is closed.
+    // As `| head -1` does: it reads one line and closes the pipe.
     BufReader::with_capacity(64, child.stdout.take().expect("a pipe")).read_line(&mut line).expect("a line");
     assert!(line.contains("run_started"), "{line}");
     let deadline = Instant::now() + LONG_BEFORE_ITS_END;

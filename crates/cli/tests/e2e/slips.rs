@@ -1,4 +1,4 @@
-//! Slips of people at the command line, and what leads them on.
+//! Common mistakes at the command line, and the hints that resolve them.
 
 use crate::lab::{Lab, text};
 
@@ -29,7 +29,7 @@ fn a_file_that_describes_something_is_not_measured() {
     let profile = lab.kurabe(&["profiles", "show", "quick", "--toml"]).ok().out;
     let path = lab.write("usual.toml", profile);
     lab.run(&path, &[]).is_refusal(2, &[&format!("--profile {}", text(&path))]);
-    // Any other file of that kind is a file.
+    // Any other file of that type is an ordinary target.
     let other = lab.write("other.toml", "x = 1\n".repeat(4096));
     lab.run(&other, &["--rw", "read", "--bs", "4k", "--time", "10ms"]).ok();
 }
@@ -53,6 +53,6 @@ fn a_store_in_a_folder_that_is_not_there_is_a_slip() {
         ended.is_refusal(9, &["--db", "mkdir -p"]);
     }
     assert!(!lab.beside("nowhere").exists());
-    // A store that is not there in a folder that is has no run yet.
+    // A store that does not exist yet in an existing folder has no runs.
     assert!(lab.kurabe(&["list", "--db", text(&lab.beside("new.db"))]).ok().out.contains("No runs yet"));
 }

@@ -54,7 +54,7 @@ fn an_axis_draws_its_curve_and_changed_rows_have_no_error() {
     let (lab, file) = lab();
     let page = lab.kurabe(&["study", "run", &file, "--axis", "memory.access=1us..64us"]).ok().out;
     assert!(page.contains("over memory.access") && page.contains('█'), "{page}");
-    // The model has 1 us anyway, so the first row is the study's own.
+    // The model has 1 us by default, so the first row is the study's own.
     assert_eq!(
         (page.matches("  predicted\n").count(), page.matches("calibrated [1]").count()),
         (6, 1),
@@ -97,7 +97,7 @@ fn a_study_on_a_directory_stores_its_run_and_leaves_nothing_behind() {
     assert_eq!(std::fs::read_dir(lab.target()).expect("a directory").count(), 0);
 }
 
-/// A reader who wants to know where the time of a study goes types what its last lines say.
+/// The last lines of a study name a command that shows where the time goes.
 #[test]
 #[ignore = "slow"]
 fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
@@ -119,7 +119,7 @@ fn what_a_study_names_to_show_where_the_time_goes_can_be_typed() {
             typed.map(|line| lab.kurabe(&line.split_whitespace().collect::<Vec<_>>()).ok().out).collect();
         assert!(outs.len() == 2 && outs[1].contains(cause), "{outs:?}");
     }
-    // A study of one's own names the first row; its profile may be one that only studies use.
+    // The user's own study names the first row. Its profile may be one that only studies use.
     let page = lab.kurabe(&["study", "run", &file]).ok().out;
     assert!(page.contains("kurabe run model:ideal-ram-disk --profile cdm-2"), "{page}");
 }
@@ -133,7 +133,7 @@ fn the_profiles_and_traces_of_studies_are_known_to_run() {
     for profile in ["pull-replay", file.to_str().expect("a path")] {
         lab.kurabe(&["run", "model:hua722020-usb", "--profile", profile, "--quiet"]).ok();
     }
-    // What the command line calls a trace is a file.
+    // A trace on the command line is a file.
     lab.kurabe(&["run", "model:hua722020-usb", "--replay", "git-pull.iolog"])
         .is_refusal(4, &["cannot read the trace git-pull.iolog"]);
 }
@@ -245,7 +245,8 @@ fn a_run_beside_an_entry_tells_what_is_missing_and_a_mistyped_entry_is_told_at_o
     assert!(details.contains("virtual time") && !details.contains("pages: none"), "{details}");
 }
 
-/// What all studies say on the models. They take long, so tests share what one command printed.
+/// Results of all studies on the models. They take long, so the tests share the output of one
+/// command.
 pub static STUDIES: LazyLock<Vec<Value>> =
     LazyLock::new(|| Lab::new().kurabe(&["study", "run", "--all", "--json"]).ok().json_lines());
 
@@ -268,12 +269,13 @@ fn all_studies_have_the_same_figures_on_any_number_of_threads() {
     assert_eq!(one.len(), three.len());
 }
 
-/// One of them.
+/// Returns one of the studies.
 fn of_all(name: &str) -> &'static Value {
     STUDIES.iter().find(|study| study["study"] == name).expect("a study")
 }
 
-/// The verdicts of a study, by their ids: the keys of the best choices (if it asks for the best), and the agreement.
+/// Returns the verdicts of a study by id: the keys of the best choices, if the question asks for
+/// the best, and the agreement.
 fn verdicts(study: &Value) -> Vec<(String, Vec<String>, String)> {
     let key = |verdict: &Value, place: &Value| {
         let place = usize::try_from(place.as_u64().expect("a place")).expect("a place");
@@ -292,7 +294,7 @@ fn verdicts(study: &Value) -> Vec<(String, Vec<String>, String)> {
     study["verdicts"].as_array().expect("verdicts").iter().map(of).collect()
 }
 
-/// What is told of one question.
+/// Returns the answer to one question.
 fn answer(verdicts: &[(String, Vec<String>, String)], id: &str) -> (Vec<String>, String) {
     let (_, best, agreement) = verdicts.iter().find(|(own, ..)| own == id).expect("the question");
     (best.clone(), agreement.clone())
@@ -311,11 +313,11 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
     assert_eq!(answer(&sata_usb, "many-reads"), (keys(&["sata"]), "agrees".to_owned()));
     let toshiba = verdicts(of_all("toshiba-ssd"));
     assert_eq!(answer(&toshiba, "smooth").1, "agrees");
-    // What the new firmware brings was put in.
+    // The effect of the new firmware was an input of the model.
     assert_eq!(answer(&toshiba, "firmware").1, "was_given");
     let emulators = verdicts(of_all("scsi-emulators"));
     assert_eq!(answer(&emulators, "large-os"), (keys(&["v6"]), "agrees".to_owned()));
-    // A defect that the model does not have is not talked away.
+    // A defect that the model does not have is reported as a deviation.
     assert_eq!(answer(&emulators, "small-writes").1, "partly");
 }
 
@@ -323,7 +325,8 @@ fn the_conclusions_of_the_articles_come_out_of_the_figures() {
 #[ignore = "slow"]
 fn another_device_gives_another_answer() {
     let lab = Lab::new();
-    // With several commands in flight the USB box reads as SATA does, and the published order is gone.
+    // With several commands in flight the USB enclosure reads like SATA, and the published order
+    // disappears.
     let words = ["study", "run", "sata-usb", "--part", "git-pull", "--set", "usb.protocol=uas"];
     let lines = lab.kurabe(&[&words[..], &["--json"]].concat()).ok().json_lines();
     let verdicts = verdicts(&lines[0]);

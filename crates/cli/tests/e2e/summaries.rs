@@ -1,8 +1,8 @@
-//! The sentence about a run: the class of the device, its special property, and a warning.
+//! The summary sentence of a run: the class of the device, its special property, and a warning.
 
 use crate::lab::Lab;
 
-/// The summary of CrystalDiskMark's default test on a model, with its sentence in English.
+/// Returns the summary of CrystalDiskMark's default test on a model, with its English sentence.
 fn summary_of(lab: &Lab, model: &str) -> (serde_json::Value, String) {
     let target = format!("model:{model}");
     let run = lab.kurabe(&["run", &target, "--profile", "cdm-9", "--runs", "2", "--json"]).ok().json_lines();
@@ -22,12 +22,12 @@ fn a_model_is_held_against_its_own_kind_and_the_needs_of_uses() {
     assert_eq!(summary["unfit"].as_array().map(Vec::len), Some(0));
     let (summary, sentence) = summary_of(&lab, "hua722020-sata");
     assert!(sentence.contains("a hard disk (model)"), "{sentence}");
-    // No limit of another class makes a hard disk unfit.
+    // A limit of another class does not make a hard disk unfit.
     assert!(summary["unfit"].as_array().unwrap().iter().all(|unfit| unfit["name"] != "os-disk"), "{summary}");
-    // A card reader of an old computer is of no class in the catalogue.
+    // A card reader of an old computer does not belong to any class in the catalogue.
     let (summary, sentence) = summary_of(&lab, "rascsi");
     assert!(summary["likeness"].is_null() && sentence.starts_with("By the model, reads up to"), "{sentence}");
-    // What is shown later has the same sentence.
+    // `show` prints the same sentence later.
     let shown = lab.kurabe(&["show", "last"]).ok().out;
     let flat = |words: &str| words.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&shown).contains(&sentence), "{shown}");

@@ -1,10 +1,10 @@
-//! Sweeps as a user meets them: on models, on a small directory, with bad words.
+//! Sweeps as users run them: on models, on a small directory, and with invalid arguments.
 
 use crate::lab::{Lab, list_of};
 use serde_json::Value;
 
-/// The table's cache, which is looked for, over data of long ago: nothing is moved out of SLC meanwhile.
-/// Without a computer an access takes the same each time.
+/// Searches for the cache of the mapping table, over old data, so that nothing is moved out of the
+/// SLC cache during the sweep. Without the computer layer, every access takes the same time.
 const MAPPING: [&str; 14] = [
     "sweep",
     "model:samsung-980",
@@ -22,7 +22,7 @@ const MAPPING: [&str; 14] = [
     "--no-fill",
 ];
 
-/// The lines of JSON of an event.
+/// Returns the JSON lines of an event.
 fn events<'a>(out: &'a str, name: &'a str) -> impl Iterator<Item = Value> + 'a {
     out.lines()
         .map(|line| serde_json::from_str::<Value>(line).expect("a line of JSON"))
@@ -35,7 +35,7 @@ fn a_change_is_marked_named_and_refined() {
     let page = lab.kurabe(&MAPPING).ok().out;
     assert!(page.contains("┄ read: mapping cache"), "{page}");
     assert!(page.contains("up to 16 MiB"), "{page}");
-    // 24 MiB was not planned: it was added because of the change.
+    // 24 MiB was not planned. The point was added because of the change point.
     assert!(page.contains("24 MiB"), "{page}");
     let japanese = lab.kurabe(&[&MAPPING[..], &["--lang", "ja"]].concat()).ok().out;
     assert!(japanese.contains("対応表のキャッシュ"), "{japanese}");
@@ -47,7 +47,7 @@ fn what_a_drives_memory_holds_is_none_of_its_speed_in_the_first_line() {
     let words =
         ["sweep", "model:hdd-7200", "--over", "size", "--time", "20ms", "--runs", "1", "--direction", "read"];
     let page = lab.kurabe(&words).ok().out;
-    // With what its memory answered it would be faster.
+    // With requests served from its memory it would look faster.
     assert!(page.contains("As fast as a hard disk (model)"), "{page}");
 }
 
@@ -58,7 +58,7 @@ fn a_sweep_is_a_run_like_any_other() {
     let shown = lab.kurabe(&["show"]).ok().out;
     assert!(shown.contains("RND 4 KiB Q1 in 24 MiB"), "{shown}");
     assert!(shown.contains("mapping cache"), "{shown}");
-    // What was found comes before the reasons of so many cells.
+    // Findings come before the reasons of the many cells.
     let ids = lab.kurabe(&["list", "--json"]).ok().out;
     let id = serde_json::from_str::<Value>(ids.lines().next().expect("a run")).expect("JSON")["id"].clone();
     let id = id.as_str().expect("an id");

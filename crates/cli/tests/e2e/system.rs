@@ -1,5 +1,5 @@
-//! Loop devices and mounts, taken back whatever happens. They need root; a test that cannot have one says so and
-//! is skipped.
+//! Loop devices and mounts, released however a test ends. They need root; tests that cannot get one
+//! report why they are skipped.
 
 use crate::lab::{Lab, binary, text};
 use kurabe_testkit::needs::{BECOME_NOBODY, LOOP_DEVICE, MOUNT, needs, skip};
@@ -14,14 +14,14 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+/// Returns `PATH` with the folders of system programs, which an ordinary user's may lack.
 fn path_with_system_programs() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
     std::env::join_paths(folders).unwrap_or(path)
 }
 
-/// Runs a program; its standard output, or `None` if it is not there or fails.
+/// Runs a program and returns its standard output, or `None` if it is missing or fails.
 pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
     let mut command = Command::new(program);
     command.args(arguments).env("PATH", path_with_system_programs()).stdin(Stdio::null());
@@ -29,12 +29,13 @@ pub fn system(program: &str, arguments: &[&str]) -> Option<String> {
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs as nobody.
+/// Command prefix that runs a program as the user `nobody`.
 pub const AS_NOBODY: [&str; 4] = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
-/// The user and the group of that name.
+/// Id of the user and the group `nobody`.
 pub const NOBODY: Option<u32> = Some(65534);
 
-/// Whether kurabe can be run as nobody here; says so if not. The laboratory's home is nobody's then.
+/// Returns whether kurabe can run as `nobody` here; otherwise reports the skipped test. The home of
+/// the environment then belongs to `nobody`.
 pub fn can_be_nobody(lab: &Lab) -> bool {
     let home = lab.beside("");
     let can = chown(&home, NOBODY, NOBODY).is_ok()
@@ -49,11 +50,11 @@ pub fn can_be_nobody(lab: &Lab) -> bool {
     can
 }
 
-/// One loop device is made at a time: who looks for a free one opens it, and if another test has taken it meanwhile, that test
-/// sees its device opened by others.
+/// Serializes the creation of loop devices. `losetup` opens the free device that it finds. If
+/// another test has claimed that device first, it would see it opened by another process.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Nobody else makes a loop device as long as this lives.
+/// Keeps other tests from creating loop devices until the guard is dropped.
 pub fn making_loop_devices() -> MutexGuard<'static, ()> {
     MAKING.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -63,7 +64,7 @@ fn losetup(file: &Path) -> Option<String> {
     system("losetup", &["-f", "--show", text(file)])
 }
 
-/// Makes another node of a device.
+/// Creates another node of a device.
 pub fn other_node(device: &Path, node: &Path) -> PathBuf {
     use std::os::unix::fs::MetadataExt;
     let number = device.metadata().expect("the device").rdev();
@@ -72,13 +73,14 @@ pub fn other_node(device: &Path, node: &Path) -> PathBuf {
     node.to_owned()
 }
 
-/// A mounted file system; unmounted when this goes.
+/// A mounted file system, unmounted on drop.
 pub struct Mount {
     point: PathBuf,
 }
 
 impl Mount {
-    /// Mounts something on a new directory. `None`, with a printed reason, where that cannot be.
+    /// Mounts a source on a new directory. Returns `None` and prints the reason if that is not
+    /// possible.
     pub fn new(kind: &str, source: &str, options: &str, point: &Path) -> Option<Self> {
         std::fs::create_dir_all(point).expect("a mount point");
         if system("mount", &["-t", kind, "-o", options, source, text(point)]).is_none() {
@@ -88,18 +90,19 @@ impl Mount {
         Some(Self { point: point.to_owned() })
     }
 
-    /// What is mounted at a place already.
+    /// Takes over a file system that is mounted already.
     pub fn over(point: &Path) -> Self {
         Self { point: point.to_owned() }
     }
 
-    /// Where it is.
+    /// Returns the mount point.
     pub fn point(&self) -> &Path {
         &self.point
     }
 
-    /// Mounts it anew with other options. A child that another test starts has, until it is a program of its own, a copy of
-    /// every file that this test had open for writing, and until then the kernel says "busy" to `ro`.
+    /// Remounts with other options. Between fork and exec, a child that another test starts has a
+    /// copy of every file that this test had open for writing. Until then the kernel returns "busy"
+    /// for `ro`.
     pub fn again(&self, options: &str) {
         let end = Instant::now() + Duration::from_secs(60);
         while system("mount", &["-o", &format!("remount,{options}"), text(&self.point)]).is_none() {
@@ -115,7 +118,7 @@ impl Drop for Mount {
         if system("umount", &[text(&self.point)]).is_none() {
             system("umount", &["-l", text(&self.point)]);
         }
-        // A command of another test with a table of mounts of its own has a copy for as long as it runs.
+        // A command of another test with its own mount table has a copy for as long as it runs.
         let begun = Instant::now();
         let is_held = |device: &PathBuf| {
             let exclusively = rustix::fs::open(device, OFlags::RDONLY | OFlags::EXCL, Mode::empty());
@@ -127,14 +130,14 @@ impl Drop for Mount {
     }
 }
 
-/// The block device that is mounted at a place.
+/// Returns the block device mounted at a path.
 fn device_under(point: &Path) -> Option<PathBuf> {
     let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
     let at_point = mounts.lines().rfind(|line| line.split(' ').nth(1) == Some(text(point)))?;
     at_point.split(' ').next().filter(|source| source.starts_with("/dev/")).map(PathBuf::from)
 }
 
-/// A loop device over a file of its own; detached when this goes.
+/// A loop device over its own file, detached on drop.
 pub struct LoopDevice {
     node: PathBuf,
     image: PathBuf,
@@ -142,14 +145,14 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// A device of zeros. `None`, with a printed reason, where there can be none.
+    /// Creates a device of zeros. Returns `None` and prints the reason if that is not possible.
     pub fn new(size_bytes: u64) -> Option<Self> {
         let directory = tempfile::tempdir().expect("a directory");
         let image = directory.path().join("image");
         Self::over(image, size_bytes, directory)
     }
 
-    /// A device whose image is made at a place of the caller's.
+    /// Creates a device whose image is at a given path.
     pub fn at(image: &Path, size_bytes: u64) -> Option<Self> {
         Self::over(image.to_owned(), size_bytes, tempfile::tempdir().expect("a directory"))
     }
@@ -163,23 +166,24 @@ impl LoopDevice {
         Some(Self { node: node.into(), image, directory })
     }
 
-    /// Such as /dev/loop0.
+    /// Returns the device node, such as /dev/loop0.
     pub fn node(&self) -> &Path {
         &self.node
     }
 
-    /// The file under it.
+    /// Returns the backing file.
     pub fn image(&self) -> &Path {
         &self.image
     }
 
-    /// The file's contents, everything written back.
+    /// Returns the contents of the backing file after flushing all writes.
     pub fn contents(&self) -> Vec<u8> {
         File::open(&self.node).and_then(|device| device.sync_all()).expect("written back");
         std::fs::read(&self.image).expect("the image")
     }
 
-    /// Waits until no file system has it: an unmounted one lives on while a mount name space of another test has a copy.
+    /// Waits until no file system uses the device. An unmounted one stays in use while a mount
+    /// namespace of another test has a copy.
     pub fn wait_until_free(&self) {
         let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
         let end = Instant::now() + Duration::from_secs(60);
@@ -189,7 +193,7 @@ impl LoopDevice {
         }
     }
 
-    /// Makes ext4 on it and mounts it.
+    /// Creates ext4 on the device and mounts it.
     pub fn mount_ext4(&self) -> Option<Mount> {
         if !needs("mkfs.ext4") {
             return None;
@@ -198,7 +202,7 @@ impl LoopDevice {
         Mount::new("ext4", text(&self.node), "defaults", &self.directory.path().join("mnt"))
     }
 
-    /// Makes FAT on it, which keeps no owners, and mounts it.
+    /// Creates FAT, which stores no owners, on the device and mounts it.
     pub fn mount_fat(&self, options: &str) -> Option<Mount> {
         if !needs("mkfs.vfat") {
             return None;
@@ -207,22 +211,22 @@ impl LoopDevice {
         Mount::new("vfat", text(&self.node), options, &self.directory.path().join("mnt"))
     }
 
-    /// A path beside the file under it.
+    /// Returns a path next to the backing file.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// Another loop device over this one.
+    /// Creates another loop device over this one.
     pub fn stacked(&self) -> Option<Stacked> {
         Stacked::over(&self.node)
     }
 
-    /// Another node of it, outside /dev.
+    /// Creates another node of the device, outside /dev.
     pub fn other_node(&self, name: &str) -> PathBuf {
         other_node(&self.node, &self.beside(name))
     }
 
-    /// Uses it as swap until the answer goes.
+    /// Uses the device as swap until the result is dropped.
     pub fn swap(&self) -> Option<Swap> {
         system("mkswap", &[text(&self.node)])?;
         system("swapon", &[text(&self.node)])?;
@@ -232,24 +236,24 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        // The kernel keeps this on the node for its next user.
+        // The kernel would keep this flag for the next user of the node.
         system("blockdev", &["--setrw", text(&self.node)]);
         system("losetup", &["-d", text(&self.node)]);
     }
 }
 
-/// A loop device over another, or over a file that has one already.
+/// A loop device over another one, or over a file that already has one.
 pub struct Stacked {
     node: String,
 }
 
 impl Stacked {
-    /// Over a path.
+    /// Creates a loop device over a path.
     pub fn over(path: &Path) -> Option<Self> {
         losetup(path).map(|node| Self { node })
     }
 
-    /// Such as /dev/loop1.
+    /// Returns the device node, such as /dev/loop1.
     pub fn node(&self) -> &str {
         &self.node
     }
@@ -261,7 +265,7 @@ impl Drop for Stacked {
     }
 }
 
-/// A swap in use.
+/// An active swap device, turned off on drop.
 pub struct Swap {
     node: PathBuf,
 }
@@ -272,13 +276,14 @@ impl Drop for Swap {
     }
 }
 
-/// A program that goes on until the test ends it.
+/// A program that runs until the test ends it.
 pub struct Running {
     child: Child,
 }
 
 impl Running {
-    /// Starts a program, and waits until it says `ready`. `None`, with a printed reason, where it cannot.
+    /// Starts a program, and waits until it prints `ready`. Returns `None` and prints the reason if
+    /// it cannot run.
     pub fn start(program: &str, arguments: &[&str]) -> Option<Self> {
         let mut command = Command::new(program);
         let started = command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
@@ -297,13 +302,13 @@ impl Running {
         Some(running)
     }
 
-    /// A shell that opens a path for writing.
+    /// Starts a shell that holds a path open for writing.
     pub fn writer(path: &Path) -> Self {
         let script = "exec 9<>\"$0\"; echo ready; exec sleep 60";
         Self::start("sh", &["-c", script, text(path)]).expect("a shell")
     }
 
-    /// Such as `(process 77)`.
+    /// Returns text such as `(process 77)`.
     pub fn process(&self) -> String {
         format!("(process {})", self.child.id())
     }
@@ -316,7 +321,8 @@ impl Drop for Running {
     }
 }
 
-/// Python with these packages of PyPI, in a folder under target/; says so, if that cannot be had.
+/// Returns a Python with these PyPI packages, installed in a folder under target/. If that fails,
+/// it reports the skipped test.
 pub fn python_with(packages: &[&str]) -> Option<PathBuf> {
     static MAKING_PYTHON: Mutex<()> = Mutex::new(());
     let _alone = MAKING_PYTHON.lock().unwrap_or_else(PoisonError::into_inner);

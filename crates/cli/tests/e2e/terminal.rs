@@ -1,17 +1,17 @@
-//! With a terminal: progress is drawn, colour is used, `NO_COLOR` removes it; what cannot be undone is asked for. `script`
-//! gives the terminal.
+//! With a terminal, progress and colours are shown, `NO_COLOR` removes colours, and irreversible
+//! commands ask for confirmation. `script` provides the terminal.
 
 use crate::lab::{Ended, Lab, Live, binary, text};
 use kurabe_testkit::needs::needs;
 use std::process::Command;
 
-/// Runs kurabe on a terminal. `None`, with a printed reason, where there is no `script`.
+/// Runs kurabe on a terminal. Returns `None` and prints the reason if `script` is missing.
 fn on_a_terminal(lab: &Lab, no_color: bool) -> Option<Ended> {
     let words = format!("run {} --rw randread --size 4m --time 1s", text(&lab.target()));
     with_answer(lab, &words, "", no_color).map(Ended::ok)
 }
 
-/// Runs kurabe with these words on a terminal on which somebody types this answer.
+/// Runs kurabe with these arguments on a terminal, with an answer typed in.
 fn with_answer(lab: &Lab, words: &str, answer: &str, no_color: bool) -> Option<Ended> {
     if !needs("script") {
         return None;
@@ -28,7 +28,7 @@ fn with_answer(lab: &Lab, words: &str, answer: &str, no_color: bool) -> Option<E
     Some(Live::start(command).end())
 }
 
-/// Sequences that set a colour or another look.
+/// Returns whether the output contains sequences that set a colour or another text style.
 fn has_looks(output: &str) -> bool {
     output.split("\u{1b}[").skip(1).any(|rest| {
         let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != ';');
@@ -60,7 +60,7 @@ fn the_header_is_said_once_where_progress_and_result_are_seen_together() {
     let Some(ended) = on_a_terminal(&lab, true) else { return };
     assert_eq!(ended.out.matches("kurabe run ").count(), 1, "{ended:#?}");
     assert_eq!(ended.out.matches("saved as").count(), 1, "{ended:#?}");
-    // Apart from each other, each has it.
+    // If the two streams are separate, both show it.
     let apart = lab.run(&lab.target(), &crate::lab::ONE_CELL).ok();
     assert_eq!(
         [&apart.out, &apart.err].map(|words| words.matches("kurabe run ").count()),
@@ -73,7 +73,7 @@ fn the_header_is_said_once_where_progress_and_result_are_seen_together() {
 fn what_cannot_be_undone_is_asked_for() {
     let lab = Lab::new();
     let ids: Vec<String> = (0..3).map(|_| lab.model_run("1us")).collect();
-    // Without a terminal nobody can agree.
+    // Without a terminal the user cannot confirm.
     lab.kurabe(&["rm", "last"]).is_refusal(6, &["not named by its id", "--yes"]);
     lab.kurabe(&["rm", &ids[0], &ids[1]]).is_refusal(6, &["--yes"]);
     assert_eq!(lab.list().len(), 3);

@@ -1,13 +1,14 @@
-//! What kurabe recommends leads somewhere: each command that an output names is run with the very words, and does what was said.
+//! Recommendations that work: each command that an output names is executed verbatim, and must do
+//! what the output promises.
 //!
-//! The model: a command to be typed stands between backticks, behind a colon or in brackets, or in a line of its own that begins with
-//! it. What stands for something (`NAME`, `対象`) is replaced by such a thing, and a shell takes the words apart. Where a run would take
-//! minutes its plan is looked at.
+//! A recommended command appears between backticks, after a colon or in parentheses, or on a
+//! separate line that begins with it. Placeholders (`NAME`, `対象`) are replaced, and a shell splits
+//! the arguments. If a run would take minutes, only its plan is checked.
 
 use crate::lab::Lab;
 use std::collections::BTreeSet;
 
-/// What people type, and get recommendations for.
+/// Command lines that users type and that lead to recommendations.
 const TYPED: &[&str] = &[
     "list",
     "list --device nothing",
@@ -56,7 +57,7 @@ const TYPED: &[&str] = &[
     "record --output kept-again target -- true",
 ];
 
-/// What a word stands for, in both languages, behind these words.
+/// Replacements of placeholders, in both languages, after these words.
 const STANDS_FOR: &[(&str, &[&str], &str)] = &[
     ("models show", &["NAME", "名前"], "ideal-ram-disk"),
     ("models show", &["FILE.toml"], "'my device.toml'"),
@@ -71,13 +72,13 @@ const STANDS_FOR: &[(&str, &[&str], &str)] = &[
     ("", &["TARGET", "対象"], "target"),
 ];
 
-/// The commands that an output recommends.
+/// Returns the commands that an output recommends.
 fn recommended(output: &str) -> BTreeSet<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in output.lines() {
         let own = line.trim_start().starts_with("kurabe ");
         match lines.last_mut().filter(|_| line.starts_with("  ") && !own) {
-            // The rest of a sentence that was too long for a line.
+            // The rest of a sentence that was wrapped.
             Some(before) => *before += &format!(" {}", line.trim_start()),
             None => lines.push(line.to_owned()),
         }
@@ -88,7 +89,7 @@ fn recommended(output: &str) -> BTreeSet<String> {
             let (before, command) = line.split_at(at);
             let ends: &[&str] = match before {
                 _ if before.ends_with('`') => &["`"],
-                // A heading begins a line.
+                // A line that begins with a heading.
                 _ if before.ends_with([':', '(']) || before.ends_with(": ") || before.ends_with("  ") => {
                     &[" · ", ")", ";", "  ", "。"]
                 }
@@ -101,7 +102,7 @@ fn recommended(output: &str) -> BTreeSet<String> {
     commands
 }
 
-/// The same with something in the place of what stands for it.
+/// Replaces the placeholders of a command.
 fn meant(command: &str) -> String {
     let words = command.strip_prefix("kurabe ").expect("a command");
     let mut line = format!("{command} ");
@@ -117,7 +118,7 @@ fn meant(command: &str) -> String {
     if is_long { line + "--dry-run" } else { line }
 }
 
-/// What is promised of a command, to be found in what it prints.
+/// Returns text that the output of a recommended command must contain.
 fn promised(words: &str) -> &'static str {
     let promises = [
         ("run --profile", "cells"),

@@ -1,4 +1,4 @@
-//! Recording what a command does to a device, and doing traces again.
+//! Recording the I/O of a command, and replaying traces.
 
 use crate::lab::{Lab, Live, list_of, notices, number, text};
 use crate::system::LoopDevice;
@@ -137,7 +137,7 @@ fn words_that_a_replay_does_not_take_are_refused() {
     }
 }
 
-/// Three requests of a drive with the times that they took.
+/// Three requests of a drive with their measured times.
 const MEASURED: &str = "R Miss 100 4 9000.0 20000.0\nR Hit 104 4 600.5 20000.0\nW Miss 900 8 11000.0 0.0\n";
 
 #[test]
@@ -160,7 +160,7 @@ fn a_disk_of_disksim_is_imported_and_held_against_what_was_measured() {
     assert_eq!((number(&rows[0]["measured_operations"]), number(&rows[1]["run_operations"])), (3, 2));
     // (9000 + 600.5 + 11000) / 3 µs.
     assert!((rows[0]["measured_mean_ns"].as_f64().unwrap() - 6_866_833.3).abs() < 1.0, "{line}");
-    // One at a time: pauses of 20 ms after each, whatever the disk takes.
+    // One at a time, with pauses of 20 ms after each request, whatever time the disk takes.
     let repetition = &lab.record("last")["cells"][0]["repetitions"][0];
     let busy_ns =
         number(&repetition["read"]["latency"]["sum_ns"]) + number(&repetition["write"]["latency"]["sum_ns"]);

@@ -1,11 +1,12 @@
-//! Whether the studies still say what they are good for: every published figure within the tolerance of its kind, every
-//! order of devices kept, and what is missed listed here, with a reason in the table that the reader sees.
+//! Accuracy of the studies: every published figure is within the tolerance of its kind, and the
+//! order of devices is kept. Misses are listed here, and the table that users see gives their
+//! reasons.
 
 use crate::studies::STUDIES;
 use serde_json::Value;
 
-/// A published figure that the models miss: study, part, row, column, and the error in percent that it may have. A row
-/// that gets nearer may stay here; one that gets farther fails.
+/// Published figures that the models miss: study, part, row, column, and the allowed error in
+/// percent. The test fails if a row gets worse, but not if it gets better.
 const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("scsi-emulators", "gnome-disks", "Quantum ProDrive LPS TB25S023", "access", 450.0),
     ("scsi-emulators", "macbench", "Quantum ProDrive LPS TB25S023", "seq_read", 27.0),
@@ -28,7 +29,8 @@ const MISSES: &[(&str, &str, &str, &str, f64)] = &[
     ("hard-disks-today", "rewriting", "WD Red EFAX, by the model of the Archive", "later", 25.0),
 ];
 
-/// Rows that come out on the wrong side of others because of such a miss: part, column, and the row that left its place.
+/// Rows that change places with others because of such a miss: part, column, and the row that
+/// moved.
 const MOVED: &[(&str, &str, &str)] = &[
     ("macbench", "seq_write", "SCSI2SD V6 (RevF)"),
     ("macbench", "random_write", "SCSI2SD V6 (RevF)"),
@@ -50,7 +52,7 @@ fn list(value: &Value) -> &[Value] {
     value.as_array().expect("a list")
 }
 
-/// Whether a figure is as near as its kind must be.
+/// Returns whether a figure is within the tolerance of its kind.
 fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
     let percent = cell["error_percent"].as_f64().expect("an error").abs();
     let value = cell["value"].as_f64().expect("a figure");
@@ -58,7 +60,7 @@ fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
         ("usb-exfat-apfs", _) | (_, "ratio") => {
             return (value - cell["published"]["low"].as_f64().expect("a figure")).abs() <= 0.15;
         }
-        // Whole drives in whole computers, of which few figures are known.
+        // Whole drives in whole computers, with few known figures.
         ("crystaldiskmark", _) => 20.0,
         _ if cell["status"] == "calibrated" => 2.0,
         (_, column) if label.starts_with("変換番長PRO") => match column.contains("read") {
@@ -71,7 +73,7 @@ fn is_near(study: &str, label: &str, column: &str, cell: &Value) -> bool {
     percent <= allowed
 }
 
-/// What is wrong with a figure, if anything is.
+/// Returns the problem with a figure, if any.
 fn fault(study: &str, part: &str, label: &str, column: &str, cell: &Value) -> Option<String> {
     if cell["published"].is_null() {
         return cell["value"].is_null().then(|| "was not predicted".to_owned());

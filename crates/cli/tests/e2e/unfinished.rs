@@ -1,11 +1,12 @@
-//! System calls that are interrupted or do less than they were asked for: the run goes on, and an operation counts once.
+//! System calls that are interrupted or complete only partly: the run goes on, and each operation
+//! counts once.
 
 use crate::lab::{Lab, list_of, number, text};
 use crate::system::system;
 use kurabe_testkit::needs::{TRACER, skip};
 use serde_json::Value;
 
-/// Runs kurabe with a fault in some of its calls; the record.
+/// Runs kurabe with a fault injected into some of its calls, and returns the record.
 fn measured_with(lab: &Lab, fault: &str, words: &[&str]) -> Option<Value> {
     if system("strace", &["-qq", "-o", "/dev/null", "true"]).is_none() {
         skip(TRACER);
@@ -13,7 +14,7 @@ fn measured_with(lab: &Lab, fault: &str, words: &[&str]) -> Option<Value> {
     }
     let inject = format!("inject={fault}");
     let target = lab.write("scratch", vec![1; 4 << 20]);
-    // Only what concerns the target: the store has calls of its own.
+    // Only calls on the target, because the store makes calls as well.
     let of_target = ["-P", text(&target)];
     let of_target = if fault.starts_with('p') { &of_target[..] } else { &[] };
     let before = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", &inject];
@@ -26,7 +27,8 @@ fn measured_with(lab: &Lab, fault: &str, words: &[&str]) -> Option<Value> {
     Some(last["run"].clone())
 }
 
-/// Every operation of a pass over 4 MiB in pieces of 64 KiB is there once, and none failed.
+/// Checks that each operation of a pass over 4 MiB in blocks of 64 KiB completed once, and that
+/// none failed.
 fn is_one_pass(record: &Value, direction: &str) {
     let cells = list_of(&record["cells"]);
     assert!(!cells.is_empty());

@@ -1,4 +1,5 @@
-//! `run --verify` and `check IMAGE --verify`: what was flushed is looked for, and what is missing is told.
+//! `run --verify` and `check IMAGE --verify`: flushed data is checked, and missing data is
+//! reported.
 
 use crate::faults::can_inject;
 use crate::lab::{Lab, Live, names, text};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 const WRITES: [&str; 9] =
     ["--write-existing", "--rw", "write", "--bs", "64k", "--passes", "1", "--end-fsync", "untimed"];
 
-/// A file of 1 MiB that a verified run wrote once, and the list of its writes.
+/// Returns a file of 1 MiB that a verified run wrote once, and the list of its writes.
 fn written(lab: &Lab) -> (PathBuf, PathBuf) {
     let (image, list) = (lab.write("image", vec![0; 1 << 20]), lab.beside("writes.txt"));
     let words = [&WRITES[..], &["--runs", "1", "--verify", text(&list)]].concat();
@@ -63,7 +64,7 @@ fn what_cannot_be_verified_is_refused_and_nothing_is_written() {
     let list = lab.beside("writes.txt");
     let verify = ["--verify", text(&list)];
     let writes = ["--rw", "randwrite", "--time", "100ms", "--size", "1m"];
-    // A test file goes with the run.
+    // A test file is removed after the run, so it cannot be checked.
     lab.refuses(&lab.target(), &[&writes[..], &verify].concat(), 2, &["--verify", "--destroy-data-on"]);
     let image = lab.write("image", vec![7; 1 << 20]);
     let engine = ["--write-existing", "--engine", "uring"];

@@ -1,10 +1,10 @@
-//! Targets in turns: what is said, what is kept, and what is left behind.
+//! Interleaved measurement of several targets: the output, the stored runs, and leftovers.
 
 use crate::lab::{Lab, Live, list_of, names, text};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Two models, so short that it is over in a moment.
+/// Compares two models, with repetitions so short that the measurement ends in a moment.
 fn on_models(lab: &Lab, one: &str, other: &str, words: &[&str]) -> Vec<Value> {
     let start = ["versus", one, other, "--repetition", "2ms", "--seed", "7", "--json"];
     lab.kurabe(&[&start, words].concat()).ok().json_lines()
@@ -17,7 +17,7 @@ fn verdicts(comparison: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// The whole measurement, which is the last line.
+/// Returns the result of the whole measurement, which is the last line.
 fn result(lines: &[Value]) -> &Value {
     let last = lines.last().expect("a line");
     assert_eq!(last["event"], "versus");
@@ -46,7 +46,8 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
 #[ignore = "slow"]
 fn slow_models_get_the_repetitions_that_they_need() {
     let lab = Lab::new();
-    // A repetition of 100 ms takes seconds there: five minutes of their clocks are a few blocks.
+    // A repetition of 100 ms takes seconds on these models, so five minutes of virtual time are a
+    // few blocks.
     let lines = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--json"]).ok().json_lines();
     let result = result(&lines);
     assert_eq!(result["ended"], "settled");
@@ -54,7 +55,7 @@ fn slow_models_get_the_repetitions_that_they_need() {
     let short = lab.kurabe(&["versus", "model:rascsi", "model:scsi2sd-v6", "--time", "5s"]).ok();
     assert!(short.err.contains("nothing can be told before 20"), "{}", short.err);
     assert!(short.err.contains("model:scsi2sd-v6 (SCSI2SD"), "{}", short.err);
-    // That turns are short is no lack of theirs.
+    // Short repetitions are not reported as missing percentiles.
     assert!(!short.out.contains("p99.9 are not compared"), "{}", short.out);
     assert!(short.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", short.out);
 }
@@ -66,17 +67,19 @@ fn a_model_and_itself_do_not_differ() {
     assert_eq!(verdicts(&result(&lines)["comparisons"][0]), ["same"; 6]);
 }
 
-/// Repetitions in turns are short, other cells come between them, and writes change what is read.
+/// Interleaved repetitions are short, other cells run between them, and writes change the data that
+/// is read.
 #[test]
 #[ignore = "slow"]
 fn in_turns_a_model_gives_what_it_gives_alone() {
     let lab = Lab::new();
-    // A write to the last begins with the cache full, and not with an empty one (docs/measuring.md).
+    // Only the reads of the last two models are compared, because their writes begin with the cache
+    // full instead of empty (docs/measuring.md).
     let models = [
         ("model:rascsi", 8),
         ("model:seagate-archive-8tb", 8),
         ("model:wd-red-3tb", 4),
-        // Members have unlike shares of a queue, so its end is slow.
+        // Members have unequal shares of the queue, which drains slowly at the end.
         ("model:md-raid5-4", 4),
     ];
     for (model, cells) in models {
@@ -116,7 +119,8 @@ fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
     let (one, two) = ["model:ideal-ram-disk", "model:samsung-870-evo"].into();
     let first = order(&on_models(&lab, one, two, &[]));
     assert_eq!(first, order(&on_models(&lab, one, two, &[])));
-    // Three cells that read, then three that write, on two targets are six turns a block, each with a number of its own.
+    // Three read cells, then three write cells, on two targets: six turns per block, each with its
+    // own number.
     assert!(first.iter().enumerate().all(|(place, turn)| turn.0 == place as u64), "{first:?}");
     let without = |turns: &[(u64, u64, u64)]| -> Vec<(u64, u64)> {
         turns.iter().map(|turn| (turn.1, turn.2)).collect()
@@ -157,7 +161,7 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     assert!(!warning("1s").contains("nothing can be told"));
 }
 
-/// The names of the sides, as the records of a measurement have them.
+/// Returns the names of the sides in the records of a measurement.
 fn sides(lines: &[Value]) -> Vec<&str> {
     let records = lines.iter().filter(|line| line["event"] == "record");
     records
@@ -187,7 +191,8 @@ fn configurations_of_one_model_are_compared_by_what_they_do() {
     let names = ["bs=4k, iodepth=1", "bs=4k, iodepth=8", "bs=16k, iodepth=1", "bs=16k, iodepth=8"];
     assert_eq!(sides(&lines), names);
     let comparison = &result(&lines)["comparisons"][1];
-    // The two random steps of the profile come to the same; reads and writes of what is left.
+    // With these options the two random steps of the profile coincide. What remains are reads and
+    // writes of two steps.
     let cells = list_of(&comparison["cells"]);
     assert_eq!(cells.len(), 4);
     assert_eq!(cells[0]["key"]["io"]["block_bytes"], 4096);
@@ -241,7 +246,7 @@ fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written
         assert!(plan.contains(part), "{part}: {plan}");
     }
     assert_eq!(plan.matches("cells that write").count(), 2, "{plan}");
-    // One test file for both, and what both write in a sum.
+    // One test file for both sides, and the total of what both write.
     assert_eq!(plan.matches("test file to write").count(), 1, "{plan}");
     assert!(
         plan.contains("test file: the same as before") && plan.contains("all targets together: "),
@@ -344,7 +349,7 @@ fn the_same_directory_twice_is_one_test_file() {
     assert!(names(&target).is_empty());
 }
 
-/// A measurement that would take long, in its second pair of blocks.
+/// Starts a long measurement and returns in its second pair of blocks.
 fn under_way(lab: &Lab) -> Live {
     let (target, other) = (lab.target(), lab.beside("other"));
     std::fs::create_dir(&other).expect("a directory");
@@ -369,7 +374,7 @@ fn under_way(lab: &Lab) -> Live {
     live
 }
 
-/// Files in both directories.
+/// Returns the number of files in both directories.
 fn test_files(lab: &Lab) -> usize {
     names(&lab.target()).len() + names(&lab.beside("other")).len()
 }
@@ -385,7 +390,7 @@ fn ctrl_c_keeps_both_runs_and_says_what_was_measured() {
     let lines = ended.json_lines();
     let result = lines.iter().find(|line| line["event"] == "versus").expect("a result");
     assert_eq!(result["ended"], "error");
-    // What writes comes later.
+    // Write cells come later.
     assert_eq!(list_of(&result["comparisons"][0]["cells"]).len(), 3);
     let runs = lab.list();
     assert!(runs.len() == 2 && runs.iter().all(|run| run["status"] == "interrupted"), "{runs:?}");

@@ -1,16 +1,16 @@
-//! What a workload did, as the record tells it: syncs, rates, passes, sums.
+//! Workloads as the record shows them: syncs, rates, passes, sums.
 
 use crate::lab::{Lab, list_of, names, number, text};
 use serde_json::Value;
 use std::path::Path;
 
-/// The only repetition of the only cell of a run on a new directory.
+/// Returns the only repetition of the only cell of a run in a new directory.
 fn repetition(words: &[&str]) -> Value {
     let lab = Lab::new();
     repetition_on(&lab, &lab.target(), words)
 }
 
-/// The same in virtual time, where nothing is late.
+/// Returns the same in virtual time, where no operation is late.
 fn modelled(words: &[&str]) -> Value {
     repetition_on(&Lab::new(), Path::new("model:ideal-ram-disk"), words)
 }
@@ -24,7 +24,7 @@ fn repetition_on(lab: &Lab, target: &Path, words: &[&str]) -> Value {
     repetition
 }
 
-/// What must hold for every repetition.
+/// Checks what must hold for every repetition.
 fn adds_up(repetition: &Value) {
     for kind in ["read", "write", "sync"] {
         let operations = &repetition[kind];
@@ -94,7 +94,7 @@ fn an_end_in_bytes_is_kept_to_the_byte() {
     assert_eq!(read["read"]["bytes"], 1 << 20);
 }
 
-/// A busy machine may be late, but is never early.
+/// A busy machine may be late, but never early.
 #[test]
 fn an_open_loop_keeps_its_rate() {
     let open = ["--rate", "200", "--rw", "randread", "--size", "4m"];
@@ -109,7 +109,7 @@ fn an_open_loop_keeps_its_rate() {
 #[test]
 fn a_poisson_process_keeps_its_rate_on_average() {
     let open = ["--rate", "1000", "--poisson", "--rw", "randread", "--size", "4m"];
-    // Six standard deviations of the time of the last of them, and of a Poisson count.
+    // Six standard deviations of the time of the last operation, and of a Poisson count.
     let read = repetition(&[&open[..], &["--bytes", "4000k"]].concat());
     let elapsed_ns = number(&read["elapsed_ns"]);
     assert!(elapsed_ns >= 800_000_000, "{elapsed_ns}");

@@ -1,4 +1,5 @@
-//! Writes through the page cache that the target does not store: they succeed, and their test fails all the same.
+//! Writes through the page cache that the target fails to store: the writes succeed, but their cell
+//! fails.
 
 use crate::attaching::{DISK, Device};
 use crate::faults::can_inject;
@@ -9,7 +10,8 @@ use std::fs::File;
 const MIB: u64 = 1 << 20;
 const NOT_STORED: &str = "failed to store what was written through the page cache";
 
-/// A device of 64 MiB that takes some 20 MiB: its image is larger than the file system under it.
+/// Returns a device of 64 MiB that can store about 20 MiB: its image is larger than the file system
+/// below it.
 fn overcommitted(lab: &Lab) -> Option<(Mount, LoopDevice)> {
     let small = Mount::new("tmpfs", "none", "size=24m", &lab.beside("small"))?;
     let device = LoopDevice::at(&small.point().join("image"), 64 * MIB)?;
@@ -24,7 +26,7 @@ fn profile(lab: &Lab, steps: &str) -> String {
     text(&lab.write("steps.toml", profile)).to_owned()
 }
 
-/// The test fails as it does with direct I/O, and nothing of it is kept.
+/// Checks that the run fails as it does with direct I/O, and that nothing is stored.
 fn fails(lab: &Lab, ended: &Ended) {
     ended.is_refusal(8, &[NOT_STORED, "(os error 5)", "dmesg"]);
     assert_eq!(lab.list(), [] as [serde_json::Value; 0], "{ended:#?}");

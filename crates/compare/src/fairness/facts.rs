@@ -1,8 +1,9 @@
-//! The facts of a run by which it is told apart from another: how each is read from the record, and what it weighs.
+//! The facts that distinguish runs: how each is read from the record, and its weight.
 //!
 //! # To add a fact
 //!
-//! - Add a variant of `Fact` and its row in `FACTS` with its weight. Its words are in `report/compare/facts.rs`.
+//! - Add a variant of `Fact` and its row in `FACTS` with its weight. Its text is in
+//!   `report/compare/facts.rs`.
 //! - Raise `DIGEST_VERSION`. Describe the fact in docs/comparing.md.
 
 use super::{FactValue, Weight, engine_name, is_disturbed};
@@ -13,7 +14,7 @@ use kurabe_core::quantity::{format_bytes, format_time_setting};
 use kurabe_core::{ErrorKind, Result, mention::ABOUT, nearest, profile::Rules, record::RunRecord, text};
 use serde::{Deserialize, Serialize};
 
-/// Something by which runs are told apart.
+/// A property that can distinguish runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -50,12 +51,13 @@ pub enum Fact {
     Noise,
 }
 
-/// How a fact is read from a record; nothing where the record does not tell it.
+/// Reads a fact from a record. Returns `None` if it is not recorded.
 type FactReader = fn(&RunRecord) -> Option<FactValue>;
 
 use Weight::{Decisive, Minor, Notable};
 
-/// Every fact, in the order of [`Fact`]: its word, as `--by` and `--about` take it, its weight and its reader.
+/// All facts in the order of [`Fact`], each with its word for `--by` and `--about`, its weight and
+/// its reader.
 const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     // How was it measured?
     (Fact::Tool, "tool", Decisive, tool),
@@ -91,7 +93,7 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     (Fact::Layers, "layers", Notable, |run| {
         observed(run).then(|| run.header.environment.layers.join(", ").into())
     }),
-    // By which machine and programs?
+    // With which machine and programs?
     (Fact::Machine, "machine", Notable, machine),
     (Fact::Kernel, "kernel", Notable, |run| run.header.environment.machine.kernel.clone().map(Into::into)),
     (Fact::Engine, "engine", Notable, engine),
@@ -104,10 +106,10 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
 /// The word that asks about latencies, which are no fact of a run: all percentiles are shown then, not only those that differ.
 pub const ABOUT_LATENCY: &str = "latency";
 
-/// Refuses what runs are not compared by.
+/// Refuses words that do not name a fact.
 ///
 /// # Errors
-/// When a word is no fact's.
+/// When a word does not name a fact.
 pub fn check_about(about: &[String]) -> Result<()> {
     let is_unknown = |word: &&String| *word != ABOUT_LATENCY && Fact::from_word(word).is_none();
     let Some(word) = about.iter().find(is_unknown) else { return Ok(()) };
@@ -120,33 +122,33 @@ pub fn check_about(about: &[String]) -> Result<()> {
 }
 
 impl Fact {
-    /// All facts, in the order in which they are told.
+    /// Returns all facts, in the order of display.
     pub fn all() -> impl Iterator<Item = Self> {
         FACTS.iter().map(|row| row.0)
     }
 
-    /// The stable word, as `--by` takes it: `filesystem`, `kernel`.
+    /// Returns the stable word, as `--by` takes it: `filesystem`, `kernel`.
     pub fn word(self) -> &'static str {
         FACTS[self as usize].1
     }
 
-    /// The fact of a word.
+    /// Returns the fact with this word.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::all().find(|fact| fact.word() == word)
     }
 
-    /// What a difference in it can do to the figures.
+    /// Returns the possible effect of a difference in this fact on the figures.
     pub fn weight(self) -> Weight {
         FACTS[self as usize].2
     }
 
-    /// What a run tells of it.
+    /// Returns the value that a run records.
     pub fn of(self, run: &RunRecord) -> Option<FactValue> {
         FACTS[self as usize].3(run)
     }
 }
 
-/// The ways to the kernel that its cells took. A model has none, and that it is one is told as such.
+/// Returns the engines of its cells. A model has none; that a run is a model is a separate fact.
 fn engine(run: &RunRecord) -> Option<FactValue> {
     let mut names: Vec<&str> = run.cells.iter().filter_map(engine_name).collect();
     names.sort_unstable();
@@ -154,12 +156,12 @@ fn engine(run: &RunRecord) -> Option<FactValue> {
     (!names.is_empty()).then(|| names.join(", ").into())
 }
 
-/// Whether the environment was observed at all; an imported run and a model have none.
+/// Returns whether the environment was recorded. It is not for an imported run or a model.
 fn observed(run: &RunRecord) -> bool {
     run.header.environment != Environment::default()
 }
 
-/// Which model it is, computed or served; every device is "a device".
+/// Returns the name of the model, computed or served. All real devices have the same value.
 fn model(run: &RunRecord) -> Option<FactValue> {
     let computed = run.header.model.as_ref().map(|model| model.name.clone());
     let devices = &run.header.environment.devices;
@@ -167,19 +169,21 @@ fn model(run: &RunRecord) -> Option<FactValue> {
     Some(computed.or_else(served).map_or(FactValue::RealDevice, Into::into))
 }
 
-/// The parameters of a model that the command line changed.
+/// Returns the parameters of a model that the command line changed.
 fn parameters(run: &RunRecord) -> Option<FactValue> {
     let changes = run.header.model.as_ref()?.changes();
     Some(if changes.is_empty() { FactValue::Unchanged } else { changes.join(", ").into() })
 }
 
-/// The seed of a modelled run, which is all that chance there is. A device has chance of its own.
+/// Returns the seed of a modelled run, which is its only source of randomness. A real device has
+/// others.
 fn seed(run: &RunRecord) -> Option<FactValue> {
     let profile = run.header.profile.as_ref().filter(|_| run.header.model.is_some())?;
     Some(profile.rules.seed.to_string().into())
 }
 
-/// What the workloads may cover: the target, or the part of it that the profile gives to all of them.
+/// Returns the range that workloads may cover: the target, or the part of it that the profile
+/// assigns to all of them.
 fn size(run: &RunRecord) -> Option<FactValue> {
     let target = run.header.target.as_ref()?;
     let shared = run.header.profile.as_ref().and_then(shared_span_bytes);
@@ -203,7 +207,7 @@ fn rule(run: &RunRecord, of: impl Fn(&Rules) -> FactValue) -> Option<FactValue> 
     run.header.profile.as_ref().map(|profile| of(&profile.rules))
 }
 
-/// Whether I/O went past the page cache; fio's results tell it, too.
+/// Returns whether I/O bypassed the page cache, which fio's results record as well.
 fn cache(run: &RunRecord) -> Option<FactValue> {
     let printed = || match run.header.origin.as_ref()?.facts.get("direct")?.as_str() {
         "1" => Some(FactValue::Direct(true)),
@@ -213,7 +217,7 @@ fn cache(run: &RunRecord) -> Option<FactValue> {
     rule(run, |rules| FactValue::Direct(rules.direct)).or_else(printed)
 }
 
-/// Processor and operating system; of the latter other tools tell, too.
+/// Returns processor and operating system. Other tools record the latter.
 fn machine(run: &RunRecord) -> Option<FactValue> {
     let machine = &run.header.environment.machine;
     let words: Vec<&str> =
@@ -221,8 +225,8 @@ fn machine(run: &RunRecord) -> Option<FactValue> {
     (!words.is_empty()).then(|| words.join(", ").into())
 }
 
-/// The statistic by which the figures of a run were made. Repetitions of kurabe are compared one by one, whatever figure
-/// the profile shows.
+/// Returns the statistic of a run's figures. kurabe compares its own repetitions individually,
+/// whatever figure the profile shows.
 fn statistic(run: &RunRecord) -> Option<FactValue> {
     use PrintedStatistic::{Highest, Lowest, Mean, Median, Percentile, StandardDeviation, Sum, Unknown};
     if run.header.profile.is_some() {
@@ -230,15 +234,15 @@ fn statistic(run: &RunRecord) -> Option<FactValue> {
     }
     let figure = run.cells.iter().find_map(|cell| cell.imported.as_ref()?.figures.first())?;
     match figure.statistic {
-        // Of a rate the highest, of a time the lowest.
+        // The highest of rates corresponds to the lowest of times.
         Highest | Lowest => Some(FactValue::Printed(Highest)),
         Mean | Median | Percentile(_) => Some(FactValue::Printed(figure.statistic)),
         StandardDeviation | Sum | Unknown => None,
     }
 }
 
-/// What the devices call themselves. Who has no such name (a disk of a hypervisor, memory) is told by what the kernel
-/// calls it and how it is connected, and a model by its own name.
+/// Returns the names that the devices report. A device without such a name (a disk of a hypervisor,
+/// memory) is described by its kernel name and its link, and a model by its own name.
 fn device_name(run: &RunRecord) -> Option<FactValue> {
     if let Some(model) = &run.header.model {
         return Some(model.name.clone().into());
@@ -253,7 +257,7 @@ fn device_name(run: &RunRecord) -> Option<FactValue> {
     device(run, |device| device.model.clone().or_else(|| by_kernel(device)))
 }
 
-/// A fact of the devices; of several, all values that differ.
+/// Returns a fact of the devices, or all distinct values if there are several.
 fn device(run: &RunRecord, of: impl Fn(&BlockDevice) -> Option<String>) -> Option<FactValue> {
     let mut values: Vec<String> = run.header.environment.devices.iter().filter_map(of).collect();
     values.dedup();
@@ -285,7 +289,8 @@ fn file_system(run: &RunRecord, of: impl Fn(&FileSystem) -> Option<String>) -> O
     run.header.environment.file_system.as_ref().and_then(of).map(Into::into)
 }
 
-/// The fill level in steps of ten percent, so that a few bytes are no difference.
+/// Returns the fill level in steps of ten percent, so that a few bytes do not count as a
+/// difference.
 fn fill_level(system: &FileSystem) -> Option<String> {
     let (size, free) = (system.size_bytes?, system.free_bytes?);
     let percent = (size.saturating_sub(free)) as f64 * 100.0 / size.max(1) as f64;
@@ -293,7 +298,7 @@ fn fill_level(system: &FileSystem) -> Option<String> {
     Some(format!("{tens}-{} %", tens + 10))
 }
 
-/// The hottest device in steps of ten degrees.
+/// Returns the temperature of the hottest device in steps of ten degrees.
 fn temperature(run: &RunRecord) -> Option<FactValue> {
     let devices = run.header.environment.devices.iter();
     let hottest = devices.filter_map(|device| device.health.as_ref()?.temperature_celsius).max()?;

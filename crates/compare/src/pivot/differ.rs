@@ -1,8 +1,8 @@
-//! What else differed among the runs of a pivot, and where runs that differ stand in one place.
+//! Other differences among the runs of a pivot, and the places with differing runs.
 //!
-//! The model: for each fact every place remembers the first value that it met, and whether it met another. What the pivot
-//! is laid out by is its subject and no doubt. Where a place would put together what cannot be put together (a fact that
-//! decides), the cells are shown apart instead.
+//! For each fact, every place stores the first value and whether there was another one. The keys of
+//! the pivot are its subject and not doubts. If a place would combine runs that are not comparable
+//! because of a decisive fact, the cells are shown separately instead.
 
 use super::keys::{KeySource, PivotKey, PivotWords, natural};
 use super::runs::RunFacts;
@@ -10,42 +10,42 @@ use crate::fairness::{Fact, Weight};
 use kurabe_core::Text;
 use serde::Serialize;
 
-/// Something that differed among the runs of a pivot.
+/// A difference among the runs of a pivot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotDifference {
-    /// Its key.
+    /// Word of the fact.
     pub key: &'static str,
-    /// What it is.
+    /// Name of the fact.
     pub name: Text,
     /// Its values.
     pub values: Vec<Text>,
-    /// What it can do.
+    /// Its weight.
     pub weight: Weight,
-    /// What it does, where that is known.
+    /// Its effect on the figures, if known.
     pub effect: Option<Text>,
-    /// Places that put runs with different values together, by their numbers.
+    /// Indices of the places that combine runs with different values.
     pub within: Vec<usize>,
 }
 
-/// A fact at one place.
+/// Values of a fact at one place.
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
     Nothing,
-    /// One value; none stands for "not told".
+    /// One value; `None` means "not recorded".
     One(Option<u32>),
     Several,
 }
 
-/// The facts of all places.
+/// Facts at all places.
 pub(super) struct Watch {
     words: PivotWords,
-    /// Facts that are no subject.
+    /// Facts that are not keys of the pivot.
     watched: Vec<Fact>,
     places: Vec<Vec<Seen>>,
-    /// For each word whether a run of the pivot has it.
+    /// For each word, whether a run of the pivot has it.
     met: Vec<bool>,
-    /// For each fact whether a run does not tell it.
+    /// For each fact, whether a run does not record it.
     untold: Vec<bool>,
 }
 
@@ -57,7 +57,7 @@ impl Watch {
         Self { words, watched, places: Vec::new(), met: vec![false; word_count], untold }
     }
 
-    /// A run stands at a place.
+    /// Adds a run to a place.
     pub(super) fn meet(&mut self, place: usize, line: &RunFacts<'_>) {
         if self.places.len() <= place {
             self.places.resize(place + 1, vec![Seen::Nothing; self.untold.len()]);
@@ -65,7 +65,7 @@ impl Watch {
         for fact in &self.watched {
             let value = line.words[*fact as usize];
             match value {
-                // What a run does not tell is a doubt only where it decides.
+                // A missing value is a doubt only if the fact is decisive.
                 None if fact.weight() != Weight::Decisive => continue,
                 None => self.untold[*fact as usize] = true,
                 Some(word) => self.met[word as usize] = true,
@@ -79,7 +79,8 @@ impl Watch {
         }
     }
 
-    /// The facts by which cells must be shown apart: they decide, and a place has more than one value of them.
+    /// Returns the facts by which cells must be shown separately: decisive ones with more than one
+    /// value at a place.
     pub(super) fn apart(&self) -> Vec<Fact> {
         let decides = |fact: &Fact| fact.weight() == Weight::Decisive && !self.within(*fact).is_empty();
         self.watched.iter().copied().filter(decides).collect()
@@ -90,14 +91,14 @@ impl Watch {
         places.filter(|(_, facts)| facts[fact as usize] == Seen::Several).map(|(place, _)| place).collect()
     }
 
-    /// A fact by which runs are shown apart: its word, its name, and the value of a run that has it.
+    /// Returns a fact that separates runs: its word, its name, and the value of a run.
     pub(super) fn sign(&self, fact: Fact, value: Option<&Text>) -> (&'static str, Text, Text) {
         let value = value.cloned().unwrap_or_else(|| (self.words.value)(None));
         (fact.word(), (self.words.key)(&KeySource::Fact(fact)), value)
     }
 
-    /// Everything that differed, the weightiest first. `facts` gives the value of a word and which fact it is of; places
-    /// that are shown apart by a fact mix nothing.
+    /// Returns all differences, those with the largest weight first. `facts` maps a word to its
+    /// fact and value. Places separated by a fact do not combine its values.
     pub(super) fn differences(
         &self,
         apart: &[Fact],

@@ -1,4 +1,4 @@
-//! The keys by which runs are laid out: facts of the record, labels of the user, and what the list shows.
+//! Keys that lay out runs: facts of the record, labels of the user, and columns of the list.
 
 use super::runs::RunFacts;
 use crate::fairness::{Fact, FactValue};
@@ -8,40 +8,40 @@ use serde::Serialize;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-/// The words of what a pivot shows. They are given, because people name values and cells by them.
+/// Text of a pivot, passed in by the caller because users refer to values and cells by it.
 #[derive(Clone, Copy)]
 pub struct PivotWords {
-    /// Of a key.
+    /// Name of a key.
     pub key: fn(&KeySource) -> Text,
-    /// Of the value of a fact; of none, that a run does not tell it.
+    /// Text of a fact's value, or of a missing value.
     pub value: fn(Option<&FactValue>) -> Text,
-    /// What a difference in a fact does to the figures.
+    /// Effect of a difference in a fact on the figures.
     pub effect: fn(Fact) -> Option<Text>,
-    /// Of a cell with its direction: `read RND 4 KiB Q1 T1`.
+    /// Name of a cell with its direction: `read RND 4 KiB Q1 T1`.
     pub cell: fn(&CellName) -> Text,
 }
 
-/// What stands before the name of a label, and before a fact that has the name of a label.
+/// Prefix of a label, and of a fact with the same name as a label.
 const LABEL: &str = "label:";
 const FACT: &str = "fact:";
 
-/// Keys beside the facts: of these a run always has a value.
+/// Keys other than facts. Every run has a value for them.
 const OWN: [&str; 5] = ["target", "kind", "date", "month", "run"];
 
 /// A key of a pivot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PivotKey {
-    /// As it can be written: `filesystem`, `label:owner`.
+    /// The key as an argument: `filesystem`, `label:owner`.
     pub key: String,
-    /// What it is.
+    /// Name for display.
     pub name: Text,
-    /// Where its value is found.
+    /// Source of its value.
     #[serde(skip)]
     pub source: KeySource,
 }
 
-/// Where the value of a key is found.
+/// Source of a key's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeySource {
     /// A fact of the record.
@@ -50,16 +50,17 @@ pub enum KeySource {
     Label(String),
     /// The target itself.
     Target,
-    /// The day of measuring.
+    /// Day of the measurement.
     Date,
-    /// The month of measuring.
+    /// Month of the measurement.
     Month,
     /// The run's id.
     Run,
 }
 
 impl KeySource {
-    /// How many letters of the day of measuring a key asks for; `None` if it tells every run from every other.
+    /// Returns how many characters of the date a key needs. Returns `None` if it distinguishes all
+    /// runs.
     pub(super) fn day_chars(key: &str) -> Option<usize> {
         match unlabelled(key.strip_prefix(FACT).unwrap_or(key)) {
             Some(Self::Run) => None,
@@ -71,15 +72,15 @@ impl KeySource {
 }
 
 impl PivotKey {
-    /// Whether a word means this key.
+    /// Returns whether a word refers to this key.
     pub(super) fn is_called(&self, word: &str) -> bool {
         self.key == word || self.key.strip_prefix(LABEL) == Some(word)
     }
 
-    /// The key that a word means.
+    /// Returns the key that a word refers to.
     ///
     /// # Errors
-    /// When it means none, or both a fact and a label.
+    /// When it refers to none, or to both a fact and a label.
     pub(super) fn read(word: &str, runs: &[RunSummary], words: &PivotWords) -> Result<Self> {
         let labels: BTreeSet<&str> =
             runs.iter().flat_map(|run| run.labels.keys()).map(String::as_str).collect();
@@ -111,7 +112,7 @@ impl PivotKey {
         }
     }
 
-    /// The value that a run has.
+    /// Returns the value for a run.
     pub(super) fn value(&self, line: &RunFacts<'_>) -> Option<Text> {
         let run = line.run;
         let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
@@ -139,25 +140,26 @@ fn both(word: &str) -> Error {
         ))
 }
 
-/// Where the value of a key is found that is no label.
+/// Returns the source of a key that is not a label.
 fn unlabelled(key: &str) -> Option<KeySource> {
     match key {
         "target" => Some(KeySource::Target),
         "date" => Some(KeySource::Date),
         "month" => Some(KeySource::Month),
         "run" => Some(KeySource::Run),
-        // What two runs are compared by under the name `target` is its kind; here the name means the target itself.
+        // In a comparison of two runs, `target` is the kind of target. Here the name refers to the
+        // target itself.
         "kind" => Some(KeySource::Fact(Fact::Target)),
         key => Fact::from_word(key).map(KeySource::Fact),
     }
 }
 
-/// Whether a value is what the user wrote, in either language.
+/// Returns whether the user's input matches a value in either language.
 pub(super) fn is_meant(value: &Text, words: &str) -> bool {
     [&value.en, &value.ja].into_iter().any(|value| value.to_lowercase() == words.to_lowercase())
 }
 
-/// The order of values: numbers in them count as numbers, so that 6.10 comes behind 6.9.
+/// Compares values with embedded numbers numerically, so that 6.10 follows 6.9.
 pub(super) fn natural(a: &str, b: &str) -> Ordering {
     let (mut a, mut b) = (a, b);
     loop {
@@ -173,7 +175,7 @@ pub(super) fn natural(a: &str, b: &str) -> Ordering {
     }
 }
 
-/// The digits, or what is no digit, at the beginning; and the rest.
+/// Splits off the leading digits or non-digits.
 fn piece(words: &str) -> (&str, &str) {
     let digits = words.starts_with(|c: char| c.is_ascii_digit());
     let end = words.find(|c: char| c.is_ascii_digit() != digits).unwrap_or(words.len());

@@ -1,4 +1,4 @@
-//! The table under a pivot: rows, columns, the runs at their places, and the figures of each cell there.
+//! The table of a pivot: rows, columns, the runs at each place, and the figures of each cell there.
 
 use super::differ::Watch;
 use super::keys::{KeySource, is_meant, natural};
@@ -17,9 +17,9 @@ pub(super) struct PivotLayout<'a> {
     pub(super) rows: Vec<Vec<Text>>,
     pub(super) columns: Vec<Text>,
     pub(super) places: Vec<PivotPlace>,
-    /// Runs with the number of their place.
+    /// Runs with the index of their place.
     pub(super) placed: Vec<(usize, RunFacts<'a>)>,
-    /// For each key how many runs do not tell it.
+    /// For each key, the number of runs that lack it.
     pub(super) lacking: Vec<usize>,
     pub(super) watch: Watch,
     words: PivotWords,
@@ -79,10 +79,10 @@ impl<'a> PivotLayout<'a> {
         self.places.len() - 1
     }
 
-    /// Puts rows and columns into the order of their values.
+    /// Sorts rows and columns by their values.
     pub(super) fn sort(&mut self, keys: &[PivotKey]) {
         let by_value = |a: &Text, b: &Text| natural(&a.en, &b.en);
-        // Runs are told apart by when they were made, not by their ids.
+        // Runs are ordered by their time, not by their ids.
         if keys.last().is_none_or(|key| key.source != KeySource::Run) {
             let order = sorted(&mut self.columns, by_value);
             self.places.iter_mut().for_each(|place| place.column = order[place.column]);
@@ -94,12 +94,12 @@ impl<'a> PivotLayout<'a> {
         self.places.iter_mut().for_each(|place| place.row = order[place.row]);
     }
 
-    /// The value of a key at a place.
+    /// Returns the value of a key at a place.
     fn value(&self, place: &PivotPlace, key_index: usize) -> &Text {
         self.rows[place.row].get(key_index).unwrap_or(&self.columns[place.column])
     }
 
-    /// The baseline that words mean.
+    /// Parses the baseline.
     pub(super) fn baseline(&self, keys: &[PivotKey], words: &str) -> Result<Baseline> {
         let (named, value) = match words.split_once('=') {
             Some((key, value)) if keys.iter().any(|one| one.is_called(key)) => (Some(key), value),
@@ -147,7 +147,7 @@ impl<'a> PivotLayout<'a> {
         }
     }
 
-    /// The cells with their figures.
+    /// Returns the cells with their figures.
     pub(super) fn groups(
         &self,
         words: &DigestWords,
@@ -189,7 +189,7 @@ impl<'a> PivotLayout<'a> {
         }
     }
 
-    /// Holds every figure against its baseline.
+    /// Compares every figure with its baseline.
     pub(super) fn compare(&self, groups: &mut [Group], baseline: &Baseline, margin: f64) {
         let of_place = self.places_of_baseline(baseline);
         let mut sides = Vec::new();
@@ -197,7 +197,7 @@ impl<'a> PivotLayout<'a> {
         for (group_index, group) in groups.iter().enumerate() {
             for (index, figure) in group.figures.iter().enumerate() {
                 let base = of_place[figure.place].filter(|place| *place != figure.place);
-                // Figures are in the order of their places.
+                // Figures are sorted by place.
                 let base = base.and_then(|base| {
                     let position = group.figures.binary_search_by_key(&base, |other| other.place).ok()?;
                     group.figures.get(position)
@@ -212,7 +212,7 @@ impl<'a> PivotLayout<'a> {
         }
     }
 
-    /// For each place the one that differs from it in nothing but having the baseline's value.
+    /// Returns, for each place, the one with the baseline's value and otherwise equal values.
     fn places_of_baseline(&self, baseline: &Baseline) -> Vec<Option<usize>> {
         let values = |place: &PivotPlace| -> Vec<String> {
             (0..=self.rows[place.row].len()).map(|key| self.value(place, key).en.clone()).collect()
@@ -228,15 +228,15 @@ impl<'a> PivotLayout<'a> {
     }
 }
 
-/// Whether all words are in a name, in whatever order, case and language.
+/// Returns whether a name contains all words, ignoring order and case, in either language.
 fn has_words(name: &Text, words: &str) -> bool {
     let name = format!("{} {}", name.en, name.ja).to_lowercase();
     words.to_lowercase().split_whitespace().all(|word| name.contains(word))
 }
 
-/// The values of a figure against those of its baseline. If both are single runs, their repetitions are the unit; if only
-/// one is, nothing is known of its spread among runs, unless it is of a model all of whose repetitions came to the same.
-/// Two runs of a model that were computed alike are the same.
+/// Returns the values of a figure and of its baseline. If both are single runs, their repetitions
+/// are the unit. If only one is, its spread among runs is unknown, unless it is a model with equal
+/// repetitions. Two identical runs of a model are equal.
 fn sides_of(base: &PivotFigure, other: &PivotFigure, higher_is_better: bool) -> SummarySides {
     let single = base.run_count == 1 && other.run_count == 1;
     let figures =
@@ -262,7 +262,7 @@ fn position_or_push<T: PartialEq>(list: &mut Vec<T>, value: T) -> usize {
     })
 }
 
-/// Sorts a list; gives the new place of each old one.
+/// Sorts a list, and returns the new index of each element.
 fn sorted<T>(list: &mut Vec<T>, order: impl Fn(&T, &T) -> Ordering) -> Vec<usize> {
     let mut numbered: Vec<(usize, T)> = std::mem::take(list).into_iter().enumerate().collect();
     numbered.sort_by(|(_, a), (_, b)| order(a, b));

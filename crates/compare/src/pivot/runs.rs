@@ -1,4 +1,4 @@
-//! Runs with what their digests tell of them.
+//! Runs with the contents of their digests.
 
 use crate::digest::{Word, read};
 use crate::fairness::{Fact, FactValue};
@@ -10,22 +10,22 @@ use kurabe_core::{Text, record::RunSummary};
 pub(crate) struct RunFacts<'a> {
     pub(super) run: &'a RunSummary,
     pub(super) digest: &'a DigestedRun,
-    /// For each fact the word that tells it.
+    /// For each fact, the word with its value.
     pub(super) words: Vec<Option<u32>>,
     texts: &'a DigestWords,
 }
 
 /// The words of all digests.
 pub(super) struct DigestWords {
-    /// Fact and value of a word, if it is one.
+    /// Fact and value of a word, if it is a fact.
     pub(super) facts: Vec<Option<(Fact, Text)>>,
     pub(super) cells: Vec<Option<CellName>>,
-    /// For each word that is a cell the first word that means the same cell.
+    /// For each word that is a cell, the first word for the same cell.
     pub(super) same: Vec<usize>,
 }
 
 impl RunFacts<'_> {
-    /// How many runs it stands for.
+    /// Returns the number of runs that this one represents.
     pub(super) fn run_count(&self) -> usize {
         self.digest.among.first().map_or(1, |among| among.count as usize)
     }

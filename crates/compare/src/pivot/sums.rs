@@ -1,4 +1,4 @@
-//! The figures of a cell, added up run by run.
+//! Figures of a cell, accumulated run by run.
 
 use super::differ::Watch;
 use super::runs::RunFacts;
@@ -8,7 +8,7 @@ use kurabe_core::digest::Summary;
 use kurabe_stats::summary_half_width;
 use std::collections::HashMap;
 
-/// A cell being put together.
+/// A cell during accumulation.
 pub(super) struct Gathered<'a> {
     pub(super) name: &'a CellName,
     /// A run that has it.
@@ -26,8 +26,8 @@ impl Gathered<'_> {
     }
 }
 
-/// The figures of a cell at a place, being added up (Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
-/// computing sample variances", 1979).
+/// Accumulated figures of a cell at a place (Chan, Golub and LeVeque, "Updating formulae and a
+/// pairwise algorithm for computing sample variances", 1979).
 #[derive(Default)]
 pub(super) struct Sum {
     count: u32,
@@ -38,7 +38,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Adds what a cell came to in a run, or in all runs that are alike.
+    /// Adds the figure of a cell in a run, or in all runs that are pooled with it.
     pub(super) fn add(&mut self, cell_index: usize, line: &RunFacts<'_>) {
         let own = line.digest.figures[cell_index].1;
         let among = line.digest.among.get(cell_index).copied();
@@ -75,7 +75,7 @@ impl Sum {
     }
 }
 
-/// Whether a scatter is no more than the arithmetic of a mean of equal values leaves.
+/// Returns whether a deviation is no more than the rounding error in a mean of equal values.
 pub(super) fn is_nothing(scatter: f64, mean: f64) -> bool {
     scatter <= mean.abs() * 1e-12
 }

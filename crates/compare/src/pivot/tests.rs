@@ -1,4 +1,4 @@
-//! Pivots over runs that are written down here.
+//! Pivots over runs that are defined here.
 
 use super::*;
 use crate::digest::Word;
@@ -11,7 +11,7 @@ use kurabe_stats::Verdict;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Plain words; a value of several languages has no other in these tests.
+/// Plain text. Values are the same in all languages.
 const WORDS: PivotWords = PivotWords {
     key: |source| {
         Text::same(match source {
@@ -28,7 +28,7 @@ const WORDS: PivotWords = PivotWords {
     cell: |cell| text!("read {}", "読み出し {}", cell.label),
 };
 
-/// Runs with their digests, in the order of time.
+/// Runs with their digests, in chronological order.
 #[derive(Default)]
 struct Runs {
     list: Vec<RunSummary>,
@@ -45,7 +45,8 @@ impl Runs {
         }) as u32
     }
 
-    /// A run with facts and labels (`label:key`), and what `read RND 4 KiB Q1 T1` came to in its repetitions, in MB/s.
+    /// Adds a run with facts and labels (`label:key`), and the values of `read RND 4 KiB Q1 T1` in
+    /// its repetitions, in MB/s.
     fn add(&mut self, id: &str, facts: &[(&str, &str)], values: &[f64]) -> &mut Self {
         let labels: BTreeMap<String, String> = facts
             .iter()
@@ -121,7 +122,7 @@ fn cell(label: &str, block_bytes: u64) -> CellName {
     }
 }
 
-/// The figure of the first group at a row and a column, by their words.
+/// Returns the figure of the first group at a row and a column, by their text.
 fn figure<'a>(pivot: &'a Pivot, row: &[&str], column: &str) -> &'a PivotFigure {
     let figure = pivot.groups[0].figures.iter().find(|figure| {
         let place = &pivot.places[figure.place];
@@ -135,7 +136,7 @@ fn texts(list: &[Text]) -> Vec<&str> {
     list.iter().map(|text| text.en.as_str()).collect()
 }
 
-/// Two file systems with two firmwares.
+/// Returns runs on two file systems with two firmware versions.
 fn emulators() -> Runs {
     let mut runs = Runs::default();
     for (id, system, firmware, value) in [
@@ -293,7 +294,8 @@ fn figures_that_cannot_be_put_together_are_shown_apart() {
         ("statistic", Weight::Decisive, 0)
     );
 
-    // Where no place mixes them they are compared, as two runs would be, and it is said first.
+    // If no place combines them, they are compared as two runs would be, and the difference is
+    // listed first.
     let by_tool = runs.pivot("statistic");
     assert_eq!((by_tool.groups.len(), by_tool.groups[0].figures.len()), (1, 2));
 }

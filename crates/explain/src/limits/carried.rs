@@ -1,4 +1,4 @@
-//! Words for what carries bytes: the medium, the connection, several drives, a volume.
+//! Sentences for data rates: the medium, the connection, several drives, a volume.
 
 use super::limit::{Limit, LimitKind, Strength};
 use super::words::limit;
@@ -7,7 +7,8 @@ use crate::cell::CellFacts;
 use kurabe_core::number;
 use kurabe_core::{Text, text};
 
-/// Bytes that the device moves no faster, though the connection could.
+/// Returns the limit for a device whose own data rate is the bottleneck, although the connection
+/// has room.
 pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) -> Limit {
     let (rate, usual) = (number::rate(facts.rate), number::rate(link.usual));
     let name = &link.name;
@@ -15,13 +16,13 @@ pub(super) fn device_rate(facts: &CellFacts<'_>, link: &Ceiling, turns: bool) ->
         "work in order moves {rate}, while {name} could carry about {usual}",
         "順に読み書きして {rate} で、{name} なら約 {usual} まで運べます"; name
     );
-    // A bridge that takes one command at a time costs the connection a part of its rate that nobody tells.
+    // A bridge that takes one command at a time costs the connection an unknown part of its rate.
     let is_sure = link.has_much_room(facts.rate) && !link.one_command;
     let strength = if is_sure { Strength::Strong } else { Strength::Likely };
     limit(LimitKind::DeviceRate, strength, own_rate(facts, turns), evidence)
 }
 
-/// Writes that memory takes which no drive could.
+/// Returns the limit for writes faster than any drive, which memory in front of the drives absorbs.
 pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
     let (rate, mean) = (number::rate(facts.rate), number::latency(facts.latency_ns));
     limit(
@@ -38,7 +39,7 @@ pub(super) fn memory_before_drives(facts: &CellFacts<'_>) -> Limit {
     )
 }
 
-/// Bytes of several drives, none of which fills its connection.
+/// Returns the limit for several drives, none of which saturates its connection.
 pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> Limit {
     let (each, usual) = (number::rate(each), number::rate(link.usual));
     let name = &link.name;
@@ -49,19 +50,20 @@ pub(super) fn drives_rate(facts: &CellFacts<'_>, each: f64, link: &Ceiling) -> L
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, true), evidence)
 }
 
-/// Bytes that pass more slowly towards the end, as tracks become shorter.
+/// Returns the limit for a rate that falls towards the end of the disk, where tracks are shorter.
 pub(super) fn zones(facts: &CellFacts<'_>, [first, last]: [f64; 2]) -> Limit {
     let (first, last) = (number::rate(first), number::rate(last));
     let evidence = text!(
         "the rate goes from {first} at the start to {last} at the end, as tracks become shorter; a connection has one rate",
         "先頭の {first} から末尾の {last} へ、内周ほど遅くなります。接続が原因なら位置によらず同じ速さです"
     );
-    // Writes pass through a cache, which hides a part of what the medium takes.
+    // Writes go through a cache, which hides a part of the medium's speed.
     let strength = if facts.is_write() { Strength::Likely } else { Strength::Strong };
     limit(LimitKind::DeviceRate, strength, own_rate(facts, true), evidence)
 }
 
-/// Bytes that pass no more slowly towards the end, as they would if the medium bounded them.
+/// Returns the limit for a rate that stays constant towards the end, which it would not if the
+/// medium limited it.
 pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
     let rate = number::rate(facts.rate);
     let evidence = text!(
@@ -71,7 +73,8 @@ pub(super) fn as_fast_everywhere(facts: &CellFacts<'_>) -> Limit {
     limit(LimitKind::Link, Strength::Likely, connection_or_memory(facts.rate), evidence)
 }
 
-/// Bytes that pass more slowly than the same place again, which the medium has no part in.
+/// Returns the limit for a transfer that is slower than an immediate re-read of the same range. The
+/// re-read does not involve the medium.
 pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let evidence = text!(
@@ -81,7 +84,7 @@ pub(super) fn medium(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     limit(LimitKind::DeviceRate, Strength::Strong, own_rate(facts, true), evidence)
 }
 
-/// Bytes that pass a little more slowly than the same place again.
+/// Returns the limit for a rate slightly below that of an immediate re-read.
 pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = text!(
@@ -96,7 +99,7 @@ pub(super) fn medium_and_connection(facts: &CellFacts<'_>, memory_rate: f64) -> 
     limit(LimitKind::Shared, Strength::Likely, sentence, evidence)
 }
 
-/// Bytes that pass no more slowly than the same place again.
+/// Returns the limit for a rate no lower than that of an immediate re-read.
 pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&Ceiling>) -> Limit {
     let (rate, memory) = (number::rate(facts.rate), number::rate(memory_rate));
     let sentence = match link.map(|link| &link.name) {
@@ -107,7 +110,7 @@ pub(super) fn connection(facts: &CellFacts<'_>, memory_rate: f64, link: Option<&
         "work in order moves {rate}, and the same place again, from the drive's memory, no more than {memory}",
         "順に読むと {rate}、同じ場所の再読み出し(ドライブのメモリーから)でも {memory} です"
     );
-    // Where sectors pass the head as fast as that, nobody sees the difference.
+    // If sectors pass the head at that same rate, the difference is not visible.
     limit(LimitKind::Link, Strength::Likely, sentence, evidence)
 }
 
@@ -131,7 +134,7 @@ fn own_rate(facts: &CellFacts<'_>, turns: bool) -> Text {
     }
 }
 
-/// Bytes that pass more slowly than those of the other direction, on the same connection.
+/// Returns the limit for a rate below that of the other direction on the same connection.
 pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit {
     let (rate, faster) = (number::rate(facts.rate), number::rate(other.rate));
     let evidence = text!(
@@ -141,7 +144,7 @@ pub(super) fn slower_way(facts: &CellFacts<'_>, other: &CellFacts<'_>) -> Limit 
     limit(LimitKind::DeviceRate, Strength::Likely, own_rate(facts, false), evidence)
 }
 
-/// Bytes that pass more slowly than any medium of the kind takes them.
+/// Returns the limit for a rate below that of any medium of this kind.
 pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
     let rate = number::rate(facts.rate);
     limit(
@@ -155,14 +158,14 @@ pub(super) fn bus(facts: &CellFacts<'_>) -> Limit {
     )
 }
 
-/// Bytes of a volume that is sold with so many per second.
+/// Returns the limit of a volume with provisioned bytes per second.
 pub(super) fn sold_bytes(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::rate(facts.rate);
     let sentence = text!("the volume's limit of bytes: {rate}", "ボリュームのスループット上限({rate})");
     sold(provider, sentence, strength)
 }
 
-/// Operations of a volume that is sold with so many per second.
+/// Returns the limit of a volume with provisioned operations per second.
 pub(super) fn sold_operations(provider: &str, facts: &CellFacts<'_>, strength: Strength) -> Limit {
     let rate = number::iops(facts.iops);
     let sentence = text!("the volume's limit of operations: {rate}", "ボリュームの IOPS 上限({rate})");

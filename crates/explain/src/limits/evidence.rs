@@ -1,9 +1,11 @@
-//! What all cells of a run tell together of the storage below: what a byte takes, whether something turns, whether places are
-//! found by walking a chain, and which of these an operation's time is for.
+//! Evidence from all cells of a run about the storage: the transfer time per byte, whether the
+//! medium is rotational, whether offsets are found by walking a chain, and which of these takes an
+//! operation's time.
 //!
-//! The model: an operation by itself takes a fixed time, a time for each of its bytes, and a time that depends on where it is.
-//! The time of a byte is that of the fastest work in order. The time that grows evenly with the offset is a walk along a chain; time
-//! that scatters over milliseconds whatever the offset is an arm and a rotation; the rest is the same for every command.
+//! A single operation takes a fixed time, a time per byte, and a time that depends on its offset.
+//! The time per byte is that of the fastest sequential work. Time that grows linearly with the
+//! offset is a walk along a chain. Time that scatters over milliseconds regardless of the offset is
+//! seek and rotational latency. The remaining time is the same for every command.
 
 use super::storage::StorageFacts;
 use crate::cell::CellFacts;
@@ -13,58 +15,66 @@ use kurabe_core::{Text, text};
 use kurabe_stats::{FittedLine, line};
 use std::collections::BTreeSet;
 
-/// From this size on operations in order tell what a byte takes: of smaller ones the command is a large part.
+/// From this size on, sequential operations show the transfer time per byte. In smaller ones the
+/// command is a large part.
 const LARGE_BYTES: f64 = 65_536.0;
-/// Random reads whose middle four fifths lie this far apart wait for something that moves: a turn of 15,000 rpm takes 4 ms.
+/// If the 10th and 90th percentiles of random reads are this far apart, the reads wait for
+/// mechanics. A revolution at 15,000 rpm takes 4 ms.
 const MOVING_NS: f64 = 2.4e6;
-/// Random reads whose middle four fifths differ by no more than this share take the same time everywhere.
+/// If the 10th and 90th percentiles differ by no more than this share, random reads take the same
+/// time everywhere.
 const ALIKE: f64 = 0.25;
-/// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; of what takes half as long most came
-/// from memory or flash.
+/// A single operation waits for half a revolution on average, and no disk exceeded 15,000 rpm. If
+/// the time is half of that, most operations were served from memory or flash.
 const QUICK_NS: f64 = 1e6;
-/// A small read of the same place came from memory if it takes no more than this share of a read elsewhere: a turn takes more.
+/// A small re-read of the same range came from memory if it takes no more than this share of a read
+/// elsewhere. A revolution takes longer.
 const FROM_MEMORY: f64 = 0.25;
-/// Fewer operations say nothing about how they scatter.
+/// Minimum number of operations to judge their scatter.
 const FEWEST_OPERATIONS: u64 = 8;
-/// Operations that take no more than this many times the quickest were answered by the same cache as that.
+/// Operations that take no more than this multiple of the fastest one were served by the same
+/// cache.
 const CACHED: f64 = 1.5;
-/// Fewer places say nothing about how time depends on them.
+/// Minimum number of offsets to judge how time depends on them.
 const FEWEST_PLACES: usize = 12;
-/// Time is said to grow with the offset if the offset explains this share of its variance: what turns has its place in the turn.
+/// Time grows with the offset if the offset explains at least this share of its variance.
+/// Rotational latency is independent of it.
 const WALKED: f64 = 0.6;
 /// The outer tracks of a disk are at least this many times as long as the inner ones.
 const ZONED: f64 = 1.15;
-/// The fastest and the slowest place of a device that is as fast everywhere differ by no more than this share.
+/// Rates at the fastest and the slowest offset differ by no more than this share on a device that
+/// is equally fast everywhere.
 const AS_FAST: f64 = 0.02;
-/// From this share on nothing else explains it.
+/// From this share of explained variance on, no other explanation remains.
 pub(super) const WALKED_SURELY: f64 = 0.85;
 
-/// Whether the medium turns.
+/// Whether the medium is rotational.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Turning {
     /// Accesses show it.
     Seen,
-    /// The kernel says so of a drive that it can ask.
+    /// The kernel reports it for a drive that it can query.
     Told,
     /// Accesses or the kernel exclude it.
     No,
-    /// Nobody tells. Of SCSI and USB the kernel says that everything turns that does not deny it.
+    /// Unknown. For SCSI and USB, the kernel reports every device as rotational unless the device
+    /// says otherwise.
     Unknown,
 }
 
-/// Time that grows evenly with the offset.
+/// Time that grows linearly with the offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct ChainWalk {
-    /// Of an operation at the first place that was measured, and at the last.
+    /// Time of an operation at the first measured offset, and at the last.
     pub(super) first_ns: f64,
     pub(super) last_ns: f64,
-    /// Mean time that is for the walk.
+    /// Mean time of the walk.
     pub(super) mean_ns: f64,
     /// Share of the variance that the offset explains.
     pub(super) explained: f64,
 }
 
-/// What the time of an operation is for.
+/// Part of an operation's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimePart {
     Bytes,
@@ -84,7 +94,7 @@ impl TimePart {
     }
 }
 
-/// What cells tell together.
+/// Evidence from all cells of a run.
 pub(crate) struct Evidence<'a> {
     pub(crate) storage: StorageFacts,
     pub(super) cells: &'a [CellFacts<'a>],
@@ -102,20 +112,20 @@ impl<'a> Evidence<'a> {
         matches!(self.turning, Turning::Seen | Turning::Told)
     }
 
-    /// The cell that shows what a byte takes in the direction of another one.
+    /// Returns the cell that shows the transfer time per byte in the direction of another cell.
     pub(super) fn fastest(&self, facts: &CellFacts<'_>) -> Option<&'a CellFacts<'a>> {
         let same_way =
             |other: &&CellFacts<'_>| other.cell.direction == facts.cell.direction && self.is_in_order(other);
         self.cells.iter().filter(same_way).max_by(|a, b| a.rate.total_cmp(&b.rate))
     }
 
-    /// Whether a cell shows what a byte takes.
+    /// Returns whether a cell shows the transfer time per byte.
     pub(super) fn is_in_order(&self, facts: &CellFacts<'_>) -> bool {
         facts.measured() && !facts.is_random() && !facts.is_same_place() && facts.block_bytes() >= LARGE_BYTES
     }
 
-    /// Time for the bytes of an operation of a cell: at the rate of work in order, or, of an operation by itself, as much as more
-    /// of them cost at random places.
+    /// Returns the transfer time of an operation of a cell: at the rate of sequential work, or for
+    /// single random operations the extra time of larger ones, whichever is longer.
     pub(super) fn bytes_ns(&self, facts: &CellFacts<'_>) -> Option<f64> {
         let in_order_ns = facts.block_bytes() * 1e9 / self.fastest(facts)?.rate;
         let alone = |other: &CellFacts<'_>| {
@@ -133,7 +143,8 @@ impl<'a> Evidence<'a> {
         Some(in_order_ns.max(at_random_ns.unwrap_or(0.0)))
     }
 
-    /// Bytes per second of the connection and the drive's memory, without the medium: what more bytes of the same place cost.
+    /// Returns the rate in bytes per second of the connection and the drive's memory, without the
+    /// medium, from the extra time of larger re-reads of the same range.
     pub(super) fn memory_rate(&self, facts: &CellFacts<'_>) -> Option<f64> {
         let same_place = |other: &&CellFacts<'_>| {
             other.measured()
@@ -145,30 +156,31 @@ impl<'a> Evidence<'a> {
         let small = self.cells.iter().filter(same_place).min_by(by_size)?;
         let large = self.cells.iter().filter(same_place).max_by(by_size)?;
         let more_bytes = large.block_bytes() - small.block_bytes();
-        // The median: the first read of all goes to the medium.
+        // The median, because the first read goes to the medium.
         let more_ns = large.median_ns - small.median_ns;
         if more_bytes <= 0.0 || more_ns <= 0.0 {
             return None;
         }
-        // Without a memory the medium comes round for each of them.
+        // Without a cache, the medium is involved in every re-read.
         let mut accesses = self.cells.iter().filter(|other| is_access(other));
         accesses
             .any(|access| small.median_ns <= access.median_ns * FROM_MEMORY)
             .then(|| more_bytes * 1e9 / more_ns)
     }
 
-    /// Whether the same place was read again and again.
+    /// Returns whether the same range was read repeatedly.
     pub(super) fn has_same_place(&self) -> bool {
         self.cells.iter().any(CellFacts::is_same_place)
     }
 
-    /// What the time of an operation by itself is for, in shares of it; the largest first.
+    /// Returns the parts of the time of a single operation as shares, the largest first.
     pub(super) fn parts(&self, facts: &CellFacts<'_>) -> [(TimePart, f64); 3] {
         let whole_ns = facts.latency_ns;
         let bytes_ns = self.bytes_ns(facts).unwrap_or(0.0).min(whole_ns);
         let walk_ns = walk(facts).map_or(0.0, |walk| walk.mean_ns).min(whole_ns - bytes_ns);
         let rest_ns = whole_ns - bytes_ns - walk_ns;
-        // Samples lie apart; of one drive what is left of a large one is small, several drives each have a part to look for.
+        // Samples are far apart. With one drive, what remains of a large sample is small. With
+        // several drives, each has to seek to its part.
         let is_sample = self.storage.several
             && !facts.is_write()
             && facts.cell.counted().any(|one| !one.samples.is_empty());
@@ -180,7 +192,7 @@ impl<'a> Evidence<'a> {
     }
 }
 
-/// Whether a cell shows what a single small read takes at any place.
+/// Returns whether a cell shows the time of a single small read at any offset.
 pub(super) fn is_access(facts: &CellFacts<'_>) -> bool {
     facts.measured()
         && facts.is_alone()
@@ -189,7 +201,7 @@ pub(super) fn is_access(facts: &CellFacts<'_>) -> bool {
         && facts.block_bytes() < LARGE_BYTES
 }
 
-/// Whether something turns.
+/// Determines whether the medium is rotational.
 fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
     if storage.turns == Some(false) {
         return Turning::No;
@@ -215,7 +227,8 @@ fn turning(storage: &StorageFacts, cells: &[CellFacts<'_>]) -> Turning {
     }
 }
 
-/// How the time of single operations grows with their offset, if it does. Those that a cache answered take no walk.
+/// Returns how the time of single operations grows with their offset, if it does. Operations served
+/// from a cache do not involve a walk.
 pub(super) fn walk(facts: &CellFacts<'_>) -> Option<ChainWalk> {
     if !facts.is_alone() || !facts.is_random() {
         return None;
@@ -228,11 +241,11 @@ pub(super) fn walk(facts: &CellFacts<'_>) -> Option<ChainWalk> {
     all.or(slow)
 }
 
-/// The walk that those of the places show which took longer than `above_ns`.
+/// Returns the walk that the operations show which took longer than `above_ns`.
 fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<ChainWalk> {
     let (offsets, times): (Vec<f64>, Vec<f64>) =
         places.iter().copied().filter(|place| place.1 > above_ns).unzip();
-    // Some profiles ask for the same places in every repetition, which scatter no less for that.
+    // Some profiles use the same offsets in every repetition, which does not reduce the scatter.
     let distinct: BTreeSet<u64> = offsets.iter().map(|offset| *offset as u64).collect();
     if distinct.len() < FEWEST_PLACES {
         return None;
@@ -247,14 +260,14 @@ fn walk_through(places: &[(f64, f64)], above_ns: f64) -> Option<ChainWalk> {
     })
 }
 
-/// The height of a line at the first and the last of the offsets.
+/// Returns the values of a line at the smallest and the largest offset.
 fn at_both_ends(fitted: &FittedLine, offsets: &[f64]) -> [f64; 2] {
     let first = offsets.iter().copied().fold(f64::INFINITY, f64::min);
     let last = offsets.iter().copied().fold(0.0, f64::max);
     [first, last].map(|offset| fitted.intercept + fitted.slope * offset)
 }
 
-/// Offsets and rates of the places that were sampled in order, if they are enough.
+/// Returns the offsets and rates of sequential samples, if there are enough.
 fn places(facts: &CellFacts<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
     let samples = facts.cell.counted().flat_map(|one| &one.samples);
     let (offsets, rates): (Vec<f64>, Vec<f64>) =
@@ -262,7 +275,8 @@ fn places(facts: &CellFacts<'_>) -> Option<(Vec<f64>, Vec<f64>)> {
     (!facts.is_random() && offsets.len() >= FEWEST_PLACES).then_some((offsets, rates))
 }
 
-/// The rate at the first and the last place, if it goes down evenly: outer tracks are longer.
+/// Returns the rates at the first and the last offset if the rate falls linearly, because outer
+/// tracks are longer.
 pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
     let (offsets, rates) = places(facts)?;
     let fitted = line(&offsets, &rates).filter(|fitted| fitted.fit >= WALKED)?;
@@ -270,7 +284,7 @@ pub(super) fn zones(facts: &CellFacts<'_>) -> Option<[f64; 2]> {
     (rates[1] > 0.0 && rates[0] >= rates[1] * ZONED).then_some(rates)
 }
 
-/// Whether all places are as fast.
+/// Returns whether all offsets are equally fast.
 pub(super) fn is_as_fast_everywhere(facts: &CellFacts<'_>) -> bool {
     let slowest = |rates: &[f64]| rates.iter().copied().fold(f64::INFINITY, f64::min);
     let fastest = |rates: &[f64]| rates.iter().copied().fold(0.0, f64::max);

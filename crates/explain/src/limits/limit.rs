@@ -1,9 +1,9 @@
-//! What bounded a cell, in kinds.
+//! Kinds of limits.
 
 use kurabe_core::{Text, text};
 use serde::Serialize;
 
-/// What bounded a cell.
+/// Kind of a cell's limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -12,75 +12,75 @@ pub enum LimitKind {
     Generator,
     /// Other work on the device or the machine.
     OtherWork,
-    /// Memory: operations that went through the page cache.
+    /// Memory: operations went through the page cache.
     HostMemory,
-    /// The computer: system calls and waking up, as its kernel's tracepoints tell.
+    /// The computer: system calls and wake-ups, according to its kernel's tracepoints.
     Host,
-    /// A limit of operations or bytes that the provider of a volume sets.
+    /// A limit on operations or bytes that the provider of a volume sets.
     Volume,
     /// The connection's data rate.
     Link,
     /// Seek and rotation.
     Mechanics,
-    /// Writes came faster than they can be kept up with, after a cache was full.
+    /// Writes that exceed the sustained rate, after a cache was full.
     WriteCache,
-    /// Reads that wait for writes beside them.
+    /// Reads that wait for concurrent writes.
     BehindWrites,
-    /// Pauses in which nothing, or hardly anything, was completed.
+    /// Pauses in which no or almost no operation completes.
     Stalls,
-    /// What a small write needs in flash: programming, or rewriting a larger unit.
+    /// Programming, or rewriting a larger unit, which a small write in flash needs.
     SmallWrites,
-    /// A chain of clusters that is walked to each place.
+    /// A chain of clusters that is walked to each offset.
     Walk,
-    /// Operations wait in the kernel's queues, as its tracepoints tell.
+    /// Operations wait in the kernel's queues, according to its tracepoints.
     Saturated,
-    /// The fixed time of a command, whatever its size.
+    /// The fixed time of a command, regardless of its size.
     Command,
-    /// As many commands as the device takes: they wait for each other.
+    /// The device's maximum rate of commands: they wait for each other.
     CommandRate,
     /// The device's own data rate: medium or controller, not the connection.
     DeviceRate,
-    /// Two parts of an operation's time, of which neither is most of it.
+    /// Two parts of an operation's time, neither of which is most of it.
     Shared,
     /// The largest cause in the account of a modelled run.
     Cause,
-    /// Nothing in the record tells.
+    /// The record contains no evidence.
     Unknown,
 }
 
-/// How far the evidence goes.
+/// Strength of the evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// There is none.
+    /// No evidence.
     None,
-    /// It fits, and the record lacks what would rule out everything else.
+    /// It fits, but the record lacks what would exclude all other explanations.
     Likely,
-    /// No other reading is known.
+    /// No other explanation is known.
     Strong,
     /// It was counted, not inferred.
     Exact,
 }
 
-/// What bounded a cell, and why that is said.
+/// The limit of a cell, with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Limit {
-    /// What it was.
+    /// Kind of the limit.
     pub kind: LimitKind,
-    /// How far the evidence goes.
+    /// Strength of the evidence.
     pub strength: Strength,
     /// The limit in one sentence.
     pub sentence: Text,
     /// The evidence in one sentence; empty if there is none.
     pub evidence: Text,
-    /// What would tell, or tell more, if something would.
+    /// A measurement that would show the cause, or more about it, if any.
     pub next: Option<Text>,
 }
 
 impl LimitKind {
-    /// What an article may give as a reason: limits of the storage, with the words by which JSON names them.
+    /// Limits of the storage that an article may name as reasons, with their names in JSON.
     pub const REASONS: [(&'static str, Self); 13] = [
         ("host_memory", Self::HostMemory),
         ("volume", Self::Volume),
@@ -99,7 +99,7 @@ impl LimitKind {
 }
 
 impl Limit {
-    /// The limit in a few words, as a part of a sentence about the run.
+    /// Returns the limit in a few words, for use within a sentence about the run.
     pub fn name(&self) -> Text {
         match self.kind {
             LimitKind::Volume | LimitKind::Link | LimitKind::Shared | LimitKind::Cause => {

@@ -1,12 +1,13 @@
-//! The rules, from what is certain to what is likely. The first that holds names the limit.
+//! The rules, in order of decreasing certainty. The first one that applies names the limit.
 //!
 //! # To add a limit of a cell
 //!
-//! - Add a variant of `LimitKind`, its sentences in `words.rs`, and its rule here, in the place that fits its certainty.
-//! - Test a run in which it holds, one in which it nearly holds, and all devices, whose accounts are the truth
-//!   (`testkit/tests/rooms/explain`).
-//! - Describe it in docs/explaining.md. If an article may name it, add its word to `LimitKind::REASONS` and
-//!   docs/studies.md.
+//! - Add a variant of `LimitKind`, its sentences in `words.rs`, and its rule here, at the position
+//!   that matches its certainty.
+//! - Test a run to which it applies, one to which it almost applies, and all devices, whose
+//!   accounts are the ground truth (`testkit/tests/rooms/explain`).
+//! - Describe it in docs/explaining.md. If an article may name it, add its word to
+//!   `LimitKind::REASONS` and docs/studies.md.
 //!
 //! A name for a change of a curve is a `FindingName` in `explain/sweep`.
 
@@ -21,69 +22,84 @@ use crate::cell::{CellFacts, SLOWED, fall};
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_core::workload::{Direction, EndSync};
 
-/// A write rate below this share of its beginning has fallen: far beyond the scatter of a rate, so that something ran full.
+/// A write rate below this share of its beginning has fallen. This is far beyond normal scatter, so
+/// a cache is full.
 const FALLEN: f64 = 0.6;
-/// Reads that take this many times as long beside writes as alone wait for these more than for all else.
+/// Reads that take this many times as long during writes as alone mostly wait for the writes.
 const MUCH_LONGER: f64 = 2.0;
-/// Stalls that fill more than half of the time took longer than all else, so they are the limit.
+/// Stalls that fill more than half of the time are the limit.
 const MOSTLY_STALLED: f64 = 0.5;
-/// With several to choose from the next place may be near, but with an arm that moves it takes at least this long, in ns.
+/// With several operations to choose from, the next offset may be near, but an access that moves
+/// the head takes at least this long, in ns.
 const NEAR_NS: f64 = 0.5e6;
-/// One by itself waits for half a turn, of which no disk has had more than 15,000 in a minute; what takes less came from memory,
-/// however slow the command.
+/// A single operation waits for half a revolution on average, and no disk exceeded 15,000 rpm.
+/// Anything faster came from memory, however slow the command.
 const HALF_TURN_NS: f64 = 2e6;
-/// Two rates are the same rate if they differ by at most this share.
+/// Rates that differ by at most this share count as equal.
 const SAME: f64 = 0.2;
-/// A limit that is sold is the same in both directions; what two directions of a medium take differs by more than this.
+/// A provisioned limit is the same in both directions. The two directions of a medium differ by
+/// more than this.
 const SOLD: f64 = 0.03;
-/// Inner tracks are about half as long as outer ones, so that a rate that falls so much is mostly that of the bytes. Drives put
-/// writes in order before the arm moves, so that less of their time is movement.
+/// Inner tracks are about half as long as outer ones, so if the rate falls by this factor, it
+/// mostly depends on the transfer. Drives reorder writes before seeking, so less of their time is
+/// movement.
 const ZONED_READS: f64 = 1.8;
 const ZONED_WRITES: f64 = 1.5;
 /// From this share of one connection on, several drives may share it.
 const OF_A_SHARED_LINK: f64 = 0.8;
-/// Bytes per second that no disk writes, not even one with two arms.
+/// Bytes per second that no disk writes, not even one with two actuators.
 const FASTEST_DISK: f64 = 600e6;
-/// Bytes per second that even the slowest cards of today read and write in order (speed class 10).
+/// Bytes per second that even the slowest current cards read and write sequentially (speed class
+/// 10).
 const SLOWEST_CARD: f64 = 10e6;
-/// If the other direction is this many times as fast, what both pass through is not what holds this one back …
+/// If the other direction is this many times as fast, the limit is not what both directions pass
+/// through …
 const FASTER: f64 = 1.25;
-/// … on old buses, which need not be as fast in both directions, if it is this many times as fast.
+/// … or this many times on old buses, which need not be equally fast in both directions.
 const MUCH_FASTER: f64 = 2.0;
-/// A rate of at least this share of that of the drive's memory ends where that ends: at the connection …
+/// A rate of at least this share of the drive memory's rate has the same limit, which is the
+/// connection …
 const AS_MEMORY: f64 = 0.96;
-/// … and one of no more than this share ends at the medium.
+/// … and one of at most this share is limited by the medium.
 const FAR_BELOW_MEMORY: f64 = 0.85;
-/// A part of the latency is the limit if it is at least half of it: no other part is longer.
+/// A part of the latency is the limit if it is at least half of it, because no other part is
+/// longer.
 pub(super) const MOSTLY: f64 = 0.5;
-/// A part of at least this share of an operation is more than all others twice over.
+/// A part with at least this share of an operation is at least twice as long as all others
+/// together.
 const CLEARLY: f64 = 2.0 / 3.0;
-/// Two parts share an operation if they are nearly all of it …
+/// Two parts share an operation if together they have at least this share …
 const NEARLY_ALL: f64 = 0.9;
-/// … and the smaller one is so much that without it the operation would be felt to be faster.
+/// … and the smaller one has at least this share, so that the operation would be noticeably faster
+/// without it.
 const SECOND: f64 = 0.25;
-/// What comes before the walk, opening the file and its first clusters, belongs to it as well, so that less is enough.
+/// Opening the file and reading its first clusters precede the walk and belong to it, so a smaller
+/// share suffices.
 const MOSTLY_WALKED: f64 = 0.4;
-/// Operations that take this share of the time that their bytes take in order are no faster for being small: bytes are the limit.
+/// If operations take at least this share of the sequential transfer time of their bytes, small
+/// sizes do not make them faster, and the transfer is the limit.
 const ALL_BYTES: f64 = 0.85;
-/// Operations that are served in this share of the time that one takes by itself are served one after the other: two at a time would
-/// take half of it, and a few more at hand shorten the way between places.
+/// Operations that complete in at least this share of the time of a single one are served one after
+/// the other. Two at a time would halve it, and a few more in the queue shorten the seeks.
 const SERIAL: f64 = 0.75;
-/// If a deeper queue gives at least this factor of the rate, the device waited for operations at queue depth 1.
+/// If a deeper queue gives at least this factor of the rate, the device was idle at times at queue
+/// depth 1.
 const GAINS: f64 = 1.25;
-/// Small writes that take this many times as long as reads wait for what only writes need.
+/// Small writes that take this many times as long as reads wait for something that only writes
+/// need.
 const SLOW_WRITES: f64 = 1.5;
-/// A mean this many times the time of quick operations is that of a few that waited much longer.
+/// A mean of at least this multiple of the time of quick operations results from a few that waited
+/// much longer.
 const FEW_SLOW: f64 = 1.3;
-/// Operations are one after the other while no more than this many are in flight on average; Little's law over a short
-/// repetition is not more exact.
+/// Operations count as one at a time if no more than this many are in flight on average. Over a
+/// short repetition, Little's law is no more accurate.
 const ALONE: f64 = 1.2;
 
-/// An operation that takes less than this was answered by memory: the fastest flash takes longer over PCIe for 4 KiB,
-/// interrupt and waking up included.
+/// An operation faster than this was served from memory. The fastest flash takes longer for 4 KiB
+/// over PCIe, including the interrupt and the wake-up.
 const MEMORY_NS: f64 = 8e3;
 
-/// The limit of a cell among those of its run.
+/// Returns the limit of a cell, given the other cells of its run.
 pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     if facts.cell.imported.is_some() {
         return words::unknown_import();
@@ -102,7 +118,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
         let at_the_link = || at_the_link(storage, cells, facts);
         storage.cached.then(|| at_the_link().or_else(|| page_cache(storage, facts))).flatten()
     });
-    // Other work is no doubt about whose memory answered.
+    // Other work does not affect the conclusion that memory served the requests.
     if let Some(memory) = memory {
         return memory;
     }
@@ -119,7 +135,7 @@ pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFac
     }
 }
 
-/// The limit of a cell, whatever else went on.
+/// Returns the limit of a cell, ignoring other work.
 fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     at_the_link(&evidence.storage, evidence.cells, facts)
         .or_else(|| sold(evidence, facts))
@@ -134,19 +150,21 @@ fn undisturbed(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_
         .unwrap_or_else(|| words::unknown(evidence, facts))
 }
 
-/// A file system in memory has no device that could be a limit.
+/// Returns the limit for a file system in memory, which has no device that could be the bottleneck.
 fn in_memory(ground: &StorageFacts) -> Option<Limit> {
     ground.in_memory.as_deref().map(words::memory_file_system)
 }
 
-/// Faster than the connection can be: it was not the device.
+/// Returns the limit for a rate above the connection's capacity. Memory served the requests instead
+/// of the device.
 fn host_memory(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let link = ground.link.as_ref().filter(|link| link.is_exceeded(facts.rate))?;
     ground.cached.then(|| words::host_memory(facts.rate, link))
 }
 
-/// Operations that the page cache answered. Writes that nobody waits for on the medium end in it, and so do operations that are
-/// faster than any device; reads in order are read ahead of, so that nobody can tell from outside what the device did.
+/// Returns the limit for operations served by the page cache. Writes end there unless they wait for
+/// the medium, and so do operations that are faster than any device. Sequential reads are read
+/// ahead, so the device's part cannot be determined from outside.
 fn page_cache(ground: &StorageFacts, facts: &CellFacts<'_>) -> Option<Limit> {
     let workload = facts.workload.filter(|_| ground.cached)?;
     let sync = workload.sync;
@@ -165,8 +183,9 @@ fn at_the_link(ground: &StorageFacts, cells: &[CellFacts<'_>], facts: &CellFacts
     link.ends(facts.rate, other).map(|at| words::link(link, &at))
 }
 
-/// The limit of a provider's volume, where several in flight wait longer than one would, or large work in order much longer than a
-/// small access. Both directions end at the same rate; where only one was asked, it is likely.
+/// Returns the limit of a provider's volume. Operations in flight wait longer than a single one, or
+/// large sequential operations wait much longer than a small access. Both directions end at the
+/// same rate; if only one was measured, the limit is likely.
 fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let provider = evidence.storage.provider?;
     let cells = evidence.cells;
@@ -189,7 +208,7 @@ fn sold(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
-/// Reads beside writes that take much longer than the same reads alone.
+/// Returns the limit for reads during writes that take much longer than the same reads alone.
 fn behind_writes(cells: &[CellFacts<'_>], facts: &CellFacts<'_>) -> Option<Limit> {
     let is_mixed = facts.cell.direction == Some(Direction::Mix);
     let same = |other: &&CellFacts<'_>| {
@@ -208,14 +227,14 @@ fn falling(facts: &CellFacts<'_>) -> Option<Limit> {
     Some(words::write_cache(head, tail))
 }
 
-/// Returns the rates in bytes per second at the beginning and at the end of the repetition in which the writes of a cell slowed
-/// down most, if they slowed down lastingly.
+/// Returns the rates in bytes per second at the beginning and at the end of the repetition in which
+/// the writes of a cell slowed down most, if the slowdown lasted.
 pub fn falling_writes(cell: &Cell) -> Option<(f64, f64)> {
     let is_write = cell.direction == Some(Direction::Write);
     fall(cell).filter(|(head, tail)| is_write && *tail < head * FALLEN)
 }
 
-/// Writes that no disk takes so fast end in memory before the drives.
+/// Returns the limit for writes faster than any disk, which end in memory in front of the drives.
 fn taken_by_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let most = FASTEST_DISK * evidence.storage.drives as f64;
     let quick = facts.median_ns < MEMORY_NS || facts.rate > most;
@@ -223,17 +242,19 @@ fn taken_by_memory(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Lim
 }
 
 fn stalled(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
-    // What an array of disks reads for its parity, or marks before it writes, takes long without being a pause.
+    // An array of disks reads for parity, or marks a region before writing. That takes long without
+    // being a stall.
     if evidence.storage.several && evidence.turns() && facts.is_random() {
         return None;
     }
-    // With many in flight one slow operation is no stall of all; reads in order come in bursts, as they are read ahead.
+    // With many operations in flight, a slow one does not stall the others. Sequential reads arrive
+    // in bursts because of read-ahead.
     let bursts = !facts.is_random() && !facts.is_write();
     (!bursts && facts.stalled_share >= MOSTLY_STALLED && facts.median_ns * 4.0 < facts.latency_ns)
         .then(|| words::stalls(facts.stalled_share, facts.median_ns))
 }
 
-/// What the kernel's tracepoints tell.
+/// Returns the limit according to the kernel's tracepoints.
 fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
     let split = facts.split?;
     let rest_ns = split.rest_mean_ns?.max(0.0);
@@ -247,7 +268,7 @@ fn traced(facts: &CellFacts<'_>) -> Option<Limit> {
     (split.queue.mean_ns >= whole_ns * MOSTLY).then(|| words::queued(split.queue.mean_ns, whole_ns))
 }
 
-/// What an operation by itself waits for.
+/// Returns the limit of single operations.
 fn alone(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if facts.in_flight > ALONE {
         return None;
@@ -255,11 +276,11 @@ fn alone(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> 
     part_of_one(record, evidence, facts, None)
 }
 
-/// What operations wait for that are in flight together.
+/// Returns the limit of concurrent operations.
 fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let each_ns = 1e9 / facts.iops;
     let single = facts.shallower(evidence.cells).filter(|single| single.is_alone());
-    // Work in order is together what its bytes take, unless it is small.
+    // Concurrent sequential work takes the time of its transfer, unless it is small.
     let bytes_share = evidence.bytes_ns(facts).map(|bytes_ns| bytes_ns / each_ns);
     let least = if facts.is_random() { NEARLY_ALL } else { ALL_BYTES };
     let is_bytes = bytes_share.is_some_and(|share| share >= least);
@@ -279,7 +300,8 @@ fn together(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) 
     }
 }
 
-/// What most of the time of a single operation is for; `deeper` is the cell in question if others are in flight beside it.
+/// Returns the limit from the part that takes most of the time of a single operation. `deeper` is
+/// the cell in question if it has more operations in flight.
 fn part_of_one(
     record: &RunRecord,
     evidence: &Evidence<'_>,
@@ -291,15 +313,17 @@ fn part_of_one(
     let beside = deeper.or_else(|| single.deeper(evidence.cells)).filter(|beside| gains(single, beside));
     let least = match part {
         TimePart::Walk => MOSTLY_WALKED,
-        // More commands at once are served beside one another, so that it is them that it waited for.
+        // Concurrent commands are served in parallel, so the single operation waited for the
+        // command.
         TimePart::Command if beside.is_some() => MOSTLY,
-        // In order, bytes pass beside one another, so that they take no less of a small read.
+        // In sequential work, transfers overlap, so the time per byte of a small read is at least
+        // as long.
         TimePart::Bytes if single.is_random() && !single.is_write() => MOSTLY,
         _ => CLEARLY,
     };
     if share < least {
-        // What only writes need is no part that is told apart. Of large operations parts may pass beside one another, unless those
-        // that are in flight together are faster: then each has waited for more than its bytes.
+        // Needs that only writes have cannot be separated. Parts of large operations may overlap,
+        // unless concurrent operations are faster: then each has waited for more than its transfer.
         let has_parts = !single.is_write() && (single.is_random() || beside.is_some());
         let is_told = has_parts && parts[0].1 + parts[1].1 >= NEARLY_ALL && parts[1].1 >= SECOND;
         return is_told.then(|| words::shared(single, [parts[0], parts[1]]));
@@ -308,9 +332,10 @@ fn part_of_one(
         TimePart::Bytes => carried(evidence, single)?,
         TimePart::Walk => words::walk(&walk(single)?, Some(share)),
         TimePart::Movement => turning(evidence, single, single.latency_ns),
-        // Beside a walk the rest is not known to be fixed: a file is opened before its chain is walked.
+        // With a walk, the remaining time need not be fixed, because a file is opened before its
+        // chain is walked.
         TimePart::Command if walk(single).is_some() => return None,
-        // An array of disks writes several of them, in what way is not seen.
+        // An array of disks writes to several of them, in a way that is not visible.
         TimePart::Command if evidence.storage.several && evidence.turns() && single.is_write() => {
             return None;
         }
@@ -325,13 +350,15 @@ fn part_of_one(
     })
 }
 
-/// The walk that reads of the same work show, if they are no slower: writes look for their places as reads do.
+/// Returns the walk that reads of the same work show, if they are no slower. Writes find their
+/// offsets in the same way.
 fn read_walk(evidence: &Evidence<'_>, single: &CellFacts<'_>) -> Option<ChainWalk> {
     let read = single.opposite(evidence.cells).filter(|read| read.latency_ns <= single.latency_ns)?;
     walk(read)
 }
 
-/// The fixed time of a command, and what is known of it; `beside` has more in flight and is faster.
+/// Returns the limit for the fixed time of a command. `beside` has more operations in flight and is
+/// faster.
 fn command(
     record: &RunRecord,
     evidence: &Evidence<'_>,
@@ -357,18 +384,18 @@ fn command(
     words::command(single, beside, machine, evidence)
 }
 
-/// What work waits for that asks something that turns for many places.
+/// Returns the limit of random work on a rotational medium.
 fn turning(evidence: &Evidence<'_>, facts: &CellFacts<'_>, each_ns: f64) -> Limit {
     let least_ns = if facts.is_alone() { HALF_TURN_NS } else { NEAR_NS };
     if facts.is_write() && each_ns * (evidence.storage.drives.max(1) as f64) < least_ns {
         return words::write_cache_full(facts, facts.median_ns.min(each_ns));
     }
-    // A cache takes writes before the arm moves, as long as it has room.
+    // A cache takes writes before the head moves, as long as it has room.
     let is_seen = evidence.turning == Turning::Seen && !facts.is_write();
     words::mechanics(each_ns, facts, is_seen)
 }
 
-/// Bytes are what takes the time: the connection's or the device's.
+/// Returns the limit of the transfer: the connection or the device.
 fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     let fastest = evidence.fastest(facts)?;
     let storage = &evidence.storage;
@@ -379,7 +406,8 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     if let Some(limit) = at_the_link(storage, evidence.cells, fastest) {
         return Some(limit);
     }
-    // Of several drives that is said where the rate falls so much that most of the time is that of bytes.
+    // For several drives, this requires a rate that falls so much that most of the time is
+    // transfer.
     let least = match (storage.several, fastest.is_write()) {
         (false, _) => 0.0,
         (true, false) => ZONED_READS,
@@ -394,7 +422,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
     if let Some(memory_rate) = evidence.memory_rate(fastest).filter(|_| evidence.turns() && !storage.several)
     {
-        // Large operations in order tell of themselves.
+        // Large sequential operations are judged by their own rate.
         let asked = if evidence.is_in_order(facts) { facts } else { fastest };
         return match asked.rate / memory_rate {
             share if share <= FAR_BELOW_MEMORY => Some(carried::medium(asked, memory_rate)),
@@ -418,7 +446,7 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
         None if !facts.is_alone() && drives_side_by_side(evidence, fastest) => {
             let link = storage.each_link.as_ref()?;
             let each = fastest.rate / storage.drives as f64;
-            // Near the end of one connection they may share it.
+            // Near the capacity of one connection, the drives may share it.
             let is_apart = fastest.rate < link.usual * OF_A_SHARED_LINK || link.is_exceeded(fastest.rate);
             (is_apart && link.has_room(each, true)).then(|| carried::drives_rate(fastest, each, link))
         }
@@ -434,7 +462,8 @@ fn carried(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<Limit> {
     }
 }
 
-/// Bytes that the device moves more slowly one way than the other, on the same connection.
+/// Returns the limit for a data rate that is lower in one direction than in the other on the same
+/// connection.
 fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> {
     let other = fastest.opposite(evidence.cells)?;
     let least = if evidence.turns() { MUCH_FASTER } else { FASTER };
@@ -442,8 +471,8 @@ fn other_way(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> Option<Limit> 
     (same_way && other.rate >= fastest.rate * least).then(|| carried::slower_way(fastest, other))
 }
 
-/// Share of a small access in a read by itself where nothing turns: it is not for bytes. Of a device behind a hypervisor or a file
-/// it would be that one's.
+/// Returns the ratio of a small access to a single read on a medium that is not rotational; that
+/// time is not transfer. Behind a hypervisor or a file, it would belong to those.
 fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> {
     let access = evidence.cells.iter().find(|cell| is_access(cell));
     let is_device = evidence.turning == Turning::No && !evidence.storage.is_hidden;
@@ -451,31 +480,35 @@ fn command_share(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Option<f64> 
     Some(access.latency_ns / facts.latency_ns)
 }
 
-/// Whether more in flight are so much faster that one by itself left the device waiting.
+/// Returns whether more operations in flight are so much faster that the device was idle with a
+/// single one.
 fn gains(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> bool {
     deeper.rate >= single.rate * GAINS
 }
 
-/// Random reads of several drives, one at a time and many in flight.
+/// Returns random reads on several drives, one at a time and with many in flight.
 fn reads_of_several<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
     let reads = |facts: &&CellFacts<'_>| facts.is_alone() && facts.is_random() && !facts.is_write();
     let single = evidence.cells.iter().filter(|_| evidence.storage.several).find(reads)?;
     Some((single, single.deeper(evidence.cells)?))
 }
 
-/// Such reads that are no faster for being several: what the drives share serves one after the other.
+/// Returns such reads if they gain nothing from several drives, because a shared component serves
+/// one drive at a time.
 fn takes_turns<'a>(evidence: &Evidence<'a>) -> Option<(&'a CellFacts<'a>, &'a CellFacts<'a>)> {
     reads_of_several(evidence).filter(|(single, deeper)| !gains(single, deeper))
 }
 
-/// Whether reads in order are of several drives that turn and were seen to work side by side.
+/// Returns whether these are sequential reads of several hard disks that were shown to work in
+/// parallel.
 fn drives_side_by_side(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> bool {
     let gained = reads_of_several(evidence).is_some_and(|(single, deeper)| gains(single, deeper));
     evidence.turns() && gained && !facts.is_write()
 }
 
-/// Whether bytes are so slow that no medium is known that would be: of a device in which nothing turns, that serves one operation at
-/// a time, alike in both directions. A virtual disk may be slowed on purpose.
+/// Returns whether the data rate is below that of any known medium: on a device that is not
+/// rotational, serves one operation at a time, and is equally slow in both directions. A virtual
+/// disk may be throttled on purpose.
 fn slow_bus(evidence: &Evidence<'_>, fastest: &CellFacts<'_>) -> bool {
     let alike =
         fastest.opposite(evidence.cells).is_none_or(|other| fastest.rate >= other.rate * (1.0 - SAME));

@@ -1,29 +1,30 @@
-//! What the cells of a run stood on.
+//! Facts about the storage that the cells of a run were measured on.
 
 use crate::ceiling::{Ceiling, ceiling};
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::record::{RunRecord, TargetKind};
 
-/// What the cells stood on.
+/// Facts about the storage below a run.
 pub(crate) struct StorageFacts {
     pub(super) link: Option<Ceiling>,
-    /// Of several devices: the connection that each has, if all have the same, and how many they are.
+    /// For several devices, the connection of each if all have the same one. `drives` is their
+    /// number.
     pub(super) each_link: Option<Ceiling>,
     pub(super) drives: usize,
-    /// Whether the medium turns, if all devices say the same.
+    /// Whether the medium is rotational, if all devices agree.
     pub(super) turns: Option<bool>,
-    /// Whether the kernel can ask the drive whether it turns: on ATA and NVMe. Of SCSI and USB it says that everything turns that
-    /// does not deny it.
+    /// Whether the kernel can ask the drive if it is rotational, as on ATA and NVMe. For SCSI and
+    /// USB, it reports every device as rotational unless the device says otherwise.
     pub(super) is_asked: bool,
-    /// Whether a hypervisor or another file stands before the device.
+    /// Whether a hypervisor or another file is in front of the device.
     pub(super) is_hidden: bool,
-    /// Who sells it as a volume, with limits of operations and bytes.
+    /// Provider that sells it as a volume with limits on operations and bytes.
     pub(super) provider: Option<&'static str>,
-    /// Several devices: none of their links is the limit of all.
+    /// Whether there are several devices, so that no single link limits all of them.
     pub(crate) several: bool,
-    /// Whether places lie all over a device.
+    /// Whether the offsets cover a whole device.
     pub(super) is_whole: bool,
-    /// The file system, if it lies in the computer's memory and nothing is below it.
+    /// The file system, if it is in the computer's memory without a device below it.
     pub(super) in_memory: Option<String>,
     /// Whether operations went through the page cache.
     pub(super) cached: bool,
@@ -70,7 +71,7 @@ impl StorageFacts {
     }
 }
 
-/// The file system of a run, if it is memory alone.
+/// Returns the file system of a run if it only uses memory.
 fn file_system_in_memory(environment: &Environment) -> Option<String> {
     let devices = &environment.devices;
     let memory = |device: &BlockDevice| device.link == Some(Link::Memory);

@@ -1,4 +1,4 @@
-//! The sentences of the rules, in both languages.
+//! Sentences of the rules, in both languages.
 
 use super::evidence::{ChainWalk, Evidence, TimePart, WALKED_SURELY};
 use super::limit::{Limit, LimitKind, Strength};
@@ -19,7 +19,7 @@ impl Limit {
         Self { next: Some(next), ..self }
     }
 
-    /// With other work beside it, as much in all repetitions, so that nobody can tell what it cost.
+    /// Adds other work that was the same in all repetitions, so that its effect is unknown.
     pub(super) fn beside(mut self, other: &OtherWork) -> Self {
         let others = others_words(other);
         self.evidence.push(&match self.evidence == Text::default() {
@@ -29,7 +29,8 @@ impl Limit {
         Self { strength: self.strength.min(Strength::Likely), ..self }
     }
 
-    /// What holds of an operation by itself holds of several, for they are served one after the other.
+    /// Extends the limit of single operations to concurrent ones that are served one after the
+    /// other.
     pub(super) fn one_after_the_other(
         mut self,
         single: &CellFacts<'_>,
@@ -55,7 +56,7 @@ impl Limit {
     }
 }
 
-/// Nothing in the record tells.
+/// Returns an unknown limit without evidence.
 fn nothing_tells() -> Limit {
     limit(LimitKind::Unknown, Strength::None, text!("unknown", "不明"), Text::default())
 }
@@ -81,7 +82,7 @@ pub(super) fn generator(share: f64) -> Limit {
     ))
 }
 
-/// What others did, as a clause.
+/// Describes other work, as a clause.
 fn others_words(other: &OtherWork) -> Text {
     let share = number::percent(other.share);
     match (other.resource, other.share) {
@@ -107,7 +108,7 @@ fn others_words(other: &OtherWork) -> Text {
     }
 }
 
-/// Other work that slowed the repetitions that had more of it.
+/// Returns the limit for other work that slowed the repetitions with more of it.
 pub(super) fn other_work(other: &OtherWork, slowed_to: f64) -> Limit {
     let slowed_to = number::percent(slowed_to);
     let mut evidence = others_words(other);
@@ -135,7 +136,7 @@ pub(super) fn host_memory(rate: f64, link: &Ceiling) -> Limit {
     .next(around_the_cache())
 }
 
-/// A file system in the computer's memory.
+/// Returns the limit for a file system in the computer's memory.
 pub(super) fn memory_file_system(kind: &str) -> Limit {
     limit(
         LimitKind::HostMemory,
@@ -155,7 +156,8 @@ pub(super) fn memory_file_system(kind: &str) -> Limit {
     ))
 }
 
-/// Operations through the page cache; `alone` if memory alone answered most of them.
+/// Returns the limit for operations through the page cache. With `alone`, memory alone served most
+/// of them.
 pub(super) fn page_cache(facts: &CellFacts<'_>, alone: bool) -> Limit {
     let (median, rate) = (number::latency(facts.median_ns), number::rate(facts.rate));
     let sentence = match (facts.is_write(), alone) {
@@ -305,7 +307,8 @@ pub(super) fn mechanics(each_ns: f64, facts: &CellFacts<'_>, seen: bool) -> Limi
     limit(LimitKind::Mechanics, strength, text!("seek and rotation", "シークと回転待ち"), evidence)
 }
 
-/// Time that grows with the offset; `share` of the cell's own, or none if it is seen of the reads that do the same.
+/// Returns the limit for time that grows with the offset. `share` is the walk's share of the cell's
+/// time, or `None` if the walk was seen in reads of the same work.
 pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
     let (first, last) = (number::latency(walk.first_ns), number::latency(walk.last_ns));
     let is_most = share.is_some_and(|share| share >= MOSTLY);
@@ -331,7 +334,7 @@ pub(super) fn walk(walk: &ChainWalk, share: Option<f64>) -> Limit {
         .next(text!("larger clusters make the chain shorter", "クラスターを大きくすると連鎖が短くなります"))
 }
 
-/// Writes that a drive's cache takes until it is full.
+/// Returns the limit for writes that a drive's cache takes until it is full.
 pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
     let (quick, mean) = (number::latency(quick_ns), number::latency(facts.latency_ns));
     limit(
@@ -348,7 +351,7 @@ pub(super) fn write_cache_full(facts: &CellFacts<'_>, quick_ns: f64) -> Limit {
     )
 }
 
-/// Writes that take longer than reads where nothing turns.
+/// Returns the limit for writes that take longer than reads on a medium that is not rotational.
 pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit {
     let (write, read) = (number::latency(facts.latency_ns), number::latency(read.latency_ns));
     let size = size(facts.block_bytes());
@@ -370,7 +373,7 @@ pub(super) fn small_writes(facts: &CellFacts<'_>, read: &CellFacts<'_>) -> Limit
     ))
 }
 
-/// Commands that are as many as the device takes.
+/// Returns the limit for the device's maximum rate of commands.
 pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Limit {
     let (now, rate) = (depth(facts), number::iops(facts.iops));
     let (slow, fast) = (number::latency(facts.latency_ns), number::latency(single.latency_ns));
@@ -386,7 +389,8 @@ pub(super) fn command_rate(facts: &CellFacts<'_>, single: &CellFacts<'_>) -> Lim
     )
 }
 
-/// The fixed time of a command; `deeper` does the same with more in flight and is faster.
+/// Returns the limit for the fixed time of a command. `deeper` is the same work with more in
+/// flight, and is faster.
 pub(super) fn command(
     facts: &CellFacts<'_>,
     deeper: Option<&CellFacts<'_>>,
@@ -429,7 +433,7 @@ pub(super) fn command(
     ))
 }
 
-/// Two parts of an operation by itself, with their shares.
+/// Returns the limit for two parts of a single operation, with their shares.
 pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limit {
     let whole = number::latency(facts.latency_ns);
     let [(first, first_share), (second, second_share)] =
@@ -449,7 +453,7 @@ pub(super) fn shared(facts: &CellFacts<'_>, parts: [(TimePart, f64); 2]) -> Limi
     )
 }
 
-/// Work in order on several drives that are served one after the other.
+/// Returns the limit for sequential work on several drives that are served one after the other.
 pub(super) fn in_turns(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Limit {
     limit(
         LimitKind::Link,
@@ -495,7 +499,7 @@ pub(super) fn unknown_mixture() -> Limit {
     ))
 }
 
-/// Nothing holds: what would tell.
+/// Returns an unknown limit, with a suggestion for a measurement that would show it.
 pub(super) fn unknown(evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     let limit = nothing_tells();
     let storage = &evidence.storage;

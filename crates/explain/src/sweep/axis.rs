@@ -1,17 +1,17 @@
-//! The axes of a sweep, and what the values of their curves are.
+//! The axes of a sweep, and the units of their curves.
 
 use kurabe_core::profile::Profile;
 use kurabe_core::record::Cell;
 use serde::{Deserialize, Serialize};
 
-/// What is moved while all else is kept.
+/// The parameter that varies while all others are fixed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SweepAxis {
-    /// The bytes that random access covers.
+    /// Bytes that random access covers.
     WorkingSet,
-    /// The bytes of an operation.
+    /// Bytes per operation.
     BlockSize,
     /// Operations in flight.
     QueueDepth,
@@ -20,10 +20,10 @@ pub enum SweepAxis {
 }
 
 impl SweepAxis {
-    /// All of them, in the order in which they are measured.
+    /// All axes, in the order in which they are measured.
     pub const ALL: [Self; 4] = [Self::WorkingSet, Self::BlockSize, Self::QueueDepth, Self::BytesWritten];
 
-    /// The first part of the `id` of its steps.
+    /// Returns the first part of the `id` of its steps.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Self::WorkingSet => "span",
@@ -34,7 +34,7 @@ impl SweepAxis {
     }
 }
 
-/// What the values of a curve are.
+/// Unit of the values of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub enum CurveUnit {
     BytesPerS,
 }
 
-/// The axis that a cell of a sweep belongs to.
+/// Returns the axis that a cell of a sweep belongs to.
 pub(super) fn axis_of(profile: &Profile, cell: &Cell) -> Option<SweepAxis> {
     let id = profile.steps.get(cell.step_index as usize)?.id()?;
     SweepAxis::ALL.into_iter().find(|axis| id.split('_').next() == Some(axis.word()))

@@ -1,10 +1,12 @@
-//! What a claim has to stand before it is made: the points that are shown, each repetition by itself, and what else went on.
+//! Checks of a claim before it is made: against the displayed points, each repetition separately,
+//! and other work.
 //!
-//! The model: a change of level says that the points before it are nearer to the one level and those beyond it nearer to
-//! the other. Where the points that are shown say otherwise, no change is told, but how far they scatter. What a mean shows
-//! and its repetitions do not, one disturbed repetition made; so a name is firm only if every repetition shows the change by
-//! itself, and there are two at least. Other work at the same time takes a step from every name, and all of it if it was
-//! there at a third of the places.
+//! A change of level requires that the points before it are closer to one level and those after it
+//! closer to the other. If the displayed points contradict this, their scatter is reported instead
+//! of the change. A single disturbed repetition can cause a change in the mean that the other
+//! repetitions do not show. Therefore a name is firm only if there are at least two repetitions and
+//! each shows the change separately. Concurrent other work lowers the confidence of every name by
+//! one level, and removes the name if it occurred at a third of the points.
 
 use super::axis::SweepAxis;
 use super::curves::MeasuredCurve;
@@ -14,19 +16,20 @@ use kurabe_core::mention::{RUNS, TIME};
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, CurvePoint};
 
-/// A repetition shows a change if its own is at least this share of it, in the logarithm.
+/// A repetition shows a change if its own is at least this share of it, on the logarithmic scale.
 const SHOWS: f64 = 0.5;
-/// Of a long course so many points of a side may lie beyond the middle: a burst of others, or the filling of a queue.
+/// Share of the points on one side of a long write that may lie beyond the middle, because of a
+/// burst of other work or a queue that fills.
 const ODD_SHARE: f64 = 0.15;
-/// From this share of disturbed places on, no name is given.
+/// From this share of disturbed points on, no name is given.
 const MOSTLY_DISTURBED: f64 = 1.0 / 3.0;
 
-/// The findings of a curve, in ascending order of places, as far as they stand.
+/// Returns the findings of a curve that pass the checks, in ascending order of position.
 pub(super) fn held(findings: Vec<Finding>, measured: &MeasuredCurve, cut: &Curve) -> Vec<Finding> {
     let places: Vec<f64> = findings.iter().filter_map(|finding| finding.x).collect();
     let (mut kept, mut scatter): (Vec<Finding>, Option<Finding>) = (Vec::new(), None);
     for finding in findings {
-        // A change that was not told does not explain the points before it.
+        // A change that was not reported does not explain the points before it.
         let last = kept.iter().filter_map(|finding| finding.x).fold(0.0, f64::max);
         let next = places.iter().copied().filter(|place| finding.x.is_some_and(|x| *place > x));
         let between = (last, next.fold(f64::INFINITY, f64::min));
@@ -39,7 +42,7 @@ pub(super) fn held(findings: Vec<Finding>, measured: &MeasuredCurve, cut: &Curve
         };
         match shown {
             Some(finding) => kept.push(of_several(finding, measured)),
-            // Once for a curve.
+            // Once per curve.
             None => {
                 let sides = || sides.or_else(|| Flanks::halves(cut));
                 scatter = scatter.or_else(|| sides().map(|sides| sides.scatter(measured)));
@@ -49,7 +52,7 @@ pub(super) fn held(findings: Vec<Finding>, measured: &MeasuredCurve, cut: &Curve
     kept.into_iter().chain(scatter).map(|finding| disturbed(finding, measured)).collect()
 }
 
-/// Whether points lie farther from a curve without a change than half of what it rises by.
+/// Returns whether points of a curve without a change are further from it than half of its rise.
 fn scatters_about(finding: &Finding, measured: &MeasuredCurve, cut: &Curve) -> bool {
     let [piece] = &cut.pieces[..] else { return false };
     let half = (finding.after / finding.before).ln().abs() / 2.0;
@@ -64,10 +67,11 @@ struct Flanks {
 }
 
 impl Flanks {
-    /// Those between a change and its neighbours, without those in the interval in which it lies. `None` of what is no change
-    /// of a level: sizes of transfers and what is of the whole curve.
+    /// Returns the points between a change and its neighbours, except those in the interval of its
+    /// position. Returns `None` for findings that are not a change of level: transfer sizes, and
+    /// findings about the whole curve.
     fn of(finding: &Finding, between: (f64, f64), measured: &MeasuredCurve, cut: &Curve) -> Option<Self> {
-        // An interval may reach past the curve by rounding or by what a fit does not know.
+        // An interval may extend past the curve because of rounding or the limits of a fit.
         let (first, end) = (cut.points.first()?.0, cut.points.last()?.0);
         let (x, low, high) = (finding.x?, finding.low?.max(first), finding.high?.min(end));
         if !matches!(measured.axis, SweepAxis::WorkingSet | SweepAxis::BytesWritten) || finding.before <= 0.0
@@ -76,7 +80,7 @@ impl Flanks {
         }
         let (last, next) = between;
         let takes_less = measured.axis == SweepAxis::WorkingSet && finding.after < finding.before;
-        // What falls, and what comes back, is told with the extent of it: up to the next change of the curve.
+        // A fall or a recovery is reported with its extent, up to the next change of the curve.
         let next = if takes_less || measured.axis == SweepAxis::BytesWritten {
             let later = cut.changes.iter().map(|change| change.x).filter(|place| *place > high);
             later.fold(next, f64::min)
@@ -86,11 +90,11 @@ impl Flanks {
         let points = |from: f64, to: f64| -> Vec<(f64, f64)> {
             cut.points.iter().copied().filter(|point| point.0 >= from && point.0 <= to).collect()
         };
-        // What rises on and on is told from its beginning on, whatever lies before it.
+        // A continuous rise is reported from where it begins, regardless of the points before it.
         let rises_on = matches!(finding.name, FindingName::SeekCurve | FindingName::ChainWalk);
         let from = if rises_on { low } else { last };
         let (mut before, mut beyond) = (points(from, low), points(high, next));
-        // Where the interval leaves none, those on either side of the likeliest place.
+        // If the interval leaves no points, uses those on either side of the most likely position.
         if before.is_empty() {
             before = points(last, x);
         }
@@ -100,25 +104,27 @@ impl Flanks {
         (!before.is_empty() && !beyond.is_empty()).then_some(Self { before, beyond })
     }
 
-    /// Both halves of a curve that has no change.
+    /// Returns both halves of a curve without a change.
     fn halves(cut: &Curve) -> Option<Self> {
         let (before, beyond) = cut.points.split_at(cut.points.len() / 2);
         (!before.is_empty()).then(|| Self { before: before.to_vec(), beyond: beyond.to_vec() })
     }
 
-    /// Whether the points that are shown say something else.
+    /// Returns whether the displayed points contradict the change.
     fn contradict(&self, finding: &Finding, axis: SweepAxis, error: f64) -> bool {
         let (before, after) = (finding.before.ln(), finding.after.ln());
         let (rises, middle) = (after > before, f64::midpoint(before, after));
         let half = (after - before).abs() / 2.0;
-        // A small change is smaller than the scatter of single points; none of them passes the other level.
+        // A small change is smaller than the scatter of single points. None of them may pass the
+        // other level.
         let slack = (3.0 * error - half).clamp(0.0, half);
         let beyond_middle = |value: f64| {
             let off = if rises { value.ln() - middle } else { middle - value.ln() };
             off > slack
         };
         let short_of_level = |value: f64| {
-            // A cache mixes two levels beyond its end, so that the first points there are still near to the first.
+            // Beyond the end of a cache the levels mix, so the first points are still close to the
+            // first level.
             let level = if axis == SweepAxis::WorkingSet && rises { before } else { middle };
             let off = if rises { level - value.ln() } else { value.ln() - level };
             off > if axis == SweepAxis::WorkingSet { (3.0 * error).min(half) } else { slack }
@@ -126,7 +132,7 @@ impl Flanks {
         let odd_before = self.before.iter().filter(|point| beyond_middle(point.1)).count();
         let odd_beyond = self.beyond.iter().filter(|point| short_of_level(point.1)).count();
         let allowed = |points: &[(f64, f64)]| match axis {
-            // The point of a change is written partly before and partly after it.
+            // The point at the change was written partly before and partly after it.
             SweepAxis::BytesWritten if points.len() > 1 => {
                 ((points.len() as f64 * ODD_SHARE) as usize).max(1)
             }
@@ -135,7 +141,7 @@ impl Flanks {
         odd_before > allowed(&self.before) || odd_beyond > allowed(&self.beyond)
     }
 
-    /// A change that the points do not bear: how far they scatter.
+    /// Returns a finding about the scatter, for a change that the points do not support.
     fn scatter(&self, measured: &MeasuredCurve) -> Finding {
         let shown = |value: f64| match measured.axis {
             SweepAxis::BytesWritten => number::rate(value).to_string(),
@@ -165,9 +171,10 @@ impl Flanks {
         named.at(measured, None, mean(&self.before), mean(&self.beyond))
     }
 
-    /// The finding, with the confidence that the repetitions bear; `None` if most of them show nothing of it.
+    /// Returns the finding with the confidence that the repetitions support, or `None` if most of
+    /// them do not show it.
     fn as_repetitions_show(&self, finding: Finding, measured: &MeasuredCurve) -> Option<Finding> {
-        // The points of the long write are one after the other, each seen once.
+        // The points of the long write are consecutive, and each is measured once.
         if measured.axis == SweepAxis::BytesWritten || measured.repetitions < 2 {
             return Some(finding);
         }
@@ -186,9 +193,9 @@ impl Flanks {
         Some(finding)
     }
 
-    /// How many repetitions show the change by themselves.
+    /// Returns the number of repetitions that show the change separately.
     fn showing(&self, measured: &MeasuredCurve) -> usize {
-        // Beyond the end of a cache the first points mix both levels: the farther half tells.
+        // Beyond the end of a cache the first points mix both levels, so the further half is used.
         let farther = &self.beyond[self.beyond.len() / 2..];
         let change = |of: &dyn Fn(f64) -> Option<f64>| -> Option<f64> {
             Some(mean_log(farther, of)? - mean_log(&self.before, of)?)
@@ -205,7 +212,7 @@ impl Flanks {
     }
 }
 
-/// The mean logarithm of what is seen at some places; `None` if it is seen at none of them.
+/// Returns the mean logarithm of the values at some positions, or `None` if there are no values.
 fn mean_log(points: &[(f64, f64)], of: &dyn Fn(f64) -> Option<f64>) -> Option<f64> {
     let logs: Vec<f64> = points.iter().filter_map(|point| of(point.0)).map(f64::ln).collect();
     (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
@@ -215,7 +222,7 @@ fn value_at(points: &[CurvePoint], x: f64, repetition: usize) -> Option<f64> {
     points.iter().find(|point| point.x == x)?.values.get(repetition).copied()
 }
 
-/// What one repetition showed is not firm.
+/// Lowers the confidence of a finding from a single repetition.
 fn of_several(finding: Finding, measured: &MeasuredCurve) -> Finding {
     if measured.repetitions >= 2 || finding.confidence < Confidence::Firm {
         return finding;
@@ -225,7 +232,7 @@ fn of_several(finding: Finding, measured: &MeasuredCurve) -> Finding {
     finding
 }
 
-/// A finding beside what else went on.
+/// Lowers the confidence of a finding if other work was active.
 fn disturbed(finding: Finding, measured: &MeasuredCurve) -> Finding {
     let (disturbed, all) = (measured.disturbed.len(), measured.points.len());
     if disturbed == 0 {

@@ -1,4 +1,4 @@
-//! What a long write shows over the bytes written: caches for writes that fill up.
+//! Findings of a long write over the bytes written: write caches that fill up.
 
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
@@ -8,11 +8,11 @@ use kurabe_core::quantity::MIB;
 use kurabe_core::{number, text};
 use kurabe_stats::Curve;
 
-/// A rate that falls by less than this is no cache that ends.
+/// A fall by less than this factor is not the end of a cache.
 const LEAST_FALL: f64 = 1.15;
-/// A fall that begins before this many times the bytes of the one before belongs to it.
+/// A fall that begins before this multiple of the position of the previous one belongs to it.
 const ONE_FALL: f64 = 1.3;
-/// Memory of drives for writes is smaller than this, SLC caches are larger.
+/// The write memory of drives is smaller than this, and SLC caches are larger.
 const MOST_MEMORY: f64 = 256.0 * MIB as f64;
 
 pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
@@ -32,7 +32,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     findings
 }
 
-/// A rate that falls.
+/// A fall of the rate.
 struct Fall {
     x: f64,
     low: f64,
@@ -41,7 +41,8 @@ struct Fall {
     after: f64,
 }
 
-/// Where the rate falls; falls that follow closely are one, whose middle was written partly before and partly after.
+/// Returns where the rate falls. Falls in close succession count as one, whose middle was written
+/// partly before and partly after it.
 fn falls(cut: &Curve) -> Vec<Fall> {
     let mut falls: Vec<Fall> = Vec::new();
     for (change, pair) in cut.changes.iter().zip(cut.pieces.windows(2)) {
@@ -59,7 +60,8 @@ fn falls(cut: &Curve) -> Vec<Fall> {
     falls
 }
 
-/// Where a rate that fell is back, nearer to what it was before than to what it fell to, and that rate.
+/// Returns where a rate that fell has recovered, and the rate there. It must be closer to the rate
+/// before the fall than to the one after it.
 fn recovery(cut: &Curve, fall: &Fall) -> Option<(f64, f64)> {
     let middle = (fall.before * fall.after).sqrt();
     let later = cut.pieces.iter().filter(|piece| cut.points[piece.first].0 > fall.high);
@@ -67,7 +69,8 @@ fn recovery(cut: &Curve, fall: &Fall) -> Option<(f64, f64)> {
     Some((cut.points[back.first].0, back.a))
 }
 
-/// A cache that is full stays full while writing goes on.
+/// Returns the finding for a rate that recovers. A cache that is full stays full while writing
+/// continues.
 fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
     let (bytes, back) = (size(fall.x), size(from));
     let (fast, slow, again) = (number::rate(fall.before), number::rate(fall.after), number::rate(rate));
@@ -157,7 +160,8 @@ fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
     }
 }
 
-/// What ends where more was written than drives have memory for, on what is flash or may be it.
+/// Names what ends after more was written than a drive's memory holds, on a device that is or may
+/// be flash.
 fn end_of_flash_cache(is_flash: bool, is_virtual: bool) -> Named {
     if is_flash {
         return Named {

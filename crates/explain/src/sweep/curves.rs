@@ -7,20 +7,20 @@ use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{Curve, CurvePoint, ShapeFamily, change_points, mean_interval};
 
-/// Pieces that the course of the long write is taken in.
+/// Number of pieces into which the long write is divided.
 const COURSE_PIECES: usize = 48;
 
-/// What was measured along one axis.
+/// Measurements along one axis.
 pub(super) struct MeasuredCurve {
     pub(super) axis: SweepAxis,
     pub(super) direction: Direction,
     pub(super) sequential: bool,
     pub(super) block_bytes: u32,
-    /// What was seen at each place, a value for each repetition in order.
+    /// Values at each position, one for each repetition in order.
     pub(super) points: Vec<CurvePoint>,
-    /// The places at which other work was enough to be what was measured.
+    /// Positions at which other work was sufficient to explain the measurement.
     pub(super) disturbed: Vec<f64>,
-    /// Repetitions that counted, at the place with fewest.
+    /// Number of counted repetitions, at the position with the fewest.
     pub(super) repetitions: usize,
 }
 
@@ -33,7 +33,7 @@ impl MeasuredCurve {
         }
     }
 
-    /// The rate at each place, in bytes per second.
+    /// Returns the rate at each position, in bytes per second.
     pub(super) fn rates(&self) -> impl Iterator<Item = f64> {
         self.points.iter().filter_map(|CurvePoint { x, values }| {
             let value = mean_interval(values)?.mean;
@@ -47,8 +47,8 @@ impl MeasuredCurve {
         })
     }
 
-    /// What was seen at a place of the cut curve, and its 95 % interval: in the logarithm, because errors are relative.
-    /// `None` where fewer than two repetitions tell none.
+    /// Returns the 95 % interval at a position of the split curve, computed on the logarithmic
+    /// scale because errors are relative. Returns `None` with fewer than two repetitions.
     pub(super) fn interval(&self, x: f64) -> Option<(f64, f64)> {
         let here = self.points.iter().filter(|point| point.x == x).flat_map(|point| &point.values);
         let logs: Vec<f64> = here.map(|value| value.ln()).collect();
@@ -57,7 +57,8 @@ impl MeasuredCurve {
         Some(((interval.mean - half).exp(), (interval.mean + half).exp()))
     }
 
-    /// Whether every repetition by itself gains something like `gain` between two places: its square root at least.
+    /// Returns whether every repetition separately gains at least the square root of `gain` between
+    /// two positions.
     pub(super) fn each_repetition_gains(&self, from: f64, to: f64, gain: f64) -> bool {
         let values = |x: f64| self.points.iter().find(|point| point.x == x).map(|point| &point.values);
         values(from)
@@ -65,7 +66,7 @@ impl MeasuredCurve {
             .is_some_and(|(from, to)| from.iter().zip(to).all(|(from, to)| to / from >= gain.sqrt()))
     }
 
-    /// The curve, cut where it changes; `None` if there is too little of it.
+    /// Returns the curve, split at its change points, or `None` if there are too few points.
     pub(super) fn cut(&self) -> Option<Curve> {
         let family = match self.axis {
             SweepAxis::WorkingSet => ShapeFamily::WorkingSet,
@@ -77,8 +78,8 @@ impl MeasuredCurve {
     }
 }
 
-/// The curves of an axis: one for each direction and order of offsets.
-/// `cpus` are those of the machine.
+/// Returns the curves of an axis, one for each direction and order of offsets. `cpus` is the number
+/// of CPUs.
 pub(super) fn of_axis(profile: &Profile, cells: &[Cell], axis: SweepAxis, cpus: u32) -> Vec<MeasuredCurve> {
     let mut curves: Vec<MeasuredCurve> = Vec::new();
     for cell in cells.iter().filter(|cell| axis_of(profile, cell) == Some(axis)) {
@@ -127,7 +128,7 @@ fn points(axis: SweepAxis, cell: &Cell, direction: Direction) -> Vec<CurvePoint>
     if values.is_empty() { Vec::new() } else { vec![CurvePoint { x, values }] }
 }
 
-/// The mean time of an operation.
+/// Returns the mean time of an operation.
 fn mean_time_ns(repetition: &Repetition, direction: Direction) -> Option<f64> {
     let of: &OpsRecord = match direction {
         Direction::Read => &repetition.read,
@@ -137,12 +138,12 @@ fn mean_time_ns(repetition: &Repetition, direction: Direction) -> Option<f64> {
     of.latency.mean_ns()
 }
 
-/// The rate over the bytes written so far, through all repetitions one after the other.
+/// Returns the rate over the bytes written, through all repetitions in sequence.
 fn course(cell: &Cell) -> Vec<CurvePoint> {
     let intervals: Vec<(f64, f64)> = cell
         .counted()
         .flat_map(|repetition| {
-            // The last interval may be cut short, which would show as a change.
+            // The last interval may be incomplete, which would look like a change.
             let whole = repetition.series.intervals.len().saturating_sub(1);
             let ns = repetition.series.interval_ns as f64;
             repetition

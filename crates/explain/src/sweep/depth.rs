@@ -1,8 +1,9 @@
-//! What operations in flight bring.
+//! Findings about the number of operations in flight.
 //!
-//! The model: a device that serves one operation at a time has the same rate at any depth; one whose parts work side by
-//! side gets faster until all are busy, and where the rate stops rising the number of parts can be told, roughly, because
-//! some wait for the same part. An arm that may choose its way gains, too, but less than the depth.
+//! A device that serves one operation at a time has the same rate at any depth. A device with
+//! parallel units gets faster until all of them are busy. The depth at which the rate stops rising
+//! gives the number of units roughly, because some operations wait for the same unit. A hard disk
+//! that can reorder commands gains as well, but less than the depth.
 
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
@@ -12,15 +13,15 @@ use kurabe_core::mention::{RUNS, TIME};
 use kurabe_core::{Text, number, text};
 use kurabe_stats::Curve;
 
-/// A gain below this is none.
+/// A gain below this factor does not count.
 const LEAST_GAIN: f64 = 1.15;
-/// A rate that falls by this is none that the depth alone makes.
+/// A fall by this factor is not caused by the depth alone.
 const LEAST_FALL: f64 = 1.3;
-/// Up to this relative error of a point a curve is sure.
+/// Up to this relative error of a point, a curve is reliable.
 const SURE_ERROR: f64 = 0.1;
 /// This share of the highest rate counts as all of it.
 const NEARLY_ALL: f64 = 0.9;
-/// From this gain on, what is left beyond is told.
+/// From this factor on, a remaining gain is reported.
 const LITTLE_MORE: f64 = 1.02;
 
 pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
@@ -31,7 +32,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     if lowest < first.1 / LEAST_FALL.max(1.0 + 3.0 * cut.error) {
         return vec![falls(first.1, lowest).at(measured, None, first.1, lowest)];
     }
-    // What noise makes of the highest of several is no gain.
+    // Noise in the highest of several points does not count as a gain.
     if gain < LEAST_GAIN.max(1.0 + 3.0 * cut.error) {
         if highest > lowest * LEAST_FALL {
             return vec![uneven(lowest, highest).at(measured, None, lowest, highest)];
@@ -92,7 +93,7 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     findings
 }
 
-/// What comes beyond the depth that is told as enough: nothing, or the little that is left.
+/// Describes the gain beyond the depth reported as sufficient: nothing, or a little.
 fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
     let most = cut.points.iter().filter(|point| point.0 > enough).max_by(|a, b| a.1.total_cmp(&b.1));
     match most.filter(|most| most.1 >= reached * LITTLE_MORE) {
@@ -104,7 +105,7 @@ fn beyond(cut: &Curve, enough: f64, reached: f64) -> Text {
     }
 }
 
-/// A rate that is not the same at any depth, and does not rise either.
+/// Returns the finding for a rate that varies with depth but does not rise.
 fn uneven(lowest: f64, highest: f64) -> Named {
     let (slow, fast) = (number::iops(lowest), number::iops(highest));
     Named::unknown(

@@ -1,4 +1,5 @@
-//! What a curve shows: a change of it, or the whole of it, with a name, the evidence and how sure that is.
+//! Findings of a curve: a change, or a property of the whole curve, with a name, the evidence and
+//! the confidence.
 
 use super::axis::SweepAxis;
 use super::curves::MeasuredCurve;
@@ -6,7 +7,7 @@ use kurabe_core::Text;
 use kurabe_core::workload::Direction;
 use serde::Serialize;
 
-/// What a change, or the whole of a curve, comes from.
+/// Cause of a change or of a property of a whole curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,46 +18,46 @@ pub enum FindingName {
     DriveCache,
     /// The memory of a RAID controller.
     ControllerCache,
-    /// The part of a flash device's mapping table that it holds in memory.
+    /// The part of a flash device's mapping table that is held in memory.
     MappingCache,
-    /// Memory, or a log, that takes writes.
+    /// Memory or a log that takes writes.
     WriteCache,
-    /// Flash that is written with one bit per cell.
+    /// Flash written with one bit per cell.
     SlcCache,
     /// The part of a shingled disk that takes in writes in random order.
     MediaCache,
     /// The cable or the bus.
     LinkCeiling,
-    /// Parts that work side by side.
+    /// Units that work in parallel.
     Parallelism,
-    /// One operation at a time, whatever is asked for.
+    /// One operation at a time, whatever the queue depth.
     OneAtATime,
     /// A list that is walked from its start.
     ChainWalk,
-    /// An arm that moves farther.
+    /// Longer seeks.
     SeekCurve,
     /// The unit in which a device maps or allocates.
     MappingUnit,
     /// The strip of a RAID.
     Strip,
-    /// The evidence is not enough.
+    /// Not enough evidence.
     Unknown,
 }
 
-/// How sure a name is.
+/// Confidence in a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Confidence {
-    /// Nothing speaks for a name.
+    /// No name is supported.
     None,
-    /// It fits; other explanations do, too.
+    /// It fits, but so do other explanations.
     Likely,
-    /// The other explanations that are known do not fit.
+    /// The other known explanations do not fit.
     Firm,
 }
 
-/// A change of a curve, or what the whole of it says, with a name.
+/// A change of a curve, or a property of the whole curve, with a name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -64,29 +65,30 @@ pub struct Finding {
     pub axis: SweepAxis,
     /// The direction.
     pub direction: Direction,
-    /// Whether offsets ascend.
+    /// Whether offsets are sequential.
     pub sequential: bool,
-    /// The place on the axis (bytes, or operations in flight); none if it is of the whole curve.
+    /// Position on the axis (bytes, or operations in flight). `None` for a property of the whole
+    /// curve.
     pub x: Option<f64>,
-    /// Lower end of where that lies.
+    /// Lower end of the interval of the position.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the interval of the position.
     pub high: Option<f64>,
-    /// The curve before the place, in its unit.
+    /// Value of the curve before the position, in its unit.
     pub before: f64,
-    /// The curve beyond it.
+    /// Value of the curve after the position, in its unit.
     pub after: f64,
-    /// Its name.
+    /// Name of the cause.
     pub name: FindingName,
-    /// One sentence.
+    /// The finding in one sentence.
     pub text: Text,
-    /// What speaks for it; of something unknown, what would tell.
+    /// Evidence for it; for an unknown cause, a measurement that would show it.
     pub evidence: Text,
-    /// How sure the name is.
+    /// Confidence in the name.
     pub confidence: Confidence,
 }
 
-/// A name with what stands behind it.
+/// A name with its evidence.
 pub(super) struct Named {
     pub(super) name: FindingName,
     pub(super) confidence: Confidence,
@@ -95,17 +97,17 @@ pub(super) struct Named {
 }
 
 impl Named {
-    /// What is seen and has no name.
+    /// Creates a finding without a known cause.
     pub(super) fn unknown(text: Text, evidence: Text) -> Self {
         Self { name: FindingName::Unknown, confidence: Confidence::None, text, evidence }
     }
 
-    /// A name that fits; others do, too.
+    /// Creates a finding whose name fits, while other explanations fit as well.
     pub(super) fn likely(name: FindingName, text: Text, evidence: Text) -> Self {
         Self { name, confidence: Confidence::Likely, text, evidence }
     }
 
-    /// As a finding of a curve. `place` is where it lies and its interval.
+    /// Converts it to a finding of a curve. `place` is its position and the interval of that.
     pub(super) fn at(
         self,
         measured: &MeasuredCurve,

@@ -1,9 +1,11 @@
-//! The sweep as a profile: which spans, block sizes and depths are measured, and which further spans once changes are seen.
+//! The sweep as a profile: the spans, block sizes and depths to measure, and further spans once
+//! changes are seen.
 //!
-//! The model: one axis is moved at a time and all else is kept. A working set is random access of 4 KiB, one at a time,
-//! over a span that was covered before; block sizes are one at a time in ascending and in random order; depths are random
-//! access of 4 KiB over the whole span; the long write goes on for as long as all of a span's points together. The step's
-//! `id` tells the axis, and its workload the place on it.
+//! One axis varies at a time while all other parameters are fixed. A working set is random access
+//! of 4 KiB, one at a time, over a span that was read or written before. Block sizes are measured
+//! one operation at a time, in sequential and in random order. Depths are random access of 4 KiB
+//! over the whole span. The long write takes as long as all points of a span together. The step's
+//! `id` gives the axis, and its workload the position on it.
 
 use super::axis::{SweepAxis, axis_of};
 use super::curves;
@@ -15,23 +17,23 @@ use kurabe_core::workload::{Direction, End, Pattern};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Block of random access: the page of most memories and file systems.
+/// Block size of random access: the page size of most memories and file systems.
 const BLOCK_BYTES: u32 = 4096;
 /// Smallest working set.
 const SMALLEST_SPAN_BYTES: u64 = 64 * KIB;
-/// Smallest and largest block of that axis.
+/// Smallest and largest block size.
 const BLOCKS: (u32, u32) = (512, 8 << 20);
-/// Deepest queue.
+/// Largest queue depth.
 const MOST_IODEPTH: u32 = 64;
-/// The long write takes so many times the time of a point.
+/// The long write takes this many times as long as a point.
 const LONG_WRITE_TIMES: u64 = 20;
 /// Block of a long write in random order: large, so that a cache of many gigabytes is full after fewer than a million of them.
 const RANDOM_BLOCK_BYTES: u32 = 64 << 10;
-/// Operations in flight of the long write: enough that nothing waits for the host.
+/// Operations in flight of the long write, enough that the device never waits for the host.
 const LONG_WRITE_IODEPTH: u32 = 8;
-/// Further spans at most, so that a rough curve does not go on for ever.
+/// Maximum number of further spans, so that a rough curve comes to an end.
 const MOST_FURTHER: usize = 12;
-/// How long filling the test file may take where no size was asked for.
+/// Time limit for filling the test file if no size was requested.
 const FILL_LIMIT_NS: u64 = 20 * NS_PER_S;
 
 /// A long write that goes past caches whose sizes are known, because the target is a model.
@@ -43,30 +45,30 @@ pub struct LongWrite {
     pub random: bool,
 }
 
-/// What is swept.
+/// Parameters of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SweepPlan {
-    /// The axes.
+    /// Axes to sweep.
     pub axes: Vec<SweepAxis>,
     /// Reads, writes or both.
     pub directions: Vec<Direction>,
-    /// Largest span, if asked for; 1 GiB, or what can be filled in 20 s, if not.
+    /// Largest span. If `None`, 1 GiB, or what can be filled in 20 s.
     pub max_bytes: Option<u64>,
     /// How the long write goes past the caches of a model; for 20 times the time of a repetition if absent.
     #[serde(default)]
     pub long_write: Option<LongWrite>,
-    /// Time of a repetition.
+    /// Duration of a repetition.
     pub time_ns: u64,
-    /// Repetitions.
+    /// Number of repetitions.
     pub runs: u32,
-    /// Whether I/O goes around the page cache.
+    /// Whether I/O bypasses the page cache.
     pub direct: bool,
     /// First seed.
     pub seed: u64,
 }
 
 impl SweepPlan {
-    /// The profile that does it.
+    /// Returns the profile of the sweep.
     pub fn profile(&self) -> Profile {
         let size_bytes = self.max_bytes.unwrap_or(self.long_write.map_or(GIB, |write| write.bytes.max(GIB)));
         let fills_in_time = self.max_bytes.is_none();
@@ -136,8 +138,9 @@ impl SweepPlan {
     }
 }
 
-/// Further steps for a sweep whose cells show changes: spans between the two points that a change of the working set lies
-/// between, until they are less than a third apart. Empty when nothing is left to ask.
+/// Returns further steps for a sweep whose cells show changes: spans between the two points around
+/// a change of the working set, until they are less than a third apart. Returns none if nothing
+/// remains to be measured.
 pub fn further_steps(profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     let measured =
         |cell: &&Cell| cell.workload.is_some() && axis_of(profile, cell) == Some(SweepAxis::WorkingSet);
@@ -150,7 +153,7 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     let grid = doubling(SMALLEST_SPAN_BYTES, u64::MAX / 2);
     let further = spans.iter().filter(|span| !grid.clone().any(|point| point == **span)).count();
     let mut new_spans: Vec<(u64, Direction)> = Vec::new();
-    // Where a curve changes does not depend on what disturbed it.
+    // The position of a change does not depend on other work.
     for curve in curves::of_axis(profile, cells, SweepAxis::WorkingSet, 1) {
         let Some(cut) = curve.cut() else { continue };
         for change in cut.changes {
@@ -173,7 +176,8 @@ pub fn further_steps(profile: &Profile, cells: &[Cell]) -> FurtherSteps {
     FurtherSteps { steps: new_spans.into_iter().take(left).map(step).collect(), why: None }
 }
 
-/// The axis of the sweep that a cell was measured for; `None` of a run that `kurabe sweep` did not make.
+/// Returns the axis that a cell was measured for, or `None` for a run that `kurabe sweep` did not
+/// make.
 pub fn swept_axis(record: &RunRecord, cell: &Cell) -> Option<SweepAxis> {
     let profile = record.header.profile.as_ref().filter(|profile| profile.name == "sweep")?;
     axis_of(profile, cell)

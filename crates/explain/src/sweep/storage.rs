@@ -1,7 +1,8 @@
-//! What is known of the storage under a sweep: what kind it is, and what its link can do.
+//! Facts about the storage below a sweep: its kind, and the capacity of its link.
 //!
-//! The model: of a real run the environment tells (rotation, link, names of devices); of a modelled one the kinds of its
-//! layers and the link's generation, which is what the environment of such a device would tell.
+//! For a real run, the environment provides them (rotation, link, device names). For a modelled
+//! run, they come from the kinds of its layers and the generation of its link, which the
+//! environment of such a device would report.
 
 use super::curves::MeasuredCurve;
 use crate::ceiling::{AtCeiling, Ceiling, ceiling, parallel};
@@ -15,25 +16,25 @@ use kurabe_core::workload::Direction;
 const RAID_WORDS: [&str; 8] =
     ["megaraid", "perc", "smart array", "logical volume", "avago", "lsi mr", "adaptec", "areca"];
 
-/// File systems that find a place in a file by following its clusters, as mount tables name them.
+/// File systems that find an offset in a file by following its clusters, as named in mount tables.
 const CHAINED: [&str; 3] = ["vfat", "msdos", "exfat"];
 
-/// What kind of storage it is.
+/// Facts about the storage.
 pub(super) struct Storage {
-    /// Whether something turns; `None` if nobody tells.
+    /// Whether the medium is rotational; `None` if unknown.
     pub(super) turns: Option<bool>,
-    /// Whether a RAID controller stands before the drives.
+    /// Whether a RAID controller is in front of the drives.
     pub(super) raid: bool,
     /// Whether I/O went through the computer's memory.
     pub(super) buffered: bool,
-    /// Whether a file lies in chains of clusters, so that its places are found by following them.
+    /// Whether files are chains of clusters, which have to be followed to find an offset.
     pub(super) chained: bool,
-    /// Whether a hypervisor stands before the device.
+    /// Whether a hypervisor is in front of the device.
     pub(super) is_virtual: bool,
     /// The computer's memory in bytes.
     pub(super) memory_bytes: Option<f64>,
     link: Option<Ceiling>,
-    /// The highest rate of each direction in bytes per second: reads, writes.
+    /// Highest rates in bytes per second: reads, writes.
     most: [Option<f64>; 2],
 }
 
@@ -68,7 +69,7 @@ impl Storage {
             is_virtual: device.is_some_and(|device| device.link == Some(Link::Virtio)),
             memory_bytes: environment.machine.memory_bytes.map(|bytes| bytes as f64),
             link: match (layers, environment.devices.as_slice()) {
-                // Of several devices no link is the limit of all.
+                // With several devices, no single link limits all of them.
                 ([], [one]) => one.link.as_ref().and_then(ceiling),
                 ([], _) => None,
                 _ => {
@@ -81,7 +82,7 @@ impl Storage {
         }
     }
 
-    /// With the highest rates of all curves, by which a link shows.
+    /// Adds the highest rates of all curves, which show whether a link is the limit.
     pub(super) fn with_rates(self, curves: &[MeasuredCurve]) -> Self {
         let most = |direction: Direction| {
             let rates =
@@ -91,8 +92,9 @@ impl Storage {
         Self { most: [most(Direction::Read), most(Direction::Write)], ..self }
     }
 
-    /// The link, if a rate in this direction ends at it; the rule is that of a cell's limit. What is held against it is
-    /// the highest rate that the sweep saw in the other direction: where that is another, the link is not what both end at.
+    /// Returns the link if it limits a rate in this direction, by the same rule as the limit of a
+    /// cell. The highest rate of the sweep in the other direction is used for comparison: if it
+    /// differs, the link does not limit both.
     pub(super) fn ceiling(&self, direction: Direction, bytes_per_s: f64) -> Option<(&Ceiling, AtCeiling)> {
         let link = self.link.as_ref()?;
         let other = match direction {
@@ -109,7 +111,7 @@ fn modelled_link(layer: &LayerRecord) -> Option<Ceiling> {
         return Some(parallel(rate.parse().ok()?));
     }
     let mut link = link_of(layer)?;
-    // A sweep names the link alone.
+    // A sweep names only the link.
     if let Link::Usb { protocol, .. } = &mut link {
         *protocol = None;
     }

@@ -1,10 +1,11 @@
-//! What the size of an operation shows: the link, strips, and the unit that a device maps by.
+//! Findings about the block size: the link, strips, and the mapping unit of a device.
 //!
-//! The model: an operation takes a start-up time and its bytes at a rate, so the time over the block size is one straight
-//! line, however fast it is. A write that is smaller than the unit of a device, or of a file system, costs the reading of
-//! the rest, so a whole unit is faster. A read that is larger than a strip goes to several drives at once, so it takes no
-//! longer until all of them have one: where the time stands still while the size doubles, a strip begins, and the number
-//! of doublings tells the drives. Changes of the line that none of this explains are told together, as unknown.
+//! An operation takes a start-up time plus its transfer, so time over block size is a straight
+//! line, whatever the speed. A write smaller than the unit of a device or a file system requires
+//! reading the rest, so a whole unit is faster. A read larger than a strip goes to several drives
+//! in parallel, so it takes no longer until all of them are in use. Where the time stays constant
+//! while the size doubles, a strip begins, and the number of doublings gives the number of drives.
+//! Other changes of the line are reported together as unknown.
 
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
@@ -15,13 +16,14 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{mention::TIME, number, text};
 use kurabe_stats::Curve;
 
-/// A write of a whole unit takes at most this share of what a smaller one takes.
+/// A write of a whole unit takes at most this share of the time of a smaller one.
 const WHOLE_UNIT: f64 = 0.8;
-/// Time grows by less than this while the size doubles: it stands still.
+/// Time counts as constant if it grows by less than this factor while the size doubles.
 const STANDS_STILL: f64 = 1.05;
-/// And by more than this before and after.
+/// Minimum growth factor before and after a constant range.
 const GROWS: f64 = 1.08;
-/// Rates beyond a change of a flash device that are so many times those before it are those of more parts.
+/// On flash, a rate beyond a change of at least this multiple of the rate before it results from
+/// more parallel units.
 const SPREAD: f64 = 1.5;
 
 pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
@@ -56,9 +58,9 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     findings
 }
 
-/// The first size that takes less time than every smaller one, with the one before it and that one's place. The fall
-/// must be larger than what repetitions of either size scatter: a drive whose cache fills and empties meanwhile takes
-/// any time for either.
+/// Returns the first size that takes less time than every smaller one, with the size before it and
+/// the index of that. The fall must exceed the scatter of the repetitions of both sizes, because a
+/// drive whose cache fills and empties during the run shows varying times.
 fn unit(measured: &MeasuredCurve, cut: &Curve) -> Option<(f64, f64, usize)> {
     let less = WHOLE_UNIT.min(1.0 - 3.0 * cut.error);
     let apart = |below: f64, at: f64| {
@@ -72,11 +74,12 @@ fn unit(measured: &MeasuredCurve, cut: &Curve) -> Option<(f64, f64, usize)> {
     Some((pair[0].0, pair[1].0, index))
 }
 
-/// Where the time stands still while the size doubles: the place, and how often it doubles.
+/// Returns where the time stays constant while the size doubles: the index, and the number of
+/// doublings.
 fn strip(cut: &Curve) -> Option<(usize, u32)> {
     let growth: Vec<f64> = cut.points.windows(2).map(|pair| pair[1].1 / pair[0].1).collect();
     let still = |growth: f64| growth < STANDS_STILL + cut.error / 2.0;
-    // The longest stretch that the time grows before and after.
+    // The longest constant range with growth before and after it.
     let mut best: Option<(usize, u32)> = None;
     let mut index = 0;
     while index < growth.len() {
@@ -97,7 +100,8 @@ fn mapping_unit(at: f64, storage: &Storage) -> Named {
         "less data in more time means that the rest of a unit is read first; the device's mapping and the file system's blocks look the same here",
         "量が少ないのに遅いのは、単位の残りを先に読むためです。機器のマッピングとファイルシステムのブロックは、ここでは区別できません"
     );
-    // What turns keeps sectors where they are, and takes writes into its memory as long as there is room.
+    // A hard disk leaves sectors where they are, and takes writes into its memory while there is
+    // room.
     let turns = storage.turns == Some(true);
     if turns {
         evidence.push(&text!(
@@ -133,7 +137,7 @@ fn striped(at: f64, doublings: u32) -> Named {
     }
 }
 
-/// The changes of the line that have no other name, as one finding.
+/// Returns the remaining changes of the line as one finding.
 fn others(
     measured: &MeasuredCurve,
     cut: &Curve,
@@ -184,7 +188,7 @@ fn others(
     Some(named.at(measured, Some((low.0, low.0, high.0)), low.1, high.1))
 }
 
-/// The name of a curve that ends at its link, which carries so much.
+/// Returns the name for a curve that is limited by its link at this rate.
 pub(super) fn link(storage: &Storage, direction: Direction, bytes_per_s: f64) -> Option<Named> {
     let (link, at) = storage.ceiling(direction, bytes_per_s)?;
     let rate = number::rate(at.rate);

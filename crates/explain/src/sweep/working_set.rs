@@ -1,10 +1,11 @@
-//! What the size of the working set shows: caches, lists that are walked, and arms that move.
+//! Findings about the size of the working set: caches, chains that are walked, and longer seeks.
 //!
-//! The model: a working set that fits into a cache is served by it, a larger one in part, so the time rises from one level
-//! towards another as `C/x` falls. What the levels are tells whose cache it is: memory of the computer answers in
-//! microseconds; memory of a drive that turns saves the way of the arm; the mapping table of a flash device saves one read
-//! of flash, so both levels are of one kind. A list that is walked adds a time that is proportional to the span, an arm
-//! one that rises ever more slowly.
+//! A working set that fits into a cache is served by it, and a larger one in part, so the time
+//! rises from one level towards another as `C/x` falls. The levels show which cache it is. The
+//! computer's memory responds in microseconds. The memory of a hard disk saves the seek. The
+//! mapping table of a flash device saves one flash read, so both levels are of the same kind.
+//! Walking a chain adds a time proportional to the span; seeks add a time that rises more and more
+//! slowly.
 
 use super::curves::MeasuredCurve;
 use super::finding::{Confidence, Finding, FindingName, Named};
@@ -15,13 +16,13 @@ use kurabe_core::workload::Direction;
 use kurabe_core::{number, text};
 use kurabe_stats::{Curve, Piece, Shape};
 
-/// Changes smaller than this are not told.
+/// Changes by less than this factor are not reported.
 const LEAST_CHANGE: f64 = 1.08;
-/// Below this an answer comes from the computer's own memory.
+/// A faster response comes from the computer's own memory.
 const MEMORY_NS: f64 = 30e3;
-/// A medium that moves takes longer than this.
+/// A mechanical access takes longer than this.
 const MECHANICAL_NS: f64 = 2e6;
-/// Above this ratio a hit did without the medium; below it, hit and miss both went there.
+/// Above this ratio, a hit did not involve the medium. Below it, both hit and miss did.
 const WITHOUT_MEDIUM: f64 = 3.0;
 
 pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage) -> Vec<Finding> {
@@ -53,7 +54,8 @@ pub(super) fn findings(measured: &MeasuredCurve, cut: &Curve, storage: &Storage)
     findings
 }
 
-/// Puts changes of one name together that lie within two doublings: a cache of segments ends in several steps.
+/// Merges changes with the same name that are within two doublings, because a segmented cache ends
+/// in several steps.
 fn merge(findings: &mut Vec<Finding>) {
     let mut index = 1;
     while index < findings.len() {
@@ -80,7 +82,7 @@ fn merge(findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whose memory it is.
+/// Returns whose memory it is.
 fn whose(name: FindingName) -> kurabe_core::Text {
     match name {
         FindingName::HostCache => text!("the computer's memory", "コンピューターのメモリー"),
@@ -105,7 +107,7 @@ fn is_cache(name: FindingName) -> bool {
     )
 }
 
-/// A curve without a change may still rise.
+/// Returns the finding for a curve that rises without a change point.
 fn whole(measured: &MeasuredCurve, cut: &Curve, piece: &Piece, storage: &Storage) -> Option<Finding> {
     let (first, last) = (piece.at(cut.points[piece.first].0), piece.at(cut.points[piece.last].0));
     if last / first < LEAST_CHANGE.max(1.0 + 3.0 * cut.error) {
@@ -198,7 +200,7 @@ fn unknown_rise(x: f64, before: f64, after: f64, storage: &Storage) -> Named {
     )
 }
 
-/// Where a rise begins, if that is not the whole of the curve.
+/// Returns where a rise begins, if it does not span the whole curve.
 fn from(cut: &Curve, piece: &Piece) -> kurabe_core::Text {
     if piece.first == 0 {
         return text!("", "");
@@ -207,9 +209,9 @@ fn from(cut: &Curve, piece: &Piece) -> kurabe_core::Text {
     text!("from {bytes} on, ", "{bytes} から先は、")
 }
 
-/// A time that rises in proportion to the span.
+/// Names a time that rises in proportion to the span.
 fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
-    // A line that bends up over two powers of two only may as well be the start of a cache's mixing.
+    // A line over only two powers of two may as well be the beginning of a cache's mixing range.
     let reach = cut.points[piece.last].0 / cut.points[piece.first].0;
     let per_gib = number::latency(piece.b * (1u64 << 30) as f64);
     let (fast, slow) = (number::latency(before), number::latency(after));
@@ -243,10 +245,10 @@ fn grows(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     }
 }
 
-/// A time that rises ever more slowly.
+/// Names a time that rises more and more slowly.
 fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage) -> Named {
     let (near, far) = (number::latency(before), number::latency(after));
-    // What is not written or read by the arm itself does not move with it.
+    // Accesses that do not involve the actuator do not depend on seek distance.
     let turns = storage.turns != Some(false) && before >= MECHANICAL_NS;
     if !turns {
         return unknown_rise(cut.points[piece.first].0, before, after, storage);
@@ -266,7 +268,8 @@ fn moves(cut: &Curve, piece: &Piece, before: f64, after: f64, storage: &Storage)
     }
 }
 
-/// A time that is shorter beyond a place, to the end of the curve or until it changes again.
+/// Describes a time that is shorter beyond a position, up to the end of the curve or the next
+/// change.
 fn falls(x: f64, until: Option<f64>, before: f64, after: f64) -> Named {
     let (bytes, slow, fast) = (size(x), number::latency(before), number::latency(after));
     Named::unknown(

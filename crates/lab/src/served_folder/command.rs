@@ -1,8 +1,9 @@
-//! A command in a served folder, and the end of all that it started.
+//! Runs a command in a served folder, and ends all processes that it started.
 //!
-//! The model: what a command leaves running is given time if it uses the disk, and is then killed with its mounts. What it asked of
-//! the disk until it ended is the command's. A process that goes on asking until it is killed leaves the command unfinished: how
-//! much it asked depends on when it was killed.
+//! Processes that a command leaves running get time to finish if they use the disk, and are then
+//! killed together with their mounts. Requests until the command's exit belong to the command. If a
+//! process uses the disk until it is killed, the command counts as unfinished, because the number
+//! of requests depends on the time of the kill.
 
 use super::{PATIENCE, ServedFolder};
 use crate::handle::RunHandle;
@@ -20,39 +21,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const LOOK: Duration = Duration::from_millis(20);
-/// How long a process that does not use the disk may take to end by itself.
+/// Time for a process that does not use the disk to exit.
 const GRACE: Duration = Duration::from_millis(200);
-/// After so long, a killed process waits for the disk.
+/// A killed process that takes longer than this is waiting for the disk.
 const KILL_TAKES: Duration = Duration::from_secs(1);
 
-/// A command that ended.
+/// Result of a command.
 pub struct CommandEnd {
     /// How it ended.
     pub ended: ForegroundEnd,
-    /// When it ended, by the clock of the log.
+    /// Time of its exit, by the clock of the log.
     pub at_ns: u64,
-    /// What the disk was asked until then, if a log is written.
+    /// Requests to the disk until then, if they are logged.
     pub requests: Vec<RecordedRequest>,
-    /// What it was asked by processes that the command left behind.
+    /// Later requests by processes that the command left running.
     pub later_requests: Vec<RecordedRequest>,
-    /// Those that had to be killed.
+    /// Processes that had to be killed.
     pub left: LeftBehind,
 }
 
-/// Processes that a command left behind.
+/// Processes that a command left running.
 #[derive(Clone, Debug, Default)]
 pub struct LeftBehind {
-    /// By name and number.
+    /// Name and id of each.
     pub processes: Vec<Text>,
     /// Whether they used the disk until they were killed.
     pub are_unfinished: bool,
 }
 
 impl LeftBehind {
-    /// Refuses a command that was not finished.
+    /// Refuses an unfinished command.
     ///
     /// # Errors
-    /// When processes used the disk until they were killed: what they would have asked of it is missing.
+    /// When processes used the disk until they were killed, because their later requests are
+    /// missing.
     pub fn refuse_unfinished(&self) -> Result<()> {
         if !self.are_unfinished {
             return Ok(());
@@ -71,7 +73,8 @@ impl LeftBehind {
 }
 
 impl ServedFolder {
-    /// Runs a command there. A program that is named from the current folder is that one, unless it was copied in.
+    /// Runs a command in the folder. A program given by a relative path refers to the current
+    /// folder, unless a file with this path was copied in.
     ///
     /// # Errors
     /// When it cannot be started.
@@ -119,8 +122,9 @@ impl ServedFolder {
         })
     }
 
-    /// A command that waits for its device cannot end: if the run is to stop while it has faults, it answers, and a pool that lost
-    /// its power goes from under the command, which would wait for it.
+    /// Ends hangs, because a command that waits for its device cannot exit. If the run is to stop
+    /// while the device has faults, the faults are cleared. A pool that lost power is killed,
+    /// because the command would wait for it.
     fn unblock(&self, handle: &RunHandle, is_stuck: &AtomicBool, has_ended: &AtomicBool) {
         let cuts = || self.figures().map_or(0, |figures| figures.cuts.len());
         let before = cuts();
@@ -139,11 +143,11 @@ impl ServedFolder {
     }
 }
 
-/// Looks after a command that has ended, where its disk is mounted.
+/// Ends the processes of a finished command, inside the mount namespace of its disk.
 struct Caretaker {
     device: PathBuf,
     has_file_system: bool,
-    /// Whether what is in memory can be written now.
+    /// Whether dirty data can be written now.
     can_settle: bool,
     log: Option<Arc<RequestLog>>,
     handle: RunHandle,
@@ -176,8 +180,8 @@ impl Caretaker {
         CommandEnd { ended, at_ns, requests, later_requests, left }
     }
 
-    /// Waits for processes that use the disk: whether one does for longer than the patience. What was asked until it is clear that
-    /// they do is `later`.
+    /// Waits for processes that use the disk. Returns whether one still does after the grace
+    /// period. `later` receives the requests until then.
     fn wait_for_users(&self, enclosure: &Enclosure, later: &mut Vec<RecordedRequest>) -> bool {
         let begun = Instant::now();
         let mut is_settled = false;
@@ -190,7 +194,7 @@ impl Caretaker {
             }
             if is_used && begun.elapsed() > GRACE && !is_settled {
                 is_settled = true;
-                // What the command itself left in memory is not theirs.
+                // Dirty data of the command itself does not belong to these processes.
                 self.write_back();
                 later.extend(self.take());
             }
@@ -208,12 +212,13 @@ impl Caretaker {
 
     fn write_back(&self) {
         if self.has_file_system && self.can_settle {
-            // An error is found by what comes after, which reports it.
+            // Later operations would meet the same error and report it.
             let _ = File::open(POINT).and_then(|point| Ok(rustix::fs::syncfs(&point)?));
         }
     }
 
-    /// Thaws what the command froze: a frozen disk would be waited for without end.
+    /// Thaws file systems that the command froze, because waiting for a frozen disk would never
+    /// end.
     fn thaw(&self, enclosure: &Enclosure) {
         self.thaw_own();
         let (Some(witness), Some(root)) = (enclosure.witness(), enclosure.root()) else { return };
@@ -227,13 +232,13 @@ impl Caretaker {
     }
 
     fn thaw_own(&self) {
-        // A file system that is a program cannot be frozen.
+        // A FUSE file system cannot be frozen.
         if self.has_file_system && !is_without_root() {
             let _ = File::open(POINT).map(|folder| thaw(&folder));
         }
     }
 
-    /// Has the kernel let go of files of the disk that the command made into swap space or loop devices.
+    /// Detaches swap space and loop devices that the command created on files of the disk.
     fn release(&self, enclosure: &Enclosure) {
         let swaps = std::fs::read_to_string("/proc/swaps").unwrap_or_default();
         for path in swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next()).map(Path::new) {

@@ -1,8 +1,8 @@
-//! Going on in the background.
+//! Continuing in the background.
 //!
-//! The model: who stays in the background is a second process of the same words, which shares the terminal until the devices
-//! are there, or until it has said why they cannot be. Then it tells the first one through the socket that is its standard
-//! input, and what it says from then on goes to a log.
+//! The background process is a second process with the same arguments. It shares the terminal until
+//! the devices exist, or until it has reported an error. Then it notifies the first process over
+//! the socket at its standard input, and writes further output to a log.
 
 use kurabe_core::{Error, Result, mention::FOREGROUND, shown, text};
 use kurabe_serve::attachments_folder;
@@ -16,32 +16,32 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set for the process in the background, whose standard input is the way to the first one.
+/// Set for the background process, whose standard input is a socket to the first process.
 const IN_BACKGROUND: &str = "KURABE_ATTACHING";
 const LOG: &str = "attach.log";
-/// Where the log goes when it has become long: the one before it is forgotten.
+/// Name of the previous log, which replaces an older one when the log has become too large.
 const LOG_BEFORE: &str = "attach.log.1";
-/// Some hundred attachments.
+/// Size limit of the log, enough for several hundred attachments.
 const LOG_BYTES: u64 = 256 << 10;
 
-/// Whether this process was started to stay in the background.
+/// Returns whether this process is the background process.
 pub fn is_background() -> bool {
     std::env::var_os(IN_BACKGROUND).is_some()
 }
 
-/// Where processes in the background say what they have to say.
+/// Returns the path of the log of background processes.
 ///
 /// # Errors
-/// When there is no folder for it.
+/// When its folder cannot be determined.
 pub fn log_of_attachments() -> Result<PathBuf> {
     Ok(attachments_folder()?.join(LOG))
 }
 
-/// Starts the words of this process again, and waits until its devices are there or cannot be: then its exit code is this
-/// one's.
+/// Runs this command line again in a second process, and waits until its devices exist. If that
+/// fails, this process exits with the exit code of the second one.
 ///
 /// # Errors
-/// When no second process can be started.
+/// When the second process cannot be started.
 pub fn start_in_background() -> Result<()> {
     start_again().map_err(|error| {
         let what = text!("cannot start in the background", "バックグラウンドで開始できません");
@@ -60,15 +60,16 @@ fn start_again() -> io::Result<()> {
         return Ok(());
     }
     let status = child.wait()?;
-    // It has said why.
+    // The second process has reported the error.
     std::process::exit(status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default()))
 }
 
-/// Lets go of the terminal and of the folder it was started in. What is said then goes to the log, `first_words` before all
-/// else; then the first process is told that it may go, so that whoever saw it end finds them there.
+/// Detaches this process from the terminal and from its working directory. Output then goes to the
+/// log, starting with `first_words`. Afterwards the first process is told to exit, so the log is
+/// complete when it does.
 ///
 /// # Errors
-/// When the log cannot be written, or the terminal not be left.
+/// When the log cannot be written, or the process cannot detach from the terminal.
 pub fn leave_terminal(log: &Path, first_words: impl FnOnce() -> Result<()>) -> Result<()> {
     let failed = |error| {
         let shown = shown::path(log);
@@ -87,7 +88,7 @@ pub fn leave_terminal(log: &Path, first_words: impl FnOnce() -> Result<()>) -> R
 
 fn leave_for(log: &Path) -> io::Result<UnixStream> {
     let starter = UnixStream::from(rustix::io::dup(rustix::stdio::stdin())?);
-    // Who writes to it still goes on with the one that is put aside.
+    // Processes that still write to the old log continue in the renamed file.
     if log.metadata().is_ok_and(|facts| facts.len() > LOG_BYTES) {
         std::fs::rename(log, log.with_file_name(LOG_BEFORE))?;
     }

@@ -1,4 +1,5 @@
-//! Devices of this machine that are models: found by their names, asked, changed and taken away.
+//! Block devices of this machine that are served models: finding, querying, changing and detaching
+//! them.
 
 use kurabe_core::mention::{ATTACH, Mention, SERVE};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -10,10 +11,10 @@ use serde_json::Value;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
-/// Refuses whoever is not root, with more words than a refusal by the kernel would have.
+/// Refuses users other than root, with a clearer error than the kernel's.
 ///
 /// # Errors
-/// When this process is not root's.
+/// When this process does not run as root.
 pub fn refuse_others_than_root() -> Result<()> {
     if rustix::process::geteuid().is_root() {
         return Ok(());
@@ -26,28 +27,28 @@ pub fn refuse_others_than_root() -> Result<()> {
         )))
 }
 
-/// Removes what a killed server of devices left.
+/// Removes the remains of killed device servers.
 ///
 /// # Errors
-/// When that cannot be removed.
+/// When they cannot be removed.
 pub fn remove_left_devices() -> Result<()> {
     attachments_folder().and_then(|folder| clean_attachments(&folder)).map(|_| ())
 }
 
-/// Devices that were taken away.
+/// Devices that were detached.
 pub struct Detached {
-    /// Their names.
+    /// Device nodes.
     pub devices: Vec<PathBuf>,
-    /// What their server did, if it could be asked.
+    /// Figures of their server, if it could be queried.
     pub figures: Option<ServedFigures>,
-    /// Whether they had no server any more: a kill had left them.
+    /// Whether they had no server any more, because it was killed.
     pub was_left: bool,
 }
 
-/// Takes a device away, with all that were attached with it.
+/// Detaches a device and all devices that were attached with it.
 ///
 /// # Errors
-/// When it is not kurabe's, or in use.
+/// When the device does not belong to kurabe, or is in use.
 pub fn detach(device: &Path) -> Result<Detached> {
     let folder = attachments_folder()?;
     let Some(attached) = attachment_of(&folder, device)? else { return remove_left(&folder, device) };
@@ -55,12 +56,12 @@ pub fn detach(device: &Path) -> Result<Detached> {
     let figures =
         ask_server(&attached.control, &ControlRequest::Stats).and_then(read_answer::<ServedFigures>).ok();
     attached.end()?;
-    // What it could not do itself.
+    // Removes what the server could not remove itself.
     clean_attachments(&folder)?;
     Ok(Detached { devices: attached.devices.clone(), figures, was_left: false })
 }
 
-/// What a kill left, if the device is of that.
+/// Removes what a killed server left, if the device belongs to it.
 fn remove_left(folder: &Path, device: &Path) -> Result<Detached> {
     let cleaned: Vec<PathBuf> = clean_attachments(folder)?;
     let same = |cleaned: &PathBuf| device.canonicalize().is_ok_and(|device| device == *cleaned);
@@ -70,10 +71,10 @@ fn remove_left(folder: &Path, device: &Path) -> Result<Detached> {
     }
 }
 
-/// Asks a server, or tells it something. Either socket of it may be named, or a device.
+/// Queries or changes a server, which is named by either of its sockets or by a device.
 ///
 /// # Errors
-/// When there is none, or it refuses.
+/// When no server answers, or it refuses the request.
 pub fn control_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     ask_server(&control_socket(path)?, request)
 }
@@ -89,7 +90,7 @@ fn control_socket(path: &Path) -> Result<PathBuf> {
     Ok(control_path(path))
 }
 
-/// A device that `kurabe attach` did not make.
+/// Returns the error for a device that `kurabe attach` did not create.
 fn not_ours(device: &Path) -> Error {
     let shown = shown::path(device);
     ErrorKind::Refused.error(text!(

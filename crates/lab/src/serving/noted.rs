@@ -1,7 +1,8 @@
-//! Servers of models, as others of their user find them: what is served now.
+//! Notes of running servers, through which other processes of the same user find them.
 //!
-//! The model: beside the folders of what is attached, each server that can be asked has a note under a name of chance, which it takes
-//! away at its end. That of a server that was killed stays until another one begins, so that one can be told that it was.
+//! Next to the folders of attachments, each server that can be queried has a note with a random
+//! name, which it removes when it ends. The note of a killed server remains until another server
+//! starts, so that its death can be reported.
 
 use crate::clock::{now, random_word};
 use crate::limited::{GivenUp, within};
@@ -16,37 +17,38 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// No server that is well takes longer to say how it goes.
+/// Time limit for a server's reply. A healthy server replies faster.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// The note of a server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct ServedNote {
-    /// The name of the note.
+    /// File name of the note.
     pub id: String,
-    /// When it began.
+    /// Start time of the server.
     pub since: String,
-    /// Its block devices, or what clients connect to.
+    /// Its block devices, or the addresses that clients connect to.
     pub addresses: Vec<String>,
-    /// The stack as it was then.
+    /// The stack at the start.
     pub model: ModelRecord,
-    /// Where it is controlled.
+    /// Path of the control socket.
     pub control: PathBuf,
 }
 
-/// How a server and its stack are now, or why that cannot be told.
+/// Current figures and stack of a server, or why they are not available.
 pub type ServedNow = Result<(ServedFigures, ModelRecord)>;
 
-/// A note that goes with its server.
+/// A note that is removed when its server ends.
 pub(super) struct KeptNote(PathBuf);
 
 impl KeptNote {
-    /// Notes a server of this process in a folder, where notes of killed ones go; none if it cannot be asked, or there is no room.
+    /// Creates a note for a server of this process in a folder, and removes notes of killed
+    /// servers. Returns `None` if the server cannot be queried or the note cannot be written.
     pub(super) fn keep(folder: &Path, facts: &ServedFacts) -> Option<Self> {
         let control = std::path::absolute(facts.control.as_deref()?).ok()?;
         DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
         for note in served_notes(folder).iter().filter(|note| UnixStream::connect(&note.control).is_err()) {
-            // Whoever began at the same time has removed it.
+            // A server that started concurrently may have removed it.
             let _ = std::fs::remove_file(folder.join(&note.id));
         }
         let id = format!("served-{:016x}", random_word().ok()?);
@@ -64,17 +66,18 @@ impl Drop for KeptNote {
     }
 }
 
-/// The notes of a folder, the newest first.
+/// Returns the notes in a folder, newest first.
 pub fn served_notes(folder: &Path) -> Vec<ServedNote> {
     let paths = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    // The lock and the log beside them are none.
+    // The lock and the log in the same folder are not notes.
     let read = |path: PathBuf| serde_json::from_slice(&std::fs::read(path).ok()?).ok();
     let mut notes: Vec<ServedNote> = paths.filter_map(read).collect();
     notes.sort_by(|one, other| (&other.since, &one.id).cmp(&(&one.since, &other.id)));
     notes
 }
 
-/// What servers answer, each asked `request` for its figures; whoever does not answer in a moment is not waited for.
+/// Returns the current state of the servers, with `request` for their figures. A server that does
+/// not reply in time gets an error.
 pub fn served_now(notes: &[ServedNote], request: &ControlRequest) -> Vec<ServedNow> {
     let look = |note: &ServedNote| {
         let (control, request) = (note.control.clone(), request.clone());

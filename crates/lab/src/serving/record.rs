@@ -1,4 +1,4 @@
-//! What the server of a model says at its end, as it is kept: in a file, and in the store if there is one.
+//! The final record of a server, which is written to a file, and to the store if there is one.
 
 use crate::output::Output;
 use crate::serving::ServedRequest;
@@ -14,7 +14,7 @@ use std::path::PathBuf;
 /// Version of the record.
 const RECORD_SCHEMA: u32 = 1;
 
-/// A server from its beginning to its end.
+/// Record of a server from its start to its end.
 #[derive(Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerRecord {
@@ -27,10 +27,10 @@ pub struct ServerRecord {
     size_bytes: u64,
     data: String,
     spin_ns: u64,
-    /// What made its block devices, if it had any.
+    /// Frontend that created its block devices, if it had any.
     #[serde(default)]
     by: Option<String>,
-    /// What it did.
+    /// Figures of the server.
     pub figures: ServedFigures,
 }
 
@@ -51,7 +51,7 @@ impl ServerRecord {
     }
 }
 
-/// What makes devices, as one word.
+/// Returns the name of a frontend for block devices.
 pub fn front_word(front: FrontKind) -> &'static str {
     match front {
         FrontKind::Nbd => "nbd",
@@ -60,14 +60,14 @@ pub fn front_word(front: FrontKind) -> &'static str {
     }
 }
 
-/// Where a record goes, from whatever folder.
+/// Destinations of a record, as paths independent of the working directory.
 pub(super) struct RecordPlaces {
     file: Option<Output>,
     store: Option<PathBuf>,
 }
 
 impl RecordPlaces {
-    /// An output that was claimed, and the store.
+    /// Creates the destinations from a claimed output and the store.
     pub(super) fn new(file: Option<Output>, store: &StorePlace) -> Result<Self> {
         Ok(Self { file, store: store.lasting_path()? })
     }
@@ -87,12 +87,12 @@ impl EndedServer {
         Ok(Self { record, store })
     }
 
-    /// What it did.
+    /// Returns the figures of the server.
     pub fn figures(&self) -> &ServedFigures {
         &self.record.figures
     }
 
-    /// Keeps its record in the store, if there is one.
+    /// Stores its record, if there is a store.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -102,22 +102,23 @@ impl EndedServer {
     }
 }
 
-/// A server whose record a store has.
+/// A stored record of a server.
 pub struct KeptServer {
-    /// When it was kept.
+    /// When it was stored.
     pub kept_at: String,
-    /// What is kept.
+    /// The record as stored.
     pub record: Value,
 }
 
 impl KeptServer {
-    /// The server, unless another version of kurabe wrote its record.
+    /// Returns the parsed record, or `None` if another version of kurabe wrote it in an
+    /// incompatible form.
     pub fn server(&self) -> Option<ServerRecord> {
         serde_json::from_value(self.record.clone()).ok()
     }
 }
 
-/// The servers whose records a store has, the oldest first.
+/// Returns the stored records of servers, oldest first.
 ///
 /// # Errors
 /// When the store cannot be read.

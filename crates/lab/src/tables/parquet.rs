@@ -1,7 +1,7 @@
-//! Runs of a store as a folder of tables: whole or not at all.
+//! Exports runs of a store as a folder of tables, completely or not at all.
 //!
-//! The model: run after run is loaded and written, so that a store may be larger than memory. The folder has another name until
-//! all of its tables are complete; on the way out of an error it goes.
+//! Runs are loaded and written one after the other, so that a store may be larger than memory. The
+//! folder has a temporary name until all of its tables are complete, and is removed on error.
 
 use crate::output::cannot_write;
 use crate::passing_folder::PassingFolder;
@@ -21,7 +21,7 @@ pub(crate) fn write_tables(store: &dyn Runs, ids: Vec<String>, folder: &Path) ->
     };
     let mut name = folder.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));
-    // On its way to its name, under which it is not there any more.
+    // The guard removes the temporary name, which no longer exists after the rename.
     let part = PassingFolder(folder.with_file_name(name));
     fs::create_dir(&part.0).map_err(refused)?;
     let create = |name: &str| File::create_new(part.0.join(format!("{name}.parquet"))).map(BufWriter::new);

@@ -1,27 +1,28 @@
-//! Configurations of one target: several values of an option make a side each, several options the product.
+//! Variants of one target: each value of an option creates a side, and several options create their
+//! product.
 
 use super::Variant;
 use kurabe_core::Text;
 use kurabe_core::profile::Overrides;
 
-/// What differs, and its values as they are written, the baseline's first.
+/// An option that varies, with its values as given, the baseline's first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variation {
-    /// An option's name, or a parameter of a model.
+    /// Name of an option, or parameter of a model.
     pub key: String,
     /// Its values.
     pub values: Vec<String>,
 }
 
-/// What differs on one side: key and value.
+/// Options of one side as key and value.
 pub type SideWords<'a> = Vec<(&'a str, &'a str)>;
 
-/// How many sides there are.
+/// Returns the number of sides.
 pub fn count_sides(axes: &[Variation]) -> usize {
     axes.iter().fold(1, |sides: usize, axis| sides.saturating_mul(axis.values.len()))
 }
 
-/// Every combination of the values, the first axis slowest.
+/// Returns every combination of the values; the first axis varies slowest.
 pub fn sides<'a>(axes: &'a [Variation]) -> Vec<SideWords<'a>> {
     let mut sides: Vec<SideWords<'a>> = vec![Vec::new()];
     for Variation { key, values } in axes {
@@ -37,16 +38,16 @@ pub fn sides<'a>(axes: &'a [Variation]) -> Vec<SideWords<'a>> {
     sides
 }
 
-/// What a side is called: `bs=4k, iodepth=1`.
+/// Returns the name of a side, such as `bs=4k, iodepth=1`.
 pub fn side_name(side: &[(&str, &str)]) -> String {
     side.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(", ")
 }
 
 impl Variant {
-    /// The side on which these options are set.
+    /// Returns the variant with these options.
     ///
     /// # Errors
-    /// When a value is none of its option.
+    /// When a value is not valid for its option.
     pub fn of(side: &[(&str, &str)]) -> Result<Self, Text> {
         let mut overrides = Overrides::default();
         for (key, value) in side {
