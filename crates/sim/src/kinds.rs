@@ -42,6 +42,6 @@ pub const KINDS: &[&LayerKind] = &[
     // Flash.
     &crate::ssd::SSD,
     &crate::coarse::COARSE,
-    // Anything.
+    // Anything else.
     &crate::constant::CONSTANT,
 ];
