@@ -3,9 +3,9 @@
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
-/// Share of the degrees of freedom below which t² makes statrs (0.19) inexact. It computes `freedom
-/// / (freedom + t²)`, which rounds to 1 for the smallest t; at this share it still has twelve
-/// digits.
+/// Share of the degrees of freedom below which t² makes statrs (0.19) inexact. It computes
+/// `freedom / (freedom + t²)`, which rounds to 1 for the smallest t; at this share it still has
+/// twelve digits.
 const SMALL_SHARE: f64 = 1e-4;
 
 /// Returns the probability that a standard normal value is below `z`.
