@@ -10,7 +10,7 @@ pub(crate) fn shown(value: f64) -> Option<f64> {
     (value.is_finite() && value.abs() <= LARGEST).then_some(value)
 }
 
-/// A chart.
+/// A chart: heading, notes and plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
     /// Heading.
@@ -112,7 +112,7 @@ pub enum Scale {
     Tail,
 }
 
-/// Groups of bars.
+/// Grouped bars over an axis of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// Series, one colour each; usually runs.
@@ -132,7 +132,7 @@ pub struct BarGroup {
     pub bars: Vec<Option<Bar>>,
 }
 
-/// A bar.
+/// A value with its interval, drawn as a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
     /// Value.
@@ -170,7 +170,7 @@ impl Lines {
     }
 }
 
-/// A line.
+/// A line, or a set of dots, over the horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartLine {
     /// Name in the legend.
@@ -223,7 +223,7 @@ pub struct ShadedBand {
     pub label: String,
 }
 
-/// Ratios with intervals.
+/// A forest plot: ratios with intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
     /// Label of the ratio, such as `speed of 9mz against 7kq`.
@@ -277,7 +277,7 @@ pub struct Heat {
     pub axis: Axis,
 }
 
-/// Time by cause.
+/// Bars of parts, such as time by cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
     /// Parts, one colour each, in drawing order.

@@ -150,7 +150,7 @@ pub struct LayerKind {
 /// Constructor of a kind of layer.
 pub type Build = fn(&mut Builder<'_>) -> Result<Built>;
 
-/// A constructed layer.
+/// A constructed layer with its address space.
 pub struct Built {
     pub(crate) layer: Box<dyn Layer>,
     /// Addressable bytes of each of its units.

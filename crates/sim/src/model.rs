@@ -22,7 +22,7 @@ const PLAIN_COPY: CopyHabits = CopyHabits {
     memory_write_bytes_per_s: 5e9,
 };
 
-/// A modelled target.
+/// A modelled device as a target of the driver.
 pub struct ModelTarget {
     spec: DeviceSpec,
     stack: Stack,

@@ -72,8 +72,11 @@ impl Setting {
         self.worth.number()
     }
 
-    /// Panics. For a layer that does not support changing this parameter, although the table marks
-    /// it as live.
+    /// Reports the bug of a layer that does not support changing this parameter, although the table
+    /// marks it as live.
+    ///
+    /// # Panics
+    /// Always.
     pub fn refused(&self) {
         panic!("the layer does not take a change of `{}`", self.parameter.key)
     }

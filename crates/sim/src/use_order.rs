@@ -1,6 +1,5 @@
 //! The order of use of numbered slots, for LRU eviction: a list linked through an array.
 
-/// No slot.
 const NONE: u32 = u32::MAX;
 /// Neighbour of a slot that is not in the order.
 const ABSENT: u32 = u32::MAX - 1;

@@ -148,7 +148,7 @@ struct Job {
     path: Path,
 }
 
-/// An event.
+/// An event in the stack, due now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Message {
     /// A request arrives at its layer.

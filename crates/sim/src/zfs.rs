@@ -1,6 +1,6 @@
 //! ZFS as seen by a sequential reader: records and prefetch.
 //!
-//! The model (OpenZFS `dmu_zfetch.c`): requests are split at records, which are read in parallel. A
+//! The model (OpenZFS `dmu_zfetch.c`): requests are split at records, which go down in parallel. A
 //! read that begins at the end of an earlier one continues a stream; the distance to which records
 //! are prefetched doubles with each of its reads, up to `ahead`. Prefetched records are kept until
 //! they are read, or until twice as many others have arrived as fit into `ahead` for every stream.

@@ -14,9 +14,10 @@ pub struct QuantileInterval {
 /// Returns the quantile of sorted values at a fraction between 0 and 1, with an interval whose ends
 /// are two of the values.
 ///
-/// The number of values below the true quantile is binomial, whatever the distribution; the interval reaches from the
-/// largest value of which at most (1 - confidence) / 2 of that distribution lies beyond, to the smallest likewise
-/// (David and Nagaraja, "Order Statistics", section 7.1). `None` without values.
+/// The number of values below the true quantile is binomial, whatever the distribution. Each end of
+/// the interval is the innermost value beyond which the true quantile is with a probability of at
+/// most (1 - confidence) / 2 (David and Nagaraja, "Order Statistics", section 7.1). `None` without
+/// values.
 pub fn quantile_interval(sorted: &[f64], fraction: f64, confidence: f64) -> Option<QuantileInterval> {
     let count = sorted.len() as u64;
     if count == 0 || !(0.0..=1.0).contains(&fraction) {

@@ -48,7 +48,6 @@ impl Dirty {
         self.waiting.cover(first, end)
     }
 
-    /// Adds sectors.
     pub(super) fn add(&mut self, first: u64, end: u64, number: u64) {
         self.waiting_sectors += self.waiting.add(first, end, number);
     }

@@ -78,7 +78,6 @@ impl Zone {
     }
 }
 
-/// A track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Track {
     pub(super) zone: usize,

@@ -10,7 +10,6 @@ use kurabe_core::{Error, Result, text};
 /// Upper limit of sectors per track.
 const MOST_SECTORS: u64 = 1 << 20;
 
-/// Builds the mechanism.
 pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mechanism> {
     let turn_ns = (60e9 / values.rotation).round() as u64;
     let (heads, cylinders) = (values.heads, values.cylinders);

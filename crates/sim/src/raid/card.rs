@@ -16,7 +16,6 @@ use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The layer.
 #[derive(Clone, Default)]
 pub(super) struct Card {
     pub(super) members: Vec<(LayerId, u16)>,

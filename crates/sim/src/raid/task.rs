@@ -58,7 +58,6 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Starts a task.
     pub(super) fn begin(&mut self, step: NextStep, job: Option<JobId>, from: u64, to: u64) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.list.push(RaidTask::default());

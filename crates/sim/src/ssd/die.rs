@@ -259,7 +259,6 @@ impl Die {
         ReadStart { start_ns: now_ns.saturating_add(wait_ns), behind, rest_ns }
     }
 
-    /// Ends a read.
     #[inline]
     pub(super) fn end_read(&mut self, start: ReadStart, end_ns: u64) {
         self.read_end_ns = end_ns;

@@ -21,7 +21,6 @@ use kurabe_core::random::Random;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// No block.
 const NONE: u32 = u32::MAX;
 
 /// Flag on the number of valid units of a block that is neither free nor being written.
