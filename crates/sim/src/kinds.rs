@@ -5,8 +5,8 @@
 //! - Write a file with a `LayerKind` (word, `parameters!`, relations, `build`) and a `Layer`, or a `Discipline` if it links
 //!   the host with the medium (`link.rs`). `constant.rs` is the smallest.
 //! - Charge every nanosecond to a cause, and give the cause the class by which an observer can recognise it
-//!   (`CauseClass`). Implement `at_risk` if the layer holds acknowledged data, `lift` if its addresses differ from those below it, and
-//!   `change` for parameters marked live.
+//!   (`CauseClass`). Implement `at_risk` if the layer holds acknowledged data, `lift` if its addresses differ from
+//!   those below it, and `change` for parameters marked live.
 //! - Name the layer, its parameters, causes and counters in a page of `sim/words/`, and add its line to `KINDS`.
 //! - Test its laws by property tests. State the limits of the model in docs/models.md and docs/ja/models.md, whose
 //!   tables a test writes.
