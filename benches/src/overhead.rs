@@ -117,7 +117,7 @@ fn fio_lean() -> Vec<String> {
     ["--norandommap", "--disable_slat=1", "--disable_clat=1", "--lat_percentiles=1"].map(str::to_owned).into()
 }
 
-/// Returns settings of io_uring with all its optimizations, in batches of different sizes, each
+/// Returns settings of io_uring with all its optimisations, in batches of different sizes, each
 /// with one latency or three.
 fn fio_tuned(depth: u32) -> Vec<Tool> {
     let mut batches = vec![depth, depth / 2, depth / 4];

@@ -178,7 +178,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Heights of maize (Darwin), Fisher's own example: difference within each pair, crossed plant
-    /// minus self-fertilized plant, in eighths of an inch.
+    /// minus self-fertilised plant, in eighths of an inch.
     const MAIZE: [f64; 15] =
         [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
 

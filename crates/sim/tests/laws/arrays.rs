@@ -49,7 +49,7 @@ fn small_reads_use_all_drives() {
     }
 }
 
-/// 6 %: as above, and writes to one row are serialized. A small write is one request in RAID 0, two
+/// 6 %: as above, and writes to one row are serialised. A small write is one request in RAID 0, two
 /// in RAID 10, four in RAID 5 and six in RAID 6.
 #[test]
 fn small_writes_pay_for_copies_and_for_parity() {
