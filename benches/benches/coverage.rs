@@ -1,4 +1,5 @@
-//! How often the interval of a ratio holds the true ratio, and how often equal sides are called different, by simulation.
+//! Coverage of the intervals of a ratio, and the rate at which equal sides are called different, by
+//! simulation.
 //!
 //! `cargo bench -p kurabe-benches --bench coverage -- --trials 2000`
 
@@ -8,7 +9,7 @@ use kurabe_core::digest::Summary;
 use kurabe_core::random::Random;
 use kurabe_stats::{Centre, Sides, SummarySides, Verdict, compare, compare_summaries, ratio_interval};
 
-/// A standard normal value (Box and Muller).
+/// Draws a standard normal value (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
     (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
@@ -34,7 +35,7 @@ const KINDS: [Kind; 3] = [
         name: "bimodal, 100 and (one in four) 70",
         draw: |random| if random.below(4) == 0 { 70.0 } else { 100.0 } + 2.0 * normal(random),
         mean: 92.5,
-        // 2/3 of the upper mode lies above it: 100 - 0.430 727 · 2.
+        // 2/3 of the upper mode is above the median: 100 - 0.430 727 · 2.
         median: 99.138_546,
     },
 ];
@@ -48,7 +49,7 @@ fn main() {
     summaries(trials * 10);
 }
 
-/// The bootstrap over repetitions, by which two runs are compared.
+/// Simulates the bootstrap over repetitions, by which two runs are compared.
 fn repetitions(trials: u64) {
     println!(
         "| distribution | n | mean: interval holds the ratio | median: the same | equal sides called different | eight equal \
@@ -95,8 +96,8 @@ fn repetitions(trials: u64) {
     }
 }
 
-/// The formula over means, deviations and counts, by which the places of a pivot are compared. It is quick, so it is tried
-/// ten times as often.
+/// Simulates the formula over means, deviations and counts, by which the cells of a pivot are
+/// compared. It is fast, so it has ten times as many trials.
 fn summaries(trials: u64) {
     println!("| distribution | runs | mean: interval holds the ratio | equal sides called different |");
     println!("|---|---|---|---|");

@@ -1,12 +1,14 @@
-//! Whether kurabe and fio say the same of one disk, for lines as people type them.
+//! Agreement of kurabe and fio on one disk, for typical command lines.
 //!
-//! Each line is done by `fio LINE` and by `kurabe fio LINE` in turns on the same file, and both write fio's JSON, so that one reader
-//! takes both. Compared are the medians over the rounds of the rate, of p50 and of p99. The latency of fio is its `lat`, from the
-//! start of an operation's submission to its completion, because kurabe counts from submission, too; fio's `clat` begins only when
-//! the system call that submits has returned, and so leaves out what a device does within it.
+//! Each line is run by `fio LINE` and by `kurabe fio LINE`, interleaved, on the same file. Both
+//! write fio's JSON, so one parser reads both. The medians over the rounds of the rate, of p50 and
+//! of p99 are compared. The latency of fio is its `lat`, from the start of an operation's
+//! submission to its completion, because kurabe also counts from submission. fio's `clat` begins
+//! only when the submitting system call has returned, and so omits the time that a device takes
+//! within it.
 //!
-//! No tool can agree better with another than with itself on a disk that varies. So fio's odd rounds are held
-//! against its even rounds in the same way, and its spread is printed.
+//! On a disk that varies, no tool can agree better with another than with itself. So fio's odd
+//! rounds are compared with its even rounds in the same way, and its spread is printed.
 
 use crate::child;
 use crate::statistics::{distance, median, spread};
@@ -18,26 +20,26 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The promised agreement.
+/// Promised agreement.
 const WITHIN: f64 = 0.05;
 
-/// What to measure, and how long.
+/// Options of the bench.
 pub struct Options {
     /// Time of one measurement.
     pub seconds: f64,
-    /// Rounds in which both tools take a turn.
+    /// Number of rounds; both tools run once per round.
     pub rounds: u32,
     /// Size of the test file.
     pub size_bytes: u64,
-    /// Where it is made.
+    /// Directory of the test file.
     pub directory: PathBuf,
-    /// Only lines that have this in them.
+    /// Run only the lines that contain this.
     pub only: String,
-    /// JSON instead of a table.
+    /// Print JSON instead of a table.
     pub json: bool,
 }
 
-/// Lines as they stand in wikis and scripts, but for where, how much and how long.
+/// Typical lines of wikis and scripts, without target, size and time.
 pub const LINES: [&str; 25] = [
     "--name=a --rw=read --bs=1m --iodepth=8 --ioengine=io_uring --direct=1",
     "--name=a --rw=write --bs=1m --iodepth=8 --ioengine=io_uring --direct=1",
@@ -68,24 +70,25 @@ pub const LINES: [&str; 25] = [
      --ioengine=libaio --iodepth=8 --direct=1 --flow=1",
 ];
 
-/// What a tool says of a line.
+/// Figures that a tool reports for a line.
 #[derive(Clone, Copy)]
 struct Sample {
     /// Operations per second of all its jobs.
     rate_iops: f64,
-    /// Of the first job, in ns.
+    /// Median of the first job, in ns.
     p50_ns: f64,
     p99_ns: f64,
 }
 
-/// One line with what both tools said in each round; fio's part is empty where it is missing.
+/// A line with the figures of both tools in each round; those of fio are empty if it is not
+/// installed.
 struct Line {
     line: &'static str,
     kurabe: Vec<Sample>,
     fio: Vec<Sample>,
 }
 
-/// One figure of a cell from both sides.
+/// One figure of a cell from both tools.
 struct Comparison {
     kurabe: f64,
     fio: f64,
@@ -138,10 +141,10 @@ impl Comparison {
     }
 }
 
-/// One of the figures that are compared.
+/// Selects one of the compared figures.
 type OfSample = fn(&Sample) -> f64;
 
-/// The figures of a line that are compared, with their units.
+/// The compared figures of a line, with their units.
 const FIGURES: [(&str, f64, OfSample); 3] = [
     ("operations per second", 1.0, |sample| sample.rate_iops),
     ("p50, µs", 1e3, |sample| sample.p50_ns),
@@ -155,10 +158,10 @@ impl Line {
     }
 }
 
-/// Measures and prints everything. `progress` hears what goes on meanwhile.
+/// Measures and prints everything. `progress` receives progress messages.
 ///
 /// # Errors
-/// When a tool fails, or on an interrupt.
+/// Returns an error if a tool fails, or on an interrupt.
 pub fn run(options: &Options, kurabe: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     writeln!(progress, "filling the test file …")?;
     let file = TestFile::create(&options.directory, options.size_bytes)?;
@@ -188,7 +191,7 @@ pub fn run(options: &Options, kurabe: &Path, out: &mut dyn Write, progress: &mut
     print_table(options, fio.as_deref(), &lines, out)
 }
 
-/// The words of a line, with where, how much and how long before its jobs.
+/// Returns the arguments of a line, with target, size and time before its jobs.
 fn words(line: &str, options: &Options, file: &Path) -> Vec<String> {
     let global = [
         format!("--filename={}", file.display()),
@@ -206,7 +209,7 @@ fn words(line: &str, options: &Options, file: &Path) -> Vec<String> {
     global.into_iter().chain(own).collect()
 }
 
-/// What a tool writes, which is fio's JSON from either.
+/// Runs a tool and parses its output, which is fio's JSON for both.
 fn sample(command: &mut Command) -> Result<Sample> {
     let ended = child::run(command)?;
     let result = crate::tools::fio_json(&ended.stdout)?;
@@ -271,7 +274,7 @@ fn as_json(options: &Options, fio: Option<&str>, lines: &[Line]) -> Value {
     })
 }
 
-/// The flags of `cargo bench --bench agreement`.
+/// Flags of `cargo bench --bench agreement`.
 pub const HELP: &str = "\
 cargo bench -p kurabe-benches --bench agreement -- [flags]
   --seconds N   time of one measurement (5)
@@ -281,10 +284,10 @@ cargo bench -p kurabe-benches --bench agreement -- [flags]
   --only WORDS  only lines that have these in them
   --json        JSON instead of tables";
 
-/// Reads the flags and runs.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// As `run`, and on a wrong flag.
+/// Returns the errors of [`run`], and an error for an invalid flag.
 pub fn main(out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["seconds", "rounds", "size-mib", "dir", "only"], &["json"], HELP)?;
     let mut options = Options {

@@ -1,4 +1,4 @@
-//! Running one tool as a process: its output and the CPU time it took.
+//! Runs a tool as a process: its output and the CPU time it used.
 
 use crate::Result;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -9,46 +9,47 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use wait4::Wait4;
 
-/// How often a running child is looked after.
+/// Polling interval of a running child.
 const TICK: Duration = Duration::from_millis(10);
 
-/// A child that ended well.
+/// A child that exited successfully.
 #[derive(Debug)]
 pub struct Ended {
-    /// What it wrote to standard output.
+    /// Standard output.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error.
     pub stderr: String,
-    /// User CPU time of it and its own children, start-up and end included.
+    /// User CPU time of the child and its own children, including start-up and exit.
     pub user_ns: u64,
 }
 
-/// The flag that Ctrl-C, a hang-up or a polite kill sets.
+/// Returns the flag that SIGINT, SIGHUP and SIGTERM set.
 pub fn interrupt() -> &'static Arc<AtomicBool> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     FLAG.get_or_init(|| {
         let flag = Arc::new(AtomicBool::new(false));
         for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM, signal_hook::consts::SIGHUP]
         {
-            // Without a handler the signal ends the process at once, and a test file may stay.
+            // Without a handler the signal would end the process immediately, and a test file might
+            // remain.
             let _ = signal_hook::flag::register(signal, Arc::clone(&flag));
         }
         flag
     })
 }
 
-/// Says so as an error once the user has asked for an end.
+/// Checks whether the user has requested an interrupt.
 ///
 /// # Errors
-/// When he has.
+/// Returns an error if so.
 pub fn check_interrupt() -> Result<()> {
     if interrupt().load(Ordering::Relaxed) { Err("interrupted".into()) } else { Ok(()) }
 }
 
-/// Runs a command to its end.
+/// Runs a command to completion.
 ///
 /// # Errors
-/// When it cannot be started, fails, or the user interrupts it.
+/// Returns an error if it cannot be started, fails, or is interrupted by the user.
 pub fn run(command: &mut Command) -> Result<Ended> {
     check_interrupt()?;
     let shown = format!("{command:?}");
@@ -77,7 +78,7 @@ pub fn run(command: &mut Command) -> Result<Ended> {
 
 type Collector = std::thread::JoinHandle<String>;
 
-/// Reads a pipe to its end beside everything else, so that a talkative child does not block.
+/// Reads a pipe to its end in a separate thread, so that a child with much output does not block.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> Collector {
     std::thread::spawn(move || {
         let mut bytes = Vec::new();

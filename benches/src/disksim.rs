@@ -1,12 +1,15 @@
-//! How far models of disks are from what was measured of the real ones, and how fast beside DiskSim itself.
+//! Accuracy of the disk models compared with measurements of the real disks, and speed compared
+//! with DiskSim.
 //!
-//! The model: a folder has the traces that DiskSim was validated with (and, for DiskSim, its parameter files). Each is done
-//! again on the library's model of the drive with the pauses of the trace, and the distribution of the latencies is held
-//! against that which was measured (the demerit). Once more with data-sheet facts alone: three seek times instead of the
-//! measured curve, a single overhead for each kind of command, and a layout without measured skews and bad sectors. What
-//! else the folder has, a parameter file with its trace, is imported and done as it comes. If
-//! DiskSim's binary is there, it does the same in turn: its distance comes from its `rms`, and the ratio of CPU time is that of
-//! one run, reading of parameters and trace included on both sides.
+//! The model: a folder has the traces with which DiskSim was validated (and, for DiskSim, its
+//! parameter files). Each is replayed on the library's model of the drive with the pauses of the
+//! trace, and the distribution of the latencies is compared with the measured one (the demerit). A
+//! second replay uses data-sheet figures alone: three seek times instead of the measured curve, a
+//! single overhead for each kind of command, and a layout without measured skews and bad sectors.
+//! Other parameter files with traces in the folder are imported and replayed unchanged. If
+//! DiskSim's binary is available, it replays the same traces, interleaved. Its demerit comes from
+//! its `rms`, and the ratio of CPU time is that of one run, including the parsing of parameters and
+//! trace on both sides.
 
 use crate::Result;
 use crate::child;
@@ -27,9 +30,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// The folder, where the flag does not give it.
+/// Environment variable of the folder, used if the flag is missing.
 pub const FOLDER: &str = "KURABE_DISKSIM_TRACES";
-/// DiskSim's binary, where the flag does not give it.
+/// Environment variable of DiskSim's binary, used if the flag is missing.
 pub const BINARY: &str = "KURABE_DISKSIM";
 const HELP: &str =
     "flags: --traces FOLDER ($KURABE_DISKSIM_TRACES)  --disksim BINARY ($KURABE_DISKSIM)  --rounds N (3)";
@@ -37,15 +40,16 @@ const HELP: &str =
 const REPLAY: &str = "schema = 1\nname = \"replay\"\ntitle = { en = \"replay\", ja = \"replay\" }\nstatistic = \"mean\"\n\
     [rules]\nsize = \"1 GiB\"\nruns = 1\ntime = \"1 s\"\nwhole_device = true\n[[step]]\nkind = \"replay\"\ntrace = \"x\"\ntiming = \"think\"\n";
 
-/// A drive that DiskSim was validated on.
+/// A drive with which DiskSim was validated.
 struct Drive {
     device: &'static str,
-    /// Name of its trace and parameters, without the ending.
+    /// File name of its trace and parameters, without the extension.
     files: &'static str,
-    /// Data-sheet facts in place of what was measured: seeks to the next cylinder, on average, over all of them; overheads
-    /// of a hit, a read and a write. In ms, rounded as sheets have them: seeks to 0.1, overheads to 0.01.
+    /// Data-sheet figures instead of measured ones: seeks to the next cylinder, on average, and
+    /// full stroke; overheads of a hit, a read and a write. In ms, rounded as in data sheets: seeks
+    /// to 0.1, overheads to 0.01.
     sheet: [&'static str; 6],
-    /// Demerit in percent that is promised with the sheet's parameters.
+    /// Promised demerit in percent with the data-sheet parameters.
     sheet_percent: f64,
 }
 
@@ -83,7 +87,7 @@ const DRIVES: [Drive; 5] = [
 ];
 
 impl Drive {
-    /// Parameters that put the data sheet in place of what was measured.
+    /// Returns the parameters that replace measured figures by the data sheet.
     fn sheet_sets(&self) -> Vec<(String, String)> {
         let keys = [
             "seek_single",
@@ -96,7 +100,8 @@ impl Drive {
         let values = keys.into_iter().zip(self.sheet).map(|(key, ms)| (key, format!("{ms} ms")));
         let none =
             ["seek_table", "overheads", "zone_skews", "slips", "spares"].map(|key| (key, "[]".to_owned()));
-        // A curve for all five: it is nearer to each measured one than the usual is, with nothing to choose.
+        // The same curve for all five: it is closer to each measured one than the default, without
+        // any parameter to choose.
         let curve = std::iter::once(("seek_curve", "coasting".to_owned()));
         none.into_iter()
             .chain(values)
@@ -106,20 +111,20 @@ impl Drive {
     }
 }
 
-/// What to do.
+/// Options of the bench.
 pub struct Options {
-    /// Where traces and parameters are.
+    /// Folder of traces and parameters.
     pub traces: PathBuf,
     /// DiskSim's binary.
     pub disksim: Option<PathBuf>,
-    /// Rounds of the speed, of which the median counts.
+    /// Number of rounds for the speed; the median counts.
     pub rounds: u32,
 }
 
 /// Measures and prints everything.
 ///
 /// # Errors
-/// When a trace cannot be read, a model fails, or DiskSim does.
+/// Returns an error if a trace cannot be read, a model fails, or DiskSim fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let head = [
         "demerit %",
@@ -148,14 +153,14 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(write!(out, "{}", layout(&rows))?)
 }
 
-/// Traces of the folder that have a parameter file and are not of a drive above.
+/// Returns the traces of the folder that have a parameter file and do not belong to a drive above.
 fn others(folder: &Path) -> Result<Vec<PathBuf>> {
     let paths: std::io::Result<Vec<PathBuf>> =
         std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect();
     let mut paths = paths?;
     paths.retain(|path| {
         let is_above = DRIVES.iter().any(|drive| path.file_stem().is_some_and(|stem| stem == drive.files));
-        // That which goes with DiskSim's `ascii.parv` is of another format.
+        // The trace for DiskSim's `ascii.parv` has another format.
         let is_measured =
             path.extension().is_some_and(|ending| ending == "trace") && !path.ends_with("ascii.trace");
         is_measured && !is_above && path.with_extension("parv").exists()
@@ -228,14 +233,14 @@ fn words(error: &kurabe_core::Error) -> String {
     error.what().en.clone()
 }
 
-/// The device that a parameter file makes.
+/// Returns the device that a parameter file describes.
 fn imported(path: &Path) -> Result<DeviceSpec> {
     let source = std::fs::read(path)?;
     let device = import_device(path, &source).ok_or("no parameter file")?.map_err(|error| words(&error))?;
     Ok(read_device(&device.name, &device.toml).map_err(|error| words(&error))?)
 }
 
-/// The latencies of the trace on the model.
+/// Returns the latencies of the trace on the model.
 fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) -> Result<LatencyRecord> {
     let mut spec = spec.clone();
     for (parameter, value) in sets {
@@ -249,7 +254,8 @@ fn replayed(spec: &DeviceSpec, sets: &[(String, String)], trace: &Arc<Trace>) ->
     Ok(cells.first().map(cell_latency).ok_or("the replay gave no cell")?)
 }
 
-/// DiskSim on the same trace: the distance from what was measured in ms, and its CPU time.
+/// Runs DiskSim on the same trace. Returns the distance from the measurement in ms, and its CPU
+/// time.
 fn disksim(binary: &Path, files: &str, folder: &Path) -> Result<(f64, f64)> {
     let place = tempfile::tempdir()?;
     let out = place.path().join("out");
@@ -265,16 +271,16 @@ fn disksim(binary: &Path, files: &str, folder: &Path) -> Result<(f64, f64)> {
     Ok((distance.ok_or_else(|| format!("rms said {:?}", rms_ended.stdout))?, ended.user_ns as f64))
 }
 
-/// CPU time of this process, user and system.
+/// Returns the CPU time of this process, user and system.
 fn cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
-/// The bench.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// As [`run`], and on wrong flags.
+/// Returns the errors of [`run`], and an error for invalid flags.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["traces", "disksim", "rounds"], &[], HELP)?;
     let from_environment = |name: &str| std::env::var_os(name).map(PathBuf::from).unwrap_or_default();

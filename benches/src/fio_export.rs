@@ -1,8 +1,9 @@
-//! Whether fio, given the job file that kurabe exports of a run, measures what kurabe measured.
+//! Agreement of fio, running the job file that kurabe exports from a run, with that run.
 //!
-//! One file, in turns: kurabe measures a cell, `kurabe export --format fio` writes its job, and fio runs that job on
-//! the same file. Compared are the medians over the rounds of operations per second. Nothing of the job is set here: if
-//! the export forgot an option, the ratio shows it.
+//! All on one file, interleaved: kurabe measures a cell, `kurabe export --format fio` writes its
+//! job, and fio runs that job on the same file. The medians over the rounds of operations per
+//! second are compared. The bench sets no option of the job: an option missing from the export
+//! shows in the ratio.
 
 use crate::Result;
 use crate::child;
@@ -16,22 +17,22 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The promised agreement.
+/// Promised agreement.
 const WITHIN: f64 = 0.05;
 
-/// What to measure, and how long.
+/// Options of the bench.
 pub struct Options {
     /// Time of one measurement.
     pub seconds: f64,
-    /// Rounds in which both tools take a turn.
+    /// Number of rounds; both tools run once per round.
     pub rounds: u32,
     /// Size of the test file.
     pub size_bytes: u64,
-    /// Where it is made.
+    /// Directory of the test file.
     pub directory: PathBuf,
 }
 
-/// Name and kurabe's flags.
+/// Name and kurabe's flags of each cell.
 const CELLS: [(&str, &[&str]); 5] = [
     ("SEQ 1 MiB Q8 read", &["--rw", "read", "--bs", "1m", "--iodepth", "8"]),
     ("SEQ 1 MiB Q1 T2 read", &["--rw", "read", "--bs", "1m", "--iodepth", "1", "--threads", "2"]),
@@ -40,10 +41,10 @@ const CELLS: [(&str, &[&str]); 5] = [
     ("RND 4 KiB Q32 write", &["--rw", "randwrite", "--bs", "4k", "--iodepth", "32"]),
 ];
 
-/// Measures and prints everything. `progress` hears what goes on meanwhile.
+/// Measures and prints everything. `progress` receives progress messages.
 ///
 /// # Errors
-/// When a tool fails or is missing, or on an interrupt.
+/// Returns an error if a tool fails or is missing, or on an interrupt.
 pub fn run(options: &Options, kurabe: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     writeln!(progress, "filling the test file …")?;
     let file = TestFile::create(&options.directory, options.size_bytes)?;
@@ -94,7 +95,8 @@ fn iops(record: &RunRecord) -> Result<f64> {
     Ok(kurabe_stats::rate_iops(repetition, cell.direction))
 }
 
-/// Exports a run and runs its job; the test file is this bench's own, so jobs that write are let.
+/// Exports a run and runs its job. The test file belongs to this bench, so jobs that write are
+/// permitted.
 fn run_exported(kurabe: &Path, folder: &Path, id: &str) -> Result<f64> {
     let exported = child::run(kurabe_command(kurabe, folder).args(["export", "--format", "fio", id]))?;
     let jobs = exported.stdout.lines().map(|line| line.strip_prefix("; ").unwrap_or(line));
@@ -106,7 +108,7 @@ fn run_exported(kurabe: &Path, folder: &Path, id: &str) -> Result<f64> {
     Ok(half("read") + half("write"))
 }
 
-/// The flags of `cargo bench --bench fio_export`.
+/// Flags of `cargo bench --bench fio_export`.
 pub const HELP: &str = "\
 cargo bench -p kurabe-benches --bench fio_export -- [flags]
   --seconds N   time of one measurement (5)
@@ -114,10 +116,10 @@ cargo bench -p kurabe-benches --bench fio_export -- [flags]
   --size-mib N  size of the test file (1024)
   --dir PATH    where it is made, which decides the disk (the target directory)";
 
-/// Reads the flags and runs.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// As `run`, and on a wrong flag.
+/// Returns the errors of [`run`], and an error for an invalid flag.
 pub fn main(out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["seconds", "rounds", "size-mib", "dir"], &[], HELP)?;
     let directory = crate::test_file::own_directory()?;

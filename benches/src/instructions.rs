@@ -1,13 +1,15 @@
-//! Counting user instructions: with the processor's own counter where it is available, else with valgrind. The bench
-//! `instructions` compares the count of the driver with its bounds.
+//! Counts of user instructions: with the processor's own counter if it is available, otherwise with
+//! valgrind. The bench `instructions` compares the count of the driver with its bounds.
 //!
-//! Callgrind counts every instruction of the process in software. The tools then run some fifty times slower, but
-//! the instructions that an operation needs stay the same; the kernel's part runs natively.
+//! Callgrind counts every instruction of the process in software. The tools then run about fifty
+//! times slower, but an operation needs the same number of instructions; the kernel's part runs
+//! natively.
 //!
-//! The bench measures 4 KiB random reads of /dev/zero in both processes of kurabe, one of which supervises the other. The
-//! count is the difference between two lengths, so that start and end do not count. The lengths are 2 GiB apart, because
-//! the start varies by some million instructions (the clock is measured). A count does not depend on the load of the
-//! machine, so this bench fails above its bounds.
+//! The bench measures 4 KiB random reads of /dev/zero in both processes of kurabe, one of which
+//! supervises the other. The count is the difference between two lengths, so that start-up and exit
+//! do not count. The lengths differ by 2 GiB, because start-up varies by some million instructions
+//! (the clock is measured). A count does not depend on the load of the machine, so this bench fails
+//! above its bounds.
 
 use crate::child::{self, Ended};
 use crate::{Result, options::Flags, tools};
@@ -16,7 +18,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A way to count.
+/// A method of counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counter {
     /// `perf stat -e instructions:u`.
@@ -26,10 +28,10 @@ pub enum Counter {
 }
 
 impl Counter {
-    /// Finds one that works here.
+    /// Finds a method that works on this machine.
     ///
     /// # Errors
-    /// When none does, with both reasons.
+    /// Returns an error with the reasons if none does.
     pub fn find() -> Result<Self> {
         let mut reasons = Vec::new();
         for counter in [Self::Perf, Self::Callgrind] {
@@ -41,7 +43,7 @@ impl Counter {
         Err(reasons.join("; ").into())
     }
 
-    /// What it is called.
+    /// Returns the name of the method.
     pub fn name(self) -> &'static str {
         match self {
             Self::Perf => "perf stat",
@@ -52,7 +54,7 @@ impl Counter {
     /// Runs a command and counts its user instructions.
     ///
     /// # Errors
-    /// When it fails or nothing was counted.
+    /// Returns an error if the command fails or nothing was counted.
     pub fn run(self, command: &Command) -> Result<(f64, Ended)> {
         let mut wrapped = match self {
             Self::Perf => {
@@ -77,31 +79,32 @@ impl Counter {
     }
 }
 
-/// Most user instructions per operation at a queue depth.
+/// Upper bound of the user instructions per operation at a queue depth.
 #[derive(Clone, Copy, Debug)]
 pub struct InstructionBound {
     /// Operations in flight.
     pub depth: u32,
-    /// Most instructions per operation.
+    /// Maximum instructions per operation.
     pub most: f64,
 }
 
-/// Measured: 626 to 663 at depth 1 and 398 to 408 at depth 32 (io_uring, an end in bytes, which costs more than one in time;
-/// docs/cost.md). Inlining differs from build to build, and a busy machine adds some. The bounds leave a twentieth for another
-/// compiler and processor. A loop over the operations in flight or an allocation for each operation exceeds them.
+/// Measured: 626 to 663 at depth 1 and 398 to 408 at depth 32 (io_uring with a limit in bytes,
+/// which costs more than one in time; docs/cost.md). Inlining differs between builds, and a busy
+/// machine adds some. The bounds leave a margin of one twentieth for other compilers and
+/// processors. A loop over the operations in flight or an allocation per operation exceeds them.
 pub const BOUNDS: [InstructionBound; 2] =
     [InstructionBound { depth: 1, most: 700.0 }, InstructionBound { depth: 32, most: 440.0 }];
 
 const BLOCK_BYTES: u64 = 4096;
 
-/// How the instructions of the driver are counted.
+/// Options of the count of the driver.
 #[derive(Clone, Debug)]
 pub struct DriverCount {
-    /// The program.
+    /// Path of kurabe.
     pub kurabe: PathBuf,
     /// Bytes read by the short and by the long run.
     pub lengths_bytes: [u64; 2],
-    /// The bounds, each of which is measured.
+    /// Bounds to check.
     pub bounds: Vec<InstructionBound>,
 }
 
@@ -133,10 +136,11 @@ impl DriverCount {
         Ok((long? - short?) / operations as f64)
     }
 
-    /// Counts at every bound and prints the counts. Prints the reason if nothing can be counted on this machine.
+    /// Counts at every bound and prints the counts. If counting is impossible on this machine,
+    /// prints the reason.
     ///
     /// # Errors
-    /// When a count exceeds its bound, or kurabe fails under callgrind.
+    /// Returns an error if a count exceeds its bound, or kurabe fails under callgrind.
     pub fn run(&self, out: &mut dyn Write) -> Result<()> {
         let folder = tempfile::tempdir()?;
         let store = folder.path().join("counted.db");
@@ -170,19 +174,20 @@ impl DriverCount {
 /// Counts the instructions of the driver, for `cargo bench --bench instructions`.
 ///
 /// # Errors
-/// As [`DriverCount::run`], and on any flag.
+/// Returns the errors of [`DriverCount::run`], and an error for any flag.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     Flags::from_environment(&[], &[], "This bench has no flags.")?;
     let lengths_bytes = [128 << 20, 2176 << 20];
     DriverCount { kurabe: tools::build_kurabe()?, lengths_bytes, bounds: BOUNDS.to_vec() }.run(out)
 }
 
-/// `1234,,instructions:u,…`, or `<not supported>,,instructions:u,…`.
+/// Parses `1234,,instructions:u,…`, or `<not supported>,,instructions:u,…`.
 fn perf_count(stderr: &str) -> Option<f64> {
     stderr.lines().find(|line| line.contains("instructions:u"))?.split(',').next()?.parse().ok()
 }
 
-/// `==1== Collected : 1234`, of each process: one supervises and one works.
+/// Parses `==1== Collected : 1234` of each process (one supervises and one works), and returns the
+/// sum.
 fn callgrind_count(stderr: &str) -> Option<f64> {
     let counts = stderr.lines().filter_map(|line| line.split_once("Collected : "));
     counts.map(|(_, count)| count.trim().parse().ok()).reduce(|one, other| Some(one? + other?))?

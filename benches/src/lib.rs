@@ -1,10 +1,13 @@
-//! Benches of the whole program: kurabe runs as its users run it, beside fio and beside a bare loop.
+//! Benches of the whole program: kurabe runs as its users run it, compared with fio and with a bare
+//! loop.
 //!
-//! The model: every tool is a process of its own; all of them take turns, round after round, so that a machine
-//! that drifts drifts for all; what is compared is the ratio within a round, and the median of these ratios over
-//! the rounds. Figures are printed and compared with the promises, but never asserted: a machine under load would make
-//! liars of such tests. Only counted instructions are, because they do not depend on the load. The tests of this package only see to it that the benches run. The speed of the
-//! models is the exception: it is measured within this process, because it is that of a library.
+//! The model: every tool is a separate process. The tools are interleaved, round after round, so
+//! that a drift of the machine affects all of them. The ratio is computed within each round, and
+//! the median of these ratios over the rounds is reported. Figures are printed and compared with
+//! the promises, but not asserted, because such tests would fail on a machine under load. Only
+//! counted instructions are asserted, because they do not depend on the load. The tests of this
+//! package only check that the benches run. The speed of the models is the exception: it is
+//! measured within this process, because the models are a library.
 
 pub mod agreement;
 pub mod child;
@@ -34,10 +37,10 @@ pub mod test_file;
 pub mod tools;
 pub mod uses;
 
-/// What goes wrong here is told and ends the bench; nobody handles it.
+/// Result of the benches; an error is printed and ends the bench.
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// The end of a bench: an error is told as a sentence, not as a value.
+/// Converts the result of a bench to an exit code, and prints an error as a sentence.
 pub fn exit_code(ended: Result<()>, to: &mut dyn std::io::Write) -> std::process::ExitCode {
     match ended {
         Ok(()) => std::process::ExitCode::SUCCESS,

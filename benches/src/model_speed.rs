@@ -1,10 +1,12 @@
-//! How many requests of a model one second of CPU time serves.
+//! Requests that a model serves per second of CPU time.
 //!
-//! The model: each case builds its device, keeps so many requests in flight without pause in virtual time, and counts the
-//! CPU time of this process. The first tenth of the requests comes before the count, so that maps and caches have their
-//! size. The figure is the median over the rounds. A new case is a line in [`CASES`].
+//! The model: each case builds its device, keeps a constant number of requests in flight in virtual
+//! time, and counts the CPU time of this process. The first tenth of the requests is not counted,
+//! so that maps and caches have reached their size. The figure is the median over the rounds. A new
+//! case is a line in [`CASES`].
 //!
-//! Below that stands how long the stack of each device of the library takes to be built, without what a record keeps of it.
+//! A second table has the time to build the stack of each device of the library, without the data
+//! of a record.
 
 use crate::Result;
 use crate::options::Flags;
@@ -18,7 +20,7 @@ use std::time::Instant;
 
 const HELP: &str = "flags: --requests N (2000000)  --rounds N (5)";
 
-/// A model, what it is asked, and what was promised.
+/// A model, its requests, and the promised speed.
 pub struct Case {
     /// Name in the table.
     pub name: &'static str,
@@ -28,17 +30,17 @@ pub struct Case {
     pub set: &'static [(&'static str, &'static str)],
     /// Read or write.
     pub kind: RequestKind,
-    /// Bytes of a request.
+    /// Bytes per request.
     pub bytes: u32,
-    /// Over the whole device at random, or one after the other.
+    /// Whether requests are random over the whole device, instead of sequential.
     pub random: bool,
     /// Requests in flight.
     pub depth: u64,
-    /// Requests per second of CPU time that were promised.
+    /// Promised requests per second of CPU time.
     pub target_per_s: f64,
 }
 
-/// What is measured.
+/// The measured cases.
 pub const CASES: &[Case] = &[
     Case {
         name: "hard disk random 4 KiB read",
@@ -80,7 +82,7 @@ pub const CASES: &[Case] = &[
         depth: 16,
         target_per_s: 3e5,
     },
-    // Full, and worn until nothing changes any more: every write pays for garbage collection.
+    // Full, and in steady state: every write incurs garbage collection.
     Case {
         name: "SSD random 4 KiB write, full, 7 % spare",
         device: "mqsim-512g",
@@ -113,18 +115,19 @@ pub const CASES: &[Case] = &[
     },
 ];
 
-/// Times in which a stack must be built: with a page-mapped SSD, which has tables of all its blocks, and without.
+/// Promised times to build a stack: with a page-mapped SSD, which has tables of all its blocks, and
+/// without.
 const BUILD_US: (f64, f64) = (200.0, 50.0);
 
-/// How much to measure.
+/// Options of the bench.
 pub struct Options {
-    /// Requests of a round.
+    /// Requests per round.
     pub requests: u64,
-    /// Rounds, of which the median counts.
+    /// Number of rounds; the median counts.
     pub rounds: u32,
 }
 
-/// What a round of a case gave.
+/// Result of a round of a case.
 struct Round {
     start_ms: f64,
     requests_per_s: f64,
@@ -133,7 +136,7 @@ struct Round {
 /// Measures and prints everything.
 ///
 /// # Errors
-/// When a device cannot be built, or its model fails.
+/// Returns an error if a device cannot be built, or its model fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let head = ["requests per CPU second", "median", "spread", "promised", "start ms"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
@@ -165,7 +168,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     )?)
 }
 
-/// How long each stack takes to be built: the median of ten builds a round.
+/// Measures the time to build each stack: the median of ten builds per round.
 fn builds(rounds: u32) -> Result<Vec<Vec<String>>> {
     let mut rows = vec![["built", "us", "promised"].map(str::to_owned).to_vec()];
     for (name, _) in DEVICES {
@@ -204,10 +207,10 @@ fn measure(case: &Case, requests: u64) -> Result<Round> {
     Ok(Round { start_ms, requests_per_s: requests as f64 * 1e9 / took_ns as f64 })
 }
 
-/// Requests per second of the model's own time.
+/// Returns the requests per second of virtual time.
 ///
 /// # Errors
-/// When the device cannot be built, or its model fails.
+/// Returns an error if the device cannot be built, or its model fails.
 pub fn requests_per_s(case: &Case, requests: u64) -> Result<f64> {
     let mut stack = Stack::new(&spec(case)?, 1).map_err(|error| error.what().en.clone())?;
     let places = stack.capacity_bytes() / u64::from(case.bytes);
@@ -225,7 +228,7 @@ fn spec(case: &Case) -> Result<DeviceSpec> {
     Ok(spec)
 }
 
-/// The requests of a case.
+/// Generator of the requests of a case.
 struct Load<'a> {
     case: &'a Case,
     places: u64,
@@ -240,7 +243,7 @@ impl Load<'_> {
         Request::new(self.case.kind, place * u64::from(self.case.bytes), self.case.bytes)
     }
 
-    /// Sends so many requests and waits for all of them.
+    /// Sends this many requests and waits for all of them.
     fn run(&mut self, stack: &mut Stack, requests: u64) -> Result<()> {
         let (mut to_send, mut to_end) = (requests, requests);
         while to_send > 0 && requests - to_send < self.case.depth {
@@ -268,7 +271,8 @@ impl Load<'_> {
     }
 }
 
-/// The most memory that this process had. What getrusage tells contains that of the process which started it.
+/// Returns the peak memory of this process. That of getrusage would include the memory of the
+/// parent process.
 fn most_memory_kib() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line =
@@ -276,16 +280,16 @@ fn most_memory_kib() -> Result<u64> {
     Ok(line.trim().trim_end_matches("kB").trim().parse()?)
 }
 
-/// CPU time of this process, user and system.
+/// Returns the CPU time of this process, user and system.
 fn cpu_ns() -> u64 {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64
 }
 
-/// The bench.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// As [`run`], and on wrong flags.
+/// Returns the errors of [`run`], and an error for invalid flags.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["requests", "rounds"], &[], HELP)?;
     let mut options = Options { requests: 2_000_000, rounds: 5 };

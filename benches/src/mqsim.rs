@@ -1,10 +1,10 @@
-//! The model `mqsim-512g` beside MQSim itself, on the same loads.
+//! The model `mqsim-512g` compared with MQSim, under the same loads.
 //!
-//! The model: MQSim is a program of its own (github.com/CMU-SAFARI/MQSim, `make`). It runs with the `ssdconfig.xml` beside
-//! it, of which one word is changed: `Ideal_Mapping_Table`, because its cache of the mapping table holds single entries,
-//! and the model's whole pages of them. Requests per second are the depth over the mean response time that it prints in
-//! whole microseconds: its own IOPS divide by whole seconds. Where MQSim is not there, nothing is compared, and that is
-//! said.
+//! The model: MQSim is a separate program (github.com/CMU-SAFARI/MQSim, `make`). It runs with its
+//! own `ssdconfig.xml`, except for `Ideal_Mapping_Table`, because its cache of the mapping table
+//! has individual entries and that of the model whole pages. Requests per second are the depth
+//! divided by the mean response time, which MQSim prints in whole microseconds; its own IOPS figure
+//! divides by whole seconds. Without MQSim, nothing is compared and a message says so.
 
 use crate::Result;
 use crate::model_speed::{Case, requests_per_s};
@@ -18,7 +18,7 @@ use std::process::{Command, Stdio};
 const HELP: &str =
     "flags: --mqsim DIRECTORY (where MQSim was built: MQSim and ssdconfig.xml)  --requests N (20000)";
 
-/// A load, and how near the model is to come.
+/// A load, and the tolerance of the model.
 struct Beside {
     case: Case,
     within_percent: f64,
@@ -32,7 +32,7 @@ const fn beside(
     depth: u64,
     within_percent: f64,
 ) -> Beside {
-    // What it costs is promised elsewhere.
+    // The cost of the model is measured in another bench.
     let case = Case { name, device: "mqsim-512g", set: &[], kind, bytes, random, depth, target_per_s: 0.0 };
     Beside { case, within_percent }
 }
@@ -49,10 +49,10 @@ const LOADS: &[Beside] = &[
     beside("128 KiB writes in order, depth 8", RequestKind::Write, 131_072, false, 8, 5.0),
 ];
 
-/// Runs from the command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When a flag is unknown, or MQSim does not run.
+/// Returns an error if a flag is unknown, or MQSim does not run.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["mqsim", "requests"], &[], HELP)?;
     let (mut directory, mut requests) = (String::new(), 20_000u64);
@@ -61,10 +61,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(Path::new(&directory), requests, out)
 }
 
-/// Runs both and prints them.
+/// Runs both and prints the results.
 ///
 /// # Errors
-/// When MQSim is there and does not run.
+/// Returns an error if MQSim exists and does not run.
 pub fn run(directory: &Path, requests: u64, out: &mut dyn Write) -> Result<()> {
     if !directory.join("MQSim").is_file() {
         let place = directory.display();
@@ -89,7 +89,7 @@ pub fn run(directory: &Path, requests: u64, out: &mut dyn Write) -> Result<()> {
     Ok(write!(out, "{}", layout(&rows))?)
 }
 
-/// What MQSim serves in a second.
+/// Returns the requests per second of MQSim.
 fn ask_mqsim(directory: &Path, load: &Case, requests: u64) -> Result<f64> {
     let folder = tempfile::tempdir()?;
     let (config, workload) = (folder.path().join("ssd.xml"), folder.path().join("load.xml"));
@@ -102,7 +102,7 @@ fn ask_mqsim(directory: &Path, load: &Case, requests: u64) -> Result<f64> {
         .arg(&config)
         .arg("-w")
         .arg(&workload)
-        // It waits for a key at its end.
+        // It waits for a key before it exits.
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .status()?;

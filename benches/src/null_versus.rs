@@ -1,9 +1,11 @@
-//! The null experiment: the same target twice, by the rules of `kurabe versus`. How often is it called different, how often
-//! no different, and how often does the time not suffice? And how soon is a true difference found?
+//! The null experiment: the same target on both sides, by the rules of `kurabe versus`. It counts
+//! how often the sides are called different, how often not different, and how often the time is not
+//! sufficient. It also measures how soon a true difference is found.
 //!
-//! The model: three grounds. Computed noise, where the truth is known: independent, hanging together over time, drifting,
-//! with spikes, bimodal. Models, two of the same kind that differ in what chance decides in them. A directory of this machine, with its real noise: there kurabe runs as its users run
-//! it, with two test files. A trial is a family of cells: one false alarm in any of them counts.
+//! The model: three grounds. Computed noise with a known truth: independent, autocorrelated,
+//! drifting, with spikes, bimodal. Models: two of the same kind with different seeds. A directory
+//! of this machine, with its real noise: kurabe runs there as its users run it, with two test
+//! files. A trial is a family of cells: one false alarm in any of them counts.
 
 use crate::Result;
 use crate::options::Flags;
@@ -27,22 +29,22 @@ use std::process::Command;
 
 const HELP: &str = "flags: --trials N (1000, computed noise)  --model-trials N (40)  --disk-trials N (4)  \
                     --disk-time TIME (5min)  --directory PATH (.)";
-/// What `kurabe versus` takes for granted.
+/// Default margin of `kurabe versus`.
 const MARGIN: f64 = 0.05;
-/// Cells of a family of computed noise, as many as the profile `quick` has.
+/// Cells of a family of computed noise, as many as in the profile `quick`.
 const CELLS: usize = 6;
-/// Pairs of blocks that five minutes suffice for: six cells of 100 ms on two targets.
+/// Pairs of blocks that fit into five minutes: six cells of 100 ms on two targets.
 const PAIRS: usize = 125;
-/// Time of a repetition on a model: as in `kurabe versus`.
+/// Time of a repetition on a model, as in `kurabe versus`.
 const REPETITION_NS: u64 = 100_000_000;
-/// Time of all repetitions on models: as in `kurabe versus`.
+/// Time of all repetitions on models, as in `kurabe versus`.
 const TIME_NS: u64 = 300_000_000_000;
 
-/// Models of the null experiment: a solid-state drive, a hard disk, a RAID, a stick.
+/// Models of the null experiment: a solid-state drive, a hard disk, a RAID and a USB stick.
 const MODELS: [&str; 4] =
     ["samsung-870-evo", "hitachi-hua722020ala330", "raid-9260", "samsung-fit-plus-exfat"];
 
-/// What became of the cells of some families.
+/// Counts of the verdicts on the cells of several families.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     families: u64,
@@ -68,7 +70,8 @@ impl Tally {
         }
     }
 
-    /// Name, families, shares of cells, families with any alarm, and the median number of blocks.
+    /// Returns name, families, shares of cells, families with any alarm, and the median number of
+    /// blocks.
     fn row(&self, name: &str) -> Vec<String> {
         let cells = (self.same + self.different + self.open).max(1) as f64;
         let percent = |count: u64, of: f64| format!("{:.1} %", 100.0 * count as f64 / of);
@@ -89,10 +92,10 @@ impl Tally {
 const HEAD: [&str; 7] =
     ["", "families", "no difference", "different", "not enough", "families with an alarm", "blocks, median"];
 
-/// The bench from its command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When a flag is wrong, or something cannot be measured.
+/// Returns an error if a flag is invalid, or a measurement fails.
 pub fn main(out: &mut impl Write) -> Result<()> {
     let valued = ["trials", "model-trials", "disk-trials", "disk-time", "directory"];
     let flags = Flags::from_environment(&valued, &[], HELP)?;
@@ -117,10 +120,10 @@ pub fn main(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
-/// Noise as it is over time; the log of a disturbance at each call.
+/// A noise process over time; returns the logarithm of a disturbance at each call.
 type Noise = fn(&mut Random, &mut f64) -> f64;
 
-/// Each with a spread of about 5 % of a repetition.
+/// Noise processes, each with a spread of about 5 % of a repetition.
 const NOISES: [(&str, Noise); 6] = [
     ("independent, 5 %", |random, _| 0.05 * normal(random)),
     ("independent, 10 %", |random, _| 0.1 * normal(random)),
@@ -143,12 +146,13 @@ const NOISES: [(&str, Noise); 6] = [
     }),
 ];
 
-/// A standard normal value (Box and Muller).
+/// Draws a standard normal value (Box and Muller).
 fn normal(random: &mut Random) -> f64 {
     (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// A family of cells with this true ratio; all cells end together, at the time that suffices for as many pairs.
+/// Judges a family of cells with this true ratio; all cells end together, when the time for these
+/// pairs is up.
 fn family(random: &mut Random, noise: Noise, ratio: f64) -> Vec<(Verdict, usize)> {
     let cells: Vec<Sides> = (0..CELLS)
         .map(|_| {
@@ -215,9 +219,10 @@ fn profile(seed: u64) -> Result<Profile> {
     Ok(profile)
 }
 
-/// A family of cells on two models that are the same but for their seeds.
+/// Measures and judges a family of cells on two models that differ only in their seeds.
 pub fn on_models(name: &str, trial: u64) -> Result<Vec<(Verdict, usize)>> {
-    // The same places on both sides, as `kurabe versus` has it; what chance decides in the model differs.
+    // The same offsets on both sides, as in `kurabe versus`; the random decisions within the model
+    // differ.
     let profile = profile(trial + 1)?;
     let mut targets = Vec::new();
     for side in [1, 2] {
@@ -271,7 +276,8 @@ fn disk(kurabe: &Path, directory: &Path, trials: u64, time: &str, out: &mut impl
     Ok(())
 }
 
-/// One `kurabe versus` of a directory with itself: the cells by name, with their verdict and number of blocks.
+/// Runs `kurabe versus` on a directory and itself. Returns the cells by name, with their verdict
+/// and number of blocks.
 pub fn on_disk(kurabe: &Path, directory: &Path, time: &str) -> Result<Vec<(String, (Verdict, usize))>> {
     let store = tempfile::tempdir()?;
     let output = Command::new(kurabe)

@@ -1,4 +1,4 @@
-//! The few flags of the benches, read by hand.
+//! Parser of the benches' flags.
 
 use crate::Result;
 use std::collections::BTreeMap;
@@ -12,11 +12,11 @@ pub struct Flags {
 }
 
 impl Flags {
-    /// Reads the command line of this process. `--bench`, which cargo adds, is passed over; `--help` prints `help`
-    /// as an error does.
+    /// Reads the command line of this process. Ignores `--bench`, which cargo adds; `--help` prints
+    /// `help` as an error does.
     ///
     /// # Errors
-    /// On a flag that is in neither list, or one without its value.
+    /// Returns an error for a flag that is in neither list, or one without its value.
     pub fn from_environment(valued: &[&str], switches: &[&str], help: &str) -> Result<Self> {
         Self::read(std::env::args().skip(1), valued, switches)
             .map_err(|error| format!("{error}\n\n{help}").into())
@@ -39,15 +39,15 @@ impl Flags {
         Ok(flags)
     }
 
-    /// Whether a switch is there.
+    /// Returns whether a switch is given.
     pub fn has(&self, name: &str) -> bool {
         self.switches.iter().any(|switch| switch == name)
     }
 
-    /// Puts a flag's value in place, if it was given.
+    /// Stores a flag's value in `place`, if it is given.
     ///
     /// # Errors
-    /// When the value is not of the kind.
+    /// Returns an error if the value cannot be parsed.
     pub fn set<T: FromStr>(&self, name: &str, place: &mut T) -> Result<()> {
         if let Some(given) = self.values.get(name) {
             *place =
@@ -56,10 +56,10 @@ impl Flags {
         Ok(())
     }
 
-    /// Puts a size in MiB in place as bytes, if it was given.
+    /// Stores a size given in MiB in `place_bytes`, if it is given.
     ///
     /// # Errors
-    /// When it is not a number.
+    /// Returns an error if it is not a number.
     pub fn set_mib(&self, name: &str, place_bytes: &mut u64) -> Result<()> {
         let mut mib = *place_bytes >> 20;
         self.set(name, &mut mib)?;

@@ -1,9 +1,11 @@
-//! What an operation costs: kurabe beside a bare loop and beside fio, on targets that cost next to nothing.
+//! Cost of an operation: kurabe compared with a bare loop and with fio, on targets with almost no
+//! cost of their own.
 //!
-//! Random reads of 4 KiB of a file in the page cache and of /dev/zero. Columns: the bare loop with io_uring, and at
-//! queue depth 1 with pread; kurabe; fio with io_uring at its best with latency on (fixed buffers, registered
-//! files, batches both ways; the best of several settings, tried first); fio with io_uring as it ships; and at
-//! queue depth 1 fio with psync. User CPU time is that of the whole process, start and end included.
+//! Random reads of 4 KiB from a file in the page cache and from /dev/zero. Columns: the bare loop
+//! with io_uring, and at queue depth 1 with pread; kurabe; fio with io_uring at its best with
+//! latency on (fixed buffers, registered files, batches in both directions; the best of several
+//! settings, determined first); fio with io_uring and default settings; and at queue depth 1 fio
+//! with psync. User CPU time is that of the whole process, including start-up and exit.
 
 use crate::Result;
 use crate::instructions::Counter;
@@ -16,34 +18,34 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const BLOCK_BYTES: u64 = 4096;
-/// Most user CPU time per operation from queue depth 32 on.
+/// Maximum user CPU time per operation from queue depth 32 on.
 const USER_NS_AT_MOST: f64 = 60.0;
-/// Least share of the bare loop's IOPS from queue depth 32 on.
+/// Minimum share of the bare loop's IOPS from queue depth 32 on.
 const OF_BARE_AT_LEAST: f64 = 0.9;
 /// Measured time of the shorter run in which instructions are counted.
 const COUNTED_SECONDS: f64 = 0.5;
 
-/// What to measure, and how long.
+/// Options of the bench.
 pub struct Options {
     /// Time of one measurement.
     pub seconds: f64,
-    /// Rounds in which all tools take a turn.
+    /// Number of rounds; all tools run once per round.
     pub rounds: u32,
-    /// Size of the cached file and span of /dev/zero.
+    /// Size of the cached file, and span on /dev/zero.
     pub size_bytes: u64,
     /// Queue depths.
     pub depths: Vec<u32>,
-    /// Where the cached file is made.
+    /// Directory of the cached file.
     pub directory: PathBuf,
-    /// Time of each of fio's settings that are tried first; 0 takes the likeliest without a trial.
+    /// Time of the trial of each of fio's settings; 0 uses the most likely one without a trial.
     pub trial_seconds: f64,
-    /// Whether to count instructions, too.
+    /// Whether to count instructions as well.
     pub instructions: bool,
-    /// JSON instead of tables.
+    /// Print JSON instead of tables.
     pub json: bool,
 }
 
-/// A target that costs next to nothing.
+/// A target with almost no cost of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cheap {
     CachedFile,
@@ -58,7 +60,7 @@ impl Cheap {
         }
     }
 
-    /// What was promised against fio's best from queue depth 32 on.
+    /// Returns the promised ratio to fio's best from queue depth 32 on.
     fn of_fio_at_least(self) -> f64 {
         match self {
             Self::CachedFile => 1.15,
@@ -92,7 +94,7 @@ impl Column {
         }
     }
 
-    /// The settings to choose from, the likeliest first; none where the column has no place.
+    /// Returns the settings to try, the most likely first; empty if the column does not apply.
     fn candidates(self, depth: u32) -> Vec<Tool> {
         let one = depth == 1;
         match self {
@@ -109,12 +111,14 @@ impl Column {
     }
 }
 
-/// One latency per operation with its percentiles instead of three, and no map of blocks already read.
+/// Returns flags for one latency per operation with its percentiles instead of three, and without a
+/// map of blocks already read.
 fn fio_lean() -> Vec<String> {
     ["--norandommap", "--disable_slat=1", "--disable_clat=1", "--lat_percentiles=1"].map(str::to_owned).into()
 }
 
-/// io_uring with everything that makes it cheap, in batches of different sizes, each with one latency or three.
+/// Returns settings of io_uring with all its optimisations, in batches of different sizes, each
+/// with one latency or three.
 fn fio_tuned(depth: u32) -> Vec<Tool> {
     let mut batches = vec![depth, depth / 2, depth / 4];
     batches.retain(|batch| *batch > 0);
@@ -164,17 +168,17 @@ impl Row {
         self.columns.iter().find(|result| result.column == column)
     }
 
-    /// kurabe's IOPS as a multiple of a column's.
+    /// Returns kurabe's IOPS divided by a column's.
     fn kurabe_over(&self, column: Column) -> Option<f64> {
         let (kurabe, other) = (self.get(Column::Kurabe)?, self.get(column)?);
         Some(paired_ratio(&kurabe.iops(), &other.iops()))
     }
 }
 
-/// Measures and prints everything. `progress` hears what goes on meanwhile.
+/// Measures and prints everything. `progress` receives progress messages.
 ///
 /// # Errors
-/// When a tool fails, or on an interrupt.
+/// Returns an error if a tool fails, or on an interrupt.
 pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     writeln!(progress, "making the file …")?;
     let file = TestFile::create(&options.directory, options.size_bytes)?;
@@ -225,7 +229,7 @@ pub fn run(options: &Options, kit: &Kit, out: &mut dyn Write, progress: &mut dyn
     Ok(())
 }
 
-/// What the rows of one target are measured with.
+/// Tools and target of a row.
 struct Bench<'a> {
     kit: &'a Kit,
     file: &'a TestFile,
@@ -251,7 +255,7 @@ impl Bench<'_> {
         Ok(row)
     }
 
-    /// Nothing keeps others from dropping the page cache, so the file is read again each time.
+    /// Another process may drop the page cache, so the file is read again each time.
     fn measure(&self, tool: &Tool, job: &Job) -> Result<Sample> {
         if self.cheap == Cheap::CachedFile {
             self.file.warm()?;
@@ -259,7 +263,7 @@ impl Bench<'_> {
         self.kit.measure(tool, job)
     }
 
-    /// The fastest of several settings; a single one needs no trial.
+    /// Returns the fastest of several settings; a single one needs no trial.
     fn best_of(&self, mut candidates: Vec<Tool>, job: &Job, seconds: f64) -> Result<Option<Tool>> {
         if candidates.len() <= 1 || seconds <= 0.0 {
             candidates.truncate(1);
@@ -339,7 +343,7 @@ fn print_tables(rows: &[Row], out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Something promised of kurabe in one row.
+/// A promise about kurabe in one row.
 struct Promise {
     what: String,
     measured: f64,
@@ -348,7 +352,7 @@ struct Promise {
 }
 
 impl Promise {
-    /// How far it is missed; not above zero when it is kept.
+    /// Returns the relative shortfall; 0 or less if the promise is kept.
     fn short_by(&self) -> f64 {
         if self.at_most { self.measured / self.limit - 1.0 } else { 1.0 - self.measured / self.limit }
     }
@@ -361,7 +365,7 @@ impl Promise {
     }
 }
 
-/// What was promised of a row, as far as it was measured.
+/// Returns the promises about a row that were measured.
 fn promises(row: &Row) -> Vec<Promise> {
     let least = |what: &str, column: Column, limit: f64| {
         row.kurabe_over(column).map(|measured| Promise {
@@ -460,7 +464,7 @@ fn as_json(options: &Options, kit: &Kit, rows: &[Row], missing: &[String]) -> Va
     })
 }
 
-/// The flags of `cargo bench --bench overhead`.
+/// Flags of `cargo bench --bench overhead`.
 pub const HELP: &str = "\
 cargo bench -p kurabe-benches --bench overhead -- [flags]
   --seconds N        time of one measurement (3)
@@ -471,10 +475,10 @@ cargo bench -p kurabe-benches --bench overhead -- [flags]
   --no-instructions  do not count instructions
   --json             JSON instead of tables";
 
-/// Reads the flags and runs.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// As `run`, and on a wrong flag.
+/// Returns the errors of [`run`], and an error for an invalid flag.
 pub fn main(bare: &Path, out: &mut dyn Write, progress: &mut dyn Write) -> Result<()> {
     let flags = crate::options::Flags::from_environment(
         &["seconds", "rounds", "size-mib", "dir", "trial-seconds"],

@@ -1,9 +1,10 @@
-//! How long the page lets people wait, and what it costs while something is measured.
+//! Response times of the page, and its cost during a measurement.
 //!
-//! The model: the page is served in this process. Asked over its own socket as a browser asks it, it is timed from the request
-//! to the last byte of the answer; shown in Chromium, from the start of a visit to the first paint, in frames while the list of
-//! runs is scrolled, and from an event in the lab to the screen (`pixels`). What it costs is measured as `kurabe versus`
-//! measures: the same folder with and without a window (`cost`), with the CPU time of the page's threads beside it.
+//! The model: this process serves the page. Over the page's own socket, a request is timed from its
+//! start to the last byte of the response. In Chromium, the times are from the start of a visit to
+//! the first paint, per frame while the list of runs is scrolled, and from an event in the lab to
+//! the screen (`pixels`). The cost is measured as in `kurabe versus`: the same folder with and
+//! without an open window (`cost`), together with the CPU time of the page's threads.
 
 mod cost;
 mod cpu;
@@ -26,32 +27,32 @@ use std::path::{Path, PathBuf};
 
 const HELP: &str = "flags: --runs N (10000)  --rounds N (5)  --models N (all)  --blocks N (40)  --directory PATH (a temporary one)";
 
-/// What is asked for, in ms: a slider to new figures, and a page.
+/// Targets in ms: from a slider to new figures, and for a page.
 const FIGURES_MS: f64 = 100.0;
 const PAGE_MS: f64 = 300.0;
 
-/// What to ask and how often.
+/// Options of the bench.
 pub struct Options {
     /// Runs in the store.
     pub runs: usize,
-    /// Times that each question is asked.
+    /// Number of times that each page is requested.
     pub rounds: usize,
-    /// Models that are asked.
+    /// Number of models requested.
     pub models: usize,
-    /// Blocks in which the cost is measured, at most; none for 0.
+    /// Maximum number of blocks for the cost; 0 skips it.
     pub blocks: usize,
-    /// Time of each repetition, instead of the usual.
+    /// Time of each repetition, instead of the default.
     pub time: Option<String>,
-    /// Where what is measured lies; beside the store if it is empty.
+    /// Directory of the measured files; empty for that of the store.
     pub directory: PathBuf,
-    /// The program, which measures the run that fills the store.
+    /// Path of kurabe, which measures the run that fills the store.
     pub kurabe: PathBuf,
 }
 
-/// The bench with the flags of the command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When kurabe does not build, or the page does not answer.
+/// Returns an error if kurabe does not build, or the page does not respond.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["runs", "rounds", "models", "blocks", "directory"], &[], HELP)?;
     let (kurabe, directory) = (build_kurabe()?, PathBuf::new());
@@ -65,10 +66,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(&options, out)
 }
 
-/// The bench with these options.
+/// Runs the bench with these options.
 ///
 /// # Errors
-/// As [`main`].
+/// Returns the errors of [`main`].
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let directory = tempfile::tempdir()?;
     let store = directory.path().join("kurabe.db");
@@ -92,7 +93,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     page.close()
 }
 
-/// The pages that are asked for: name and path.
+/// Returns the requested pages: name and path.
 fn pages(ids: &[String]) -> Vec<(String, String)> {
     let (first, last) = (&ids[0], &ids[ids.len() - 1]);
     let run = format!("/runs/{first}");
@@ -149,7 +150,7 @@ fn ask_figures(client: &Client, options: &Options, out: &mut dyn Write) -> Resul
     Ok(())
 }
 
-/// What is seen in a browser, if there is one, and what a window costs.
+/// Measures the page in a browser, if there is one, and the cost of an open window.
 fn look(
     page: &Served,
     pages: &[(String, String)],
@@ -179,7 +180,7 @@ fn look(
 }
 
 fn timed(rounds: usize, mut ask: impl FnMut() -> Result<f64>) -> Result<Vec<f64>> {
-    // The first makes what is kept for the others.
+    // The first request fills the caches.
     ask()?;
     (0..rounds.max(1)).map(|_| ask()).collect()
 }

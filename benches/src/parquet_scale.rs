@@ -1,8 +1,10 @@
-//! How long questions over many cells take as tables: DuckDB beside the files that `kurabe export --format parquet` writes.
+//! Time of queries over many cells in tables: DuckDB on the files that
+//! `kurabe export --format parquet` writes.
 //!
-//! The model: kurabe measures a directory once; copies of that run, each with a device, an environment and figures of its own, go
-//! through the writer of the export. What a question takes is what DuckDB needs of a file that it has not opened before in that
-//! process, the start of Python left out; the questions take turns.
+//! The model: kurabe measures a directory once. Copies of that run, each with its own device,
+//! environment and figures, are written by the export. The time of a query is that of DuckDB on a
+//! file that it has not opened before in that process, excluding the start of Python; the queries
+//! are interleaved.
 
 use crate::Result;
 use crate::options::Flags;
@@ -22,7 +24,7 @@ use std::time::Instant;
 const HELP: &str =
     "flags: --cells N (10000000)  --rounds N (5)  --python FILE (python3, with the package duckdb)";
 
-/// What is asked for, in ms, and in what words.
+/// Queries with their targets in ms and their SQL.
 const QUESTIONS: [(&str, f64, &str); 3] = [
     (
         "means by three keys",
@@ -41,7 +43,8 @@ const QUESTIONS: [(&str, f64, &str); 3] = [
     ),
 ];
 
-/// Asks a question in a process of its own, and prints its time in ms and the lines of the answer.
+/// Runs a query in a separate process, and prints its time in ms and the number of rows in the
+/// result.
 const ASK: &str = "
 import duckdb, sys, time
 started = time.monotonic()
@@ -49,10 +52,11 @@ answer = duckdb.sql(sys.argv[1]).fetchall()
 print((time.monotonic() - started) * 1e3, len(answer))
 ";
 
-/// The bench with the flags of the command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When kurabe does not build, the tables cannot be written, or there is no DuckDB.
+/// Returns an error if kurabe does not build, the tables cannot be written, or DuckDB is not
+/// installed.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["cells", "rounds", "python"], &[], HELP)?;
     let kurabe = build_kurabe()?;
@@ -66,10 +70,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(&options, cells, python.as_ref(), out)
 }
 
-/// Writes so many cells, asks, prints.
+/// Writes this many cells, runs the queries, and prints the times.
 ///
 /// # Errors
-/// When the tables cannot be written, or there is no DuckDB.
+/// Returns an error if the tables cannot be written, or DuckDB is not installed.
 pub fn run(options: &Options, cells: usize, python: &Path, out: &mut dyn Write) -> Result<()> {
     let folder = options.directory.join("tables");
     std::fs::create_dir(&folder)?;
@@ -105,7 +109,7 @@ pub fn run(options: &Options, cells: usize, python: &Path, out: &mut dyn Write) 
 fn write(options: &Options, cells: usize, folder: &Path) -> Result<()> {
     let mut template = measured(options)?;
     for cell in &mut template.cells {
-        // The tables of cells and runs are asked: of the others there is as little as can be.
+        // The queries use the tables of cells and runs; the others are kept minimal.
         cell.repetitions.truncate(1);
         for repetition in &mut cell.repetitions {
             repetition.series = Series::default();

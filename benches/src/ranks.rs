@@ -1,8 +1,9 @@
-//! What measuring together costs: how far apart ranks begin, what waiting for each other and putting records together takes, and
-//! the processor's time of an operation beside that of one rank.
+//! Cost of measuring together: how far apart ranks start, the time to wait for each other and to
+//! merge records, and the CPU time of an operation compared with that of one rank.
 //!
-//! The model: `kurabe-mpi` as its users run it, all ranks on this machine, with 1, 2 and 4 of them in turns. What is between the end
-//! of a repetition and the start of the next is there with one rank, too (the store, the page cache); the rest is the ranks'.
+//! The model: `kurabe-mpi` as its users run it, all ranks on this machine, with 1, 2 and 4 of them
+//! interleaved. The time between the end of a repetition and the start of the next exists with one
+//! rank as well (the store, the page cache); the rest is due to the ranks.
 
 use crate::options::Flags;
 use crate::statistics::{median, percentile};
@@ -14,10 +15,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const HELP: &str = "flags: --seconds N (1)  --runs N (20)  --rounds N (3)  --target DIRECTORY (a temporary one)  --store DIRECTORY (the same)";
-/// Ranks that are tried.
+/// Numbers of ranks to try.
 const COUNTS: [usize; 3] = [1, 2, 4];
 
-/// What is run.
+/// Options of the bench.
 #[derive(Debug)]
 pub struct Options {
     /// Length of a repetition.
@@ -26,18 +27,18 @@ pub struct Options {
     pub runs: u32,
     /// Runs with each number of ranks.
     pub rounds: u32,
-    /// The program.
+    /// Path of `kurabe-mpi`.
     pub program: PathBuf,
-    /// Where it measures.
+    /// Directory to measure.
     pub directory: PathBuf,
-    /// Where the stores of all ranks are.
+    /// Directory of the stores of all ranks.
     pub store: PathBuf,
 }
 
-/// Reads the flags and runs.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When a flag is wrong, or the bench fails.
+/// Returns an error if a flag is invalid, or the bench fails.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["seconds", "runs", "rounds", "target", "store"], &[], HELP)?;
     let directory = tempfile::tempdir()?;
@@ -53,10 +54,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(&options, out)
 }
 
-/// `KURABE_MPI_BIN`, or the release as it is built here.
+/// Returns `KURABE_MPI_BIN`, or builds the release version and returns its path.
 ///
 /// # Errors
-/// When it cannot be built.
+/// Returns an error if it cannot be built.
 pub fn program() -> Result<PathBuf> {
     if let Ok(program) = std::env::var("KURABE_MPI_BIN") {
         return Ok(program.into());
@@ -72,10 +73,10 @@ pub fn program() -> Result<PathBuf> {
     Ok(target.join("release/kurabe-mpi"))
 }
 
-/// Runs, and prints.
+/// Runs the bench and prints the results.
 ///
 /// # Errors
-/// When a run fails.
+/// Returns an error if a run fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let mut repetitions: Vec<Vec<Vec<Repetition>>> = vec![Vec::new(); COUNTS.len()];
     for _ in 0..options.rounds {
@@ -116,7 +117,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// The repetitions of a run with so many ranks.
+/// Returns the repetitions of a run with this many ranks.
 fn measured(options: &Options, count: usize) -> Result<Vec<Repetition>> {
     let Options { seconds, runs, program, directory, store, .. } = options;
     let mut command = Command::new("mpirun");

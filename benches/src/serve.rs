@@ -1,11 +1,13 @@
-//! How exactly a served model keeps its time: fio over NBD, a client that costs next to nothing, and fio on a file of ext4 on an
-//! attached device (FUSE and a loop device), beside the same requests in virtual time.
+//! Timing accuracy of a served model: fio over NBD, a client with almost no cost of its own, and
+//! fio on an ext4 file of an attached device (FUSE and a loop device), compared with the same
+//! requests in virtual time.
 //!
-//! The model: each case serves a device in this process, has fio ask it for some seconds, and sends the same stack, in virtual
-//! time and as many at a time, what fio says that it asked. What is compared is the ratio of the two rates; beside it stands
-//! what the server says of itself, and how late a bare loop of sleeps and spins is that has something due as often, right
-//! after: what is later than that is the server's own. Where a disk stood in its turn is chance on both
-//! sides.
+//! The model: each case serves a device in this process, and fio sends requests to it for some
+//! seconds. The same stack then gets the requests logged by fio in virtual time, with the same
+//! number in flight. The ratio of the two rates is compared. Next to it are the lateness that the
+//! server reports, and that of a bare loop of sleeps and spins with events at the same rate,
+//! measured directly afterwards: anything beyond that is due to the server. The initial angle of a
+//! disk is random on both sides.
 
 use crate::Result;
 use crate::child;
@@ -23,15 +25,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-/// Columns of the table.
+/// Number of columns of the table.
 const COLUMNS: usize = 11;
 const HELP: &str = "flags: --seconds N (4)  --only WORDS (all)";
-/// What fio covers over NBD.
+/// Span of fio over NBD.
 const SPAN_BYTES: u64 = 1 << 30;
-/// What it covers in a file, which has to be written first.
+/// Size of the file, which must be written first.
 const FILE_BYTES: u64 = 64 << 20;
 
-/// A device, and what fio asks of it.
+/// A device, and the requests of fio.
 #[derive(Clone, Copy)]
 struct Case {
     name: &'static str,
@@ -42,17 +44,17 @@ struct Case {
     bytes: u32,
     depth: u32,
     way: Way,
-    /// How far from virtual time it may be; as far as it likes where the model takes no time.
+    /// Promised deviation from virtual time; infinite if the model takes no time.
     promised: f64,
 }
 
-/// How fio gets to it.
+/// Path from fio to the device.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Nbd,
-    /// Not fio, but a client that costs next to nothing.
+    /// A client with almost no cost of its own instead of fio.
     Bare,
-    /// A file of ext4 on an attached device.
+    /// A file on ext4 on an attached device.
     Ext4,
 }
 
@@ -73,7 +75,7 @@ impl Way {
     }
 }
 
-/// Where fio lists what it asked.
+/// File in which fio logs its requests.
 const LIST: &str = "asked.log";
 
 const NULL: &[(&str, &str)] = &[("memory.access", "0"), ("memory.rate", "1000GB/s")];
@@ -132,18 +134,18 @@ const fn on_ext4(case: Case) -> Case {
     Case { way: Way::Ext4, ..case }
 }
 
-/// How much to measure.
+/// Options of the bench.
 pub struct Options {
-    /// Seconds of each case.
+    /// Seconds per case.
     pub seconds: f64,
-    /// Only cases whose name has these words, or that go this way.
+    /// Run only cases whose name or path contains this.
     pub only: String,
 }
 
-/// Reads the flags and measures.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When a flag is wrong, or something cannot be measured.
+/// Returns an error if a flag is invalid, or a measurement fails.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["seconds", "only"], &[], HELP)?;
     let mut options = Options { seconds: 4.0, only: String::new() };
@@ -155,7 +157,7 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
 /// Measures and prints everything.
 ///
 /// # Errors
-/// When a device cannot be served, or fio fails.
+/// Returns an error if a device cannot be served, or fio fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let heads: [&str; COLUMNS] = [
         "fio",
@@ -190,7 +192,7 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(writeln!(out, "{} s a case; a ratio that is further from 1 than promised is marked", options.seconds)?)
 }
 
-/// Whether fio is there and speaks NBD.
+/// Returns whether fio is installed and supports NBD.
 pub fn has_fio() -> bool {
     let engines = Command::new("fio").arg("--enghelp").output();
     engines.is_ok_and(|engines| String::from_utf8_lossy(&engines.stdout).contains("nbd"))
@@ -275,7 +277,7 @@ fn spec(case: &Case) -> Result<DeviceSpec> {
     Ok(spec)
 }
 
-/// What another server of memory reaches.
+/// Measures another server of memory for comparison.
 fn beside(case: &Case, seconds: f64) -> Result<Vec<String>> {
     let folder = tempfile::tempdir()?;
     let iops = with_nbdkit(folder.path(), SPAN_BYTES, |uri| fio_over_nbd(case, uri, seconds, folder.path()))?;
@@ -285,8 +287,8 @@ fn beside(case: &Case, seconds: f64) -> Result<Vec<String>> {
     Ok(row)
 }
 
-/// Where nothing but the server takes time, memory is there and has data: holes are not read, and new memory has to be cleared
-/// first.
+/// Runs fio over NBD. Where only the server takes time, the memory is filled first: holes are not
+/// read, and new memory has to be cleared.
 fn fio_over_nbd(case: &Case, uri: &str, seconds: f64, folder: &Path) -> Result<f64> {
     fill(case, uri, folder)?;
     fio(case, &["--ioengine=nbd", &format!("--uri={uri}")], seconds, folder)
@@ -302,7 +304,7 @@ fn fill(case: &Case, uri: &str, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What fio reaches.
+/// Runs fio and returns its IOPS.
 fn fio(case: &Case, way: &[&str], seconds: f64, folder: &Path) -> Result<f64> {
     let mut command = Command::new("fio");
     command.args(["--name=served", "--output-format=json", "--time_based"]).args(way);
@@ -314,7 +316,7 @@ fn fio(case: &Case, way: &[&str], seconds: f64, folder: &Path) -> Result<f64> {
     }
     let ended = child::run(&mut command)?;
     let words = &ended.stdout;
-    // Before its JSON it says that it is connected.
+    // A message about the connection precedes its JSON.
     let json = words.find('{').map(|at| &words[at..]).ok_or("fio printed no JSON")?;
     let json: serde_json::Value = serde_json::from_str(json)?;
     let side = if case.pattern == "write" { "write" } else { "read" };

@@ -1,14 +1,14 @@
-//! nbdkit's memory as a server beside kurabe's, for as long as something is measured on it.
+//! nbdkit's memory plugin as a server for comparison, running while it is measured.
 
 use crate::Result;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// No server takes longer to open its socket.
+/// Limit of the time in which a server must open its socket.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether it is here.
+/// Returns whether nbdkit is installed.
 pub fn has_nbdkit() -> bool {
     Command::new("nbdkit")
         .arg("--version")
@@ -17,7 +17,7 @@ pub fn has_nbdkit() -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Ends with the value.
+/// Kills the process when it is dropped.
 struct Ending(Child);
 
 impl Drop for Ending {
@@ -27,10 +27,10 @@ impl Drop for Ending {
     }
 }
 
-/// Does something with its URI.
+/// Starts nbdkit and calls `work` with its URI.
 ///
 /// # Errors
-/// When it does not start, or that fails.
+/// Returns an error if nbdkit does not start, or `work` fails.
 pub fn with_nbdkit<R>(folder: &Path, bytes: u64, work: impl FnOnce(&str) -> Result<R>) -> Result<R> {
     let socket = folder.join("nbdkit.sock");
     let mut command = Command::new("nbdkit");

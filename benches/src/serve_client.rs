@@ -1,5 +1,6 @@
-//! A client of NBD that costs next to nothing: it sends all requests that are due in one call, and takes all answers that are there
-//! in another. What it reaches is what the server can; fio, which makes five calls for a request, is often the bound itself.
+//! An NBD client with almost no cost of its own: it sends all pending requests in one system call,
+//! and receives all available replies in another. Its rate is that of the server; fio, which makes
+//! five system calls per request, is often the bottleneck itself.
 
 use crate::Result;
 use std::io::{Read, Write};
@@ -7,23 +8,25 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Bytes of a read.
+/// Bytes per read.
 pub(crate) const BLOCK_BYTES: u32 = 4096;
-/// NBD's numbers, from its document `doc/proto.md`: the option that names an export and begins, the magic of options and requests.
+/// NBD constants from its specification `doc/proto.md`: the option that names an export and starts
+/// transmission, and the magic numbers of options and requests.
 const EXPORT_NAME: u32 = 1;
 const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
 const REQUEST_MAGIC: u32 = 0x2560_9513;
-/// Fixed newstyle, and no zeroes behind the export's facts.
+/// Fixed newstyle, and no zeroes after the export information.
 const FLAGS: u32 = 3;
 const GREETING_BYTES: usize = 18;
 const FACTS_BYTES: usize = 10;
-/// A simple answer: magic, error, cookie.
+/// Size of a simple reply: magic, error, cookie.
 const ANSWER_BYTES: usize = 16;
 
-/// Random reads of so many bytes, so many at a time. How many a second, and the places in their order.
+/// Performs random reads within this span, `depth` in flight. Returns reads per second, and the
+/// offsets in order.
 ///
 /// # Errors
-/// When the server does not answer, or with an error.
+/// Returns an error if the server does not reply, or replies with an error.
 pub(crate) fn random_reads(
     socket: &Path,
     span_bytes: u64,
@@ -69,7 +72,7 @@ pub(crate) fn random_reads(
 fn begin(stream: &mut UnixStream) -> Result<()> {
     stream.read_exact(&mut [0; GREETING_BYTES])?;
     stream.write_all(&FLAGS.to_be_bytes())?;
-    // The usual export, whose name is empty.
+    // The default export, whose name is empty.
     let option = [&OPTION_MAGIC.to_be_bytes()[..], &EXPORT_NAME.to_be_bytes(), &0_u32.to_be_bytes()];
     stream.write_all(&option.concat())?;
     Ok(stream.read_exact(&mut [0; FACTS_BYTES])?)
@@ -77,7 +80,7 @@ fn begin(stream: &mut UnixStream) -> Result<()> {
 
 fn request(requests: &mut Vec<u8>, offset_bytes: u64) {
     requests.extend(REQUEST_MAGIC.to_be_bytes());
-    // No flags; the command 0 is a read; a cookie, which nobody looks at.
+    // No flags; command 0 is a read; the cookie is not used.
     requests.extend([0; 12]);
     requests.extend(offset_bytes.to_be_bytes());
     requests.extend(BLOCK_BYTES.to_be_bytes());

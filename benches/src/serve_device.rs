@@ -1,4 +1,4 @@
-//! A file of ext4 on an attached device, for as long as something is measured on it.
+//! A file on ext4 on an attached device, mounted while it is measured.
 
 use crate::Result;
 use crate::child;
@@ -7,11 +7,12 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
-/// Bytes of the file system: as near to the beginning of the device as the requests in virtual time are.
+/// Size of the file system: as close to the beginning of the device as the requests in virtual
+/// time.
 const FILE_SYSTEM: &str = "1g";
 const PIECE_BYTES: usize = 1 << 20;
 
-/// What it takes and is not here.
+/// Returns a prerequisite that is missing, if any.
 pub fn missing() -> Option<&'static str> {
     if !rustix::process::geteuid().is_root() {
         return Some("root");
@@ -24,10 +25,10 @@ pub fn missing() -> Option<&'static str> {
         .or_else(|| ["mkfs.ext4", "mount"].into_iter().find(|program| !has(program)))
 }
 
-/// Does something with a written file on a device.
+/// Writes a file on a device and calls `work` with it.
 ///
 /// # Errors
-/// When there can be no such file, or it fails.
+/// Returns an error if the file cannot be created, or `work` fails.
 pub fn with_file<R>(
     device: &Path,
     folder: &Path,
@@ -37,7 +38,7 @@ pub fn with_file<R>(
     child::run(Command::new("mkfs.ext4").arg("-q").arg(device).arg(FILE_SYSTEM))?;
     let point = folder.join("mnt");
     std::fs::create_dir(&point)?;
-    // What the file system would still do beside is left out.
+    // Avoid background work of the file system.
     child::run(Command::new("mount").args(["-o", "noinit_itable,noatime"]).arg(device).arg(&point))?;
     let path = point.join("file");
     let done = write_file(&path, bytes).and_then(|()| work(&path));

@@ -1,7 +1,9 @@
-//! What fio asked of a served model, read from its own list, and the same in virtual time; a bare loop beside.
+//! The requests of fio to a served model, read from its log, and the same requests in virtual time;
+//! and the lateness of a bare loop.
 //!
-//! The model: fio's list (`write_iolog`) has every request in the order in which it was sent. A virtual run sends the same, as
-//! many at a time, from several moments of a disk's turn, because nobody knows where the served one stood.
+//! The model: fio's log (`write_iolog`) has every request in the order of submission. A virtual run
+//! sends the same requests with the same number in flight, from several angles of the disk, because
+//! that of the served disk is unknown.
 
 use crate::Result;
 use crate::serve_client::BLOCK_BYTES;
@@ -10,22 +12,24 @@ use kurabe_sim::{CompletedRequest, DeviceSpec, Request, RequestKind, Stack};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Virtual runs of one case, each from another moment: the chance in their mean is a quarter of that in one.
+/// Virtual runs per case, each from a different angle: the random error of their mean is a quarter
+/// of that of one.
 const TURNS: u64 = 16;
-/// How far apart these begin: no part of a usual turn (8.3, 11.1 and 16.7 ms), so that they fall all over it.
+/// Time between the start angles: not a divisor of a usual revolution (8.3, 11.1 and 16.7 ms), so
+/// that they are spread over it.
 const BETWEEN_TURNS_NS: u64 = 1_300_003;
 
 /// Requests in the order in which fio sent them.
 pub(crate) struct Asked(Vec<Request>);
 
 impl Asked {
-    /// Random reads of a bare client.
+    /// Returns random reads of a bare client.
     pub(crate) fn reads(places: Vec<u64>) -> Self {
         let read = |place| Request::new(RequestKind::Read, place, BLOCK_BYTES);
         Self(places.into_iter().map(read).collect())
     }
 
-    /// Reads fio's list, version 3: a time, a file, what is done, and for requests offset and length.
+    /// Parses fio's log, version 3: time, file, action, and for requests offset and length.
     pub(crate) fn read(list: &Path) -> Result<Self> {
         let text = std::fs::read_to_string(list)?;
         let mut requests = Vec::new();
@@ -39,7 +43,8 @@ impl Asked {
     }
 }
 
-/// Requests a second of the same in virtual time, as many at a time: the mean over several moments to begin at.
+/// Returns the rate of the same requests in virtual time, with the same number in flight: the mean
+/// over several start angles.
 pub(crate) fn in_virtual_time(spec: &DeviceSpec, asked: &Asked, depth: u32) -> Result<f64> {
     let mut took_ns = 0;
     for turn in 0..TURNS {
@@ -60,8 +65,9 @@ pub(crate) fn in_virtual_time(spec: &DeviceSpec, asked: &Asked, depth: u32) -> R
     Ok((TURNS * asked.0.len() as u64) as f64 * 1e9 / took_ns.max(1) as f64)
 }
 
-/// How late an ordinary thread is that sleeps and spins as the server does, with something due every so often. What stands
-/// still for a while is late with all that was due meanwhile, as a server is.
+/// Measures the lateness of an ordinary thread that sleeps and spins like the server, with events
+/// at this interval. If it is suspended for a while, all events of that time are late, as in a
+/// server.
 pub(crate) fn bare_lateness_ns(seconds: f64, every: Duration) -> Vec<f64> {
     let start = Instant::now();
     let now_ns = || start.elapsed().as_nanos() as u64;

@@ -1,8 +1,9 @@
-//! How long runs take to a database that machines share, and questions over a large one, as a user waits for them.
+//! Time to push runs to a shared database, and time of commands over a large one, as a user waits
+//! for them.
 //!
-//! The model: a store is filled as `store_scale` does it and pushed, twice: the second time nothing is new. Then the rows are
-//! multiplied within the server, each copy with devices of its own, as many machines would bring them; and each question is asked of
-//! the whole program over TCP on this machine, in turns.
+//! The model: a store is filled as in `store_scale` and pushed twice; the second time nothing is
+//! new. Then the rows are multiplied within the server, each copy with its own devices, as if from
+//! many machines. Each command is run by the whole program over TCP on this machine, interleaved.
 
 use crate::Result;
 use crate::options::Flags;
@@ -17,7 +18,7 @@ use std::time::Instant;
 const HELP: &str =
     "flags: --runs N (10000, pushed)  --times N (100, how often they are in the database)  --rounds N (5)";
 
-/// What is asked for, in ms.
+/// Commands and their targets in ms.
 const QUESTIONS: [(&str, &[&str], f64); 4] = [
     ("history of a device", &["history", "disk-1-39"], 100.0),
     ("list --last 20", &["list", "--last", "20"], 100.0),
@@ -25,8 +26,9 @@ const QUESTIONS: [(&str, &[&str], f64); 4] = [
     ("pivot over all", &["compare", "--by", "filesystem,firmware"], 2000.0),
 ];
 
-/// Copies of all rows, each with devices of its own. Records are in the first copy and the last alone, the first for who asks for
-/// a device and the last for who asks for the newest run: a million of them would fill the disk, and no question reads them.
+/// Copies all rows, each copy with its own devices. Only the first and the last copy have records,
+/// the first for queries of a device and the last for the newest run: a million of them would fill
+/// the disk, and no command reads them.
 const MULTIPLY: &str = "
 INSERT INTO kurabe.words (hash, word)
 SELECT sha256(convert_to(word || copy, 'UTF8')), replace(word, 'disk-', 'disk-' || copy || '-')
@@ -48,10 +50,10 @@ INSERT INTO kurabe.figures SELECT own_arrival, started_unix_s + copy, measured_o
 FROM kurabe.copies JOIN kurabe.figures USING (arrival);
 DROP TABLE kurabe.copies;";
 
-/// The bench with the flags of the command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When kurabe does not build, there is no server, or a command fails.
+/// Returns an error if kurabe does not build, there is no server, or a command fails.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["runs", "times", "rounds"], &[], HELP)?;
     let kurabe = build_kurabe()?;
@@ -64,10 +66,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(&options, times, out)
 }
 
-/// Fills, pushes, multiplies, asks, prints.
+/// Fills and pushes a store, multiplies the rows, runs the commands, and prints the times.
 ///
 /// # Errors
-/// When there is no server, or a command fails.
+/// Returns an error if there is no server, or a command fails.
 pub fn run(options: &store_scale::Options, times: usize, out: &mut dyn Write) -> Result<()> {
     let server = PostgresServer::start()?;
     let address = server.address("owner", PASSWORD);

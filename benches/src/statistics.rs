@@ -1,6 +1,6 @@
-//! The few statistics that the benches print.
+//! The statistics that the benches print.
 
-/// The median; not a number if there is nothing.
+/// Returns the median of the finite values; NaN without any.
 pub fn median(values: &[f64]) -> f64 {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -11,7 +11,7 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// The smallest value that so many are not above.
+/// Returns the smallest value that is not below this share of the values.
 pub fn percentile(values: &[f64], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -19,19 +19,19 @@ pub fn percentile(values: &[f64], share: f64) -> f64 {
     sorted.get(place.saturating_sub(1)).copied().unwrap_or(f64::NAN)
 }
 
-/// From the smallest to the largest, relative to the median.
+/// Returns the range from the smallest to the largest value, relative to the median.
 pub fn spread(values: &[f64]) -> f64 {
     let largest = values.iter().copied().fold(f64::NAN, f64::max);
     let smallest = values.iter().copied().fold(f64::NAN, f64::min);
     (largest - smallest) / median(values)
 }
 
-/// The median of the ratios of each round; rounds that only one side has do not count.
+/// Returns the median of the ratios of each round; rounds that only one side has do not count.
 pub fn paired_ratio(these: &[f64], those: &[f64]) -> f64 {
     median(&these.iter().zip(those).map(|(this, that)| this / that).collect::<Vec<_>>())
 }
 
-/// How far a ratio is from one, in either direction: 0.04 for 1.04 and for 1 / 1.04.
+/// Returns the distance of a ratio from one, in either direction: 0.04 for 1.04 and for 1 / 1.04.
 pub fn distance(ratio: f64) -> f64 {
     ratio.max(1.0 / ratio) - 1.0
 }
@@ -49,7 +49,7 @@ mod tests {
 
     #[test]
     fn a_ratio_is_taken_within_each_round() {
-        // The machine is three times slower in the second round; the ratio does not notice.
+        // The machine is three times slower in the second round; the ratio is not affected.
         assert_eq!(paired_ratio(&[100.0, 33.0, 110.0], &[50.0, 16.5, 55.0]), 2.0);
         assert!(paired_ratio(&[1.0], &[]).is_nan());
     }

@@ -1,9 +1,11 @@
-//! How long questions over a large store take, as a user waits for them: the whole process, from its start to its last line.
+//! Time of commands over a large store, as a user waits for them: the whole process, from its start
+//! to its last line.
 //!
-//! The model: kurabe measures a directory once, so that the runs have the size of real ones (histograms, series, stalls).
-//! Copies of that run, each with a time, an environment and figures of its own, fill a store; then each question is asked in
-//! turns, so that a machine that drifts drifts for all, and the median of the rounds is shown beside what was promised. The
-//! first question across runs makes what a store of an older kurabe lacks; it is timed apart.
+//! The model: kurabe measures a directory once, so that the runs have the size of real ones
+//! (histograms, series, stalls). Copies of that run, each with its own time, environment and
+//! figures, fill a store. Then the commands are run, interleaved, so that a drift of the machine
+//! affects all of them, and the median of the rounds is shown next to the target. The first command
+//! over all runs adds the data that a store of an older kurabe lacks; it is timed separately.
 
 use crate::Result;
 use crate::options::Flags;
@@ -23,10 +25,10 @@ use std::time::Instant;
 const HELP: &str =
     "flags: --runs N (10000)  --rounds N (9)  --keep-digests (as runs made by this kurabe have them)";
 
-/// What is asked for, in ms.
+/// Target in ms.
 const TARGET_MS: f64 = 200.0;
 
-/// The questions: name, words, and whether the target holds for them.
+/// Commands: name, arguments, and whether the target applies to them.
 const QUESTIONS: [(&str, &[&str], bool); 7] = [
     ("list", &["list"], true),
     ("list --json", &["list", "--json"], true),
@@ -37,24 +39,24 @@ const QUESTIONS: [(&str, &[&str], bool); 7] = [
     ("history of a device", &["history", "disk-0"], false),
 ];
 
-/// What to build and how often to ask.
+/// Options of the bench.
 pub struct Options {
     /// Runs in the store.
     pub runs: usize,
-    /// Times that each question is asked.
+    /// Number of times that each command is run.
     pub rounds: usize,
-    /// Whether each run's digest is kept when it is stored.
+    /// Whether each run's digest is stored with it.
     pub keep_digests: bool,
-    /// The program.
+    /// Path of kurabe.
     pub kurabe: PathBuf,
-    /// Where the store and the measured directory lie.
+    /// Directory of the store and the measured directory.
     pub directory: PathBuf,
 }
 
-/// The bench with the flags of the command line.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When kurabe does not build, or a command fails.
+/// Returns an error if kurabe does not build, or a command fails.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["runs", "rounds"], &["keep-digests"], HELP)?;
     let kurabe = build_kurabe()?;
@@ -71,10 +73,10 @@ pub fn main(out: &mut dyn Write) -> Result<()> {
     run(&options, out)
 }
 
-/// Builds the store, asks, prints.
+/// Fills the store, runs the commands, and prints the times.
 ///
 /// # Errors
-/// When a command fails.
+/// Returns an error if a command fails.
 pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     let path = options.directory.join("kurabe.db");
     let started = Instant::now();
@@ -107,10 +109,10 @@ pub fn run(options: &Options, out: &mut dyn Write) -> Result<()> {
     Ok(())
 }
 
-/// Fills a store with copies of a run; gives their ids.
+/// Fills a store with copies of a run and returns their ids.
 ///
 /// # Errors
-/// When the run cannot be measured or the store not be written.
+/// Returns an error if the run cannot be measured, or the store cannot be written.
 pub fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
     let template = measured(options)?;
     let store = SqliteStore::open(path)?;
@@ -126,7 +128,7 @@ pub fn fill(options: &Options, path: &Path) -> Result<Vec<String>> {
         .collect()
 }
 
-/// A real run of six cells.
+/// Measures a real run of six cells.
 pub(crate) fn measured(options: &Options) -> Result<RunRecord> {
     let target = options.directory.join("target");
     std::fs::create_dir_all(&target)?;
@@ -144,7 +146,7 @@ pub(crate) fn measured(options: &Options) -> Result<RunRecord> {
     Ok(parse_export(&kurabe().arg("export").output()?.stdout)?)
 }
 
-/// The run at another time, on another device, with other figures.
+/// Returns a copy of the run with another time, another device, and other figures.
 pub(crate) fn copy(template: &RunRecord, number: usize, random: &mut Random) -> RunRecord {
     let mut run = template.clone();
     let pick = |random: &mut Random, count: u64| random.below(count);
@@ -175,7 +177,7 @@ pub(crate) fn copy(template: &RunRecord, number: usize, random: &mut Random) -> 
     run
 }
 
-/// Asks kurabe; gives the time until it has answered.
+/// Runs kurabe with these arguments and returns the time until it exits, in ms.
 pub(crate) fn ask(kurabe: &Path, store: &Path, words: &[&str]) -> Result<f64> {
     let started = Instant::now();
     let ended = Command::new(kurabe)

@@ -1,8 +1,8 @@
-//! A plain table: the first column left, all others right.
+//! A plain text table: the first column aligned left, all others right.
 
 use std::fmt::Write;
 
-/// Lays rows out; all have as many fields as the first, which is the heading.
+/// Formats rows as a table; all have as many fields as the first, which is the heading.
 pub fn layout(rows: &[Vec<String>]) -> String {
     let columns = rows.first().map_or(0, Vec::len);
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -20,7 +20,7 @@ pub fn layout(rows: &[Vec<String>]) -> String {
     laid
 }
 
-/// A figure with a fixed number of decimals, or a dash where there is none.
+/// Formats a figure with a fixed number of decimals; a dash if it is not finite.
 pub fn figure(value: f64, decimals: usize) -> String {
     if value.is_finite() { format!("{value:.decimals$}") } else { "–".to_owned() }
 }

@@ -1,4 +1,4 @@
-//! The file that the tools read and write: made and filled here, removed on every way out.
+//! The file that the tools read and write: created and filled here, and removed in every case.
 
 use crate::Result;
 use crate::child::check_interrupt;
@@ -7,20 +7,22 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::TempPath;
 
-/// Bytes written at a time.
+/// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// A file that goes away with its owner, and that nobody holds open: kurabe writes to no file that somebody else could write
-/// to. Ctrl-C sets a flag that ends the bench the ordinary way.
+/// A file that is deleted when it is dropped. No process holds it open, because kurabe refuses to
+/// write to a file that another process could write to. Ctrl-C sets a flag that ends the bench
+/// regularly.
 pub struct TestFile {
     path: TempPath,
 }
 
 impl TestFile {
-    /// Makes a file of `size_bytes` in a directory, filled with bytes that do not compress, and on the disk.
+    /// Creates a file of `size_bytes` in a directory, filled with incompressible data, and flushes
+    /// it to disk.
     ///
     /// # Errors
-    /// The operating system's, or an interrupt.
+    /// Returns the error of the operating system, or an interrupt.
     pub fn create(directory: &Path, size_bytes: u64) -> Result<Self> {
         let cannot = |error| format!("cannot make a test file in {}: {error}", directory.display());
         let mut file =
@@ -44,10 +46,11 @@ impl TestFile {
         Ok(Self { path: file.into_temp_path() })
     }
 
-    /// Reads all of it once, so that it lies in the page cache; somebody else may have dropped it.
+    /// Reads the whole file once, so that it is in the page cache; another process may have dropped
+    /// it.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Returns the error of the operating system.
     pub fn warm(&self) -> Result<()> {
         let mut file = File::open(self.path())?;
         let mut chunk = vec![0; CHUNK_BYTES];
@@ -55,16 +58,17 @@ impl TestFile {
         Ok(())
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     pub fn path(&self) -> PathBuf {
         self.path.to_path_buf()
     }
 }
 
-/// The directory of the running program: on the file system of the target directory.
+/// Returns the directory of the running program, which is on the file system of the target
+/// directory.
 ///
 /// # Errors
-/// The operating system's.
+/// Returns the error of the operating system.
 pub fn own_directory() -> Result<PathBuf> {
     let program = std::env::current_exe()?;
     Ok(program.parent().ok_or("a program without a directory")?.to_owned())

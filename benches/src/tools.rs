@@ -1,4 +1,4 @@
-//! The tools that are held against each other: how each is called and where its result stands.
+//! The tools to compare: how to call each, and how to read its result.
 
 use crate::child::{self, Ended};
 use crate::{Result, instructions};
@@ -8,38 +8,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
 
-/// What to measure.
+/// A measurement to run.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The file or device.
     pub target: PathBuf,
-    /// As fio and kurabe both call it: `randread`, `write` and so on.
+    /// Pattern, as fio and kurabe both call it: `randread`, `write` and so on.
     pub rw: &'static str,
     /// Size of an operation.
     pub block_bytes: u64,
     /// Operations in flight.
     pub depth: u32,
-    /// Offsets go up to here.
+    /// Upper bound of the offsets.
     pub span_bytes: u64,
     /// Measured time.
     pub seconds: f64,
 }
 
-/// What a tool says about a job.
+/// Figures that a tool reports for a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Figures {
     /// Operations completed.
     pub operations: u64,
     /// Operations per second.
     pub iops: f64,
-    /// Median latency, if the tool gives one.
+    /// Median latency; NaN if the tool reports none.
     pub p50_ns: f64,
 }
 
-/// A measured job with what it cost.
+/// A measured job with its cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// What the tool says.
+    /// Figures of the tool.
     pub figures: Figures,
     /// User CPU time of the whole process per operation.
     pub user_ns_per_operation: f64,
@@ -56,27 +56,27 @@ pub enum Tool {
     Fio(&'static str, Vec<String>),
 }
 
-/// Where the programs are.
+/// Paths of the programs.
 pub struct Kit {
-    /// The bare loop.
+    /// Path of the bare loop.
     pub bare: PathBuf,
-    /// kurabe.
+    /// Path of kurabe.
     pub kurabe: PathBuf,
-    /// fio, and its version, if it is installed.
+    /// Version of fio, if it is installed.
     pub fio: Option<String>,
     /// kurabe's store for these runs.
     store: TempDir,
 }
 
-/// Runs fio in one process and without asking the kernel to drop the cache, which is what is measured here.
+/// Runs fio in one process and without dropping the page cache, which is measured here.
 const FIO_COMMON: [&str; 5] =
     ["--name=bench", "--thread", "--time_based", "--invalidate=0", "--output-format=json"];
 
 impl Kit {
-    /// Takes the programs.
+    /// Creates a kit of these programs.
     ///
     /// # Errors
-    /// When no directory for temporary files can be made.
+    /// Returns an error if no temporary directory can be created.
     pub fn new(bare: &Path, kurabe: PathBuf) -> Result<Self> {
         let fio = Command::new("fio").arg("--version").output().ok();
         Ok(Self {
@@ -87,7 +87,7 @@ impl Kit {
         })
     }
 
-    /// Whether a tool is there.
+    /// Returns whether a tool is installed.
     pub fn has(&self, tool: &Tool) -> bool {
         self.fio.is_some() || !matches!(tool, Tool::Fio(..))
     }
@@ -95,18 +95,18 @@ impl Kit {
     /// Runs a tool on a job.
     ///
     /// # Errors
-    /// When it fails or says nothing that can be read.
+    /// Returns an error if it fails or its output cannot be parsed.
     pub fn measure(&self, tool: &Tool, job: &Job) -> Result<Sample> {
         let ended = child::run(&mut self.command(tool, job))?;
         let figures = figures(tool, &ended)?;
         Ok(Sample { figures, user_ns_per_operation: ended.user_ns as f64 / figures.operations as f64 })
     }
 
-    /// User instructions per operation: the difference between a short and a long run, so that start and end do
-    /// not count.
+    /// Returns the user instructions per operation: the difference between a short and a long run,
+    /// so that start-up and exit do not count.
     ///
     /// # Errors
-    /// When it cannot be counted, with the reason.
+    /// Returns an error with the reason if they cannot be counted.
     pub fn instructions_per_operation(
         &self,
         counter: &instructions::Counter,
@@ -158,7 +158,7 @@ impl Kit {
 
 fn fio_command(engine: &str, flags: &[String], job: &Job) -> Command {
     let mut command = Command::new("fio");
-    // The engine comes first, because it decides which flags there are.
+    // The engine comes first, because it determines the available flags.
     command.args(FIO_COMMON).arg(format!("--ioengine={engine}")).args(flags);
     command.arg(format!("--filename={}", job.target.display()));
     command.arg(format!("--rw={}", job.rw));
@@ -196,7 +196,7 @@ fn bare_figures(stdout: &str) -> Result<Figures> {
     })
 }
 
-/// The last line holds the record; its one cell has one repetition.
+/// Reads kurabe's figures. The last line has the record; its only cell has one repetition.
 fn kurabe_figures(stdout: &str) -> Result<Figures> {
     let line: Value = serde_json::from_str(stdout.lines().next_back().ok_or("no output")?)?;
     if line["event"] != "record" {
@@ -215,16 +215,17 @@ fn kurabe_figures(stdout: &str) -> Result<Figures> {
     })
 }
 
-/// What is printed in fio's layout, by fio or by `kurabe fio`; remarks may stand before it.
+/// Parses output in fio's format, by fio or by `kurabe fio`; messages may precede it.
 ///
 /// # Errors
-/// When there is no JSON.
+/// Returns an error if there is no JSON.
 pub fn fio_json(stdout: &str) -> Result<Value> {
     let document = stdout.find('{').map(|start| &stdout[start..]).ok_or("no JSON")?;
     Ok(serde_json::from_str(document)?)
 }
 
-/// The percentile is that of `lat` where it is there (submission to completion), else that of `clat`.
+/// Reads fio's figures. The percentile is that of `lat` if it exists (submission to completion),
+/// otherwise that of `clat`.
 fn fio_figures(stdout: &str) -> Result<Figures> {
     let result = fio_json(stdout)?;
     let job = &result["jobs"][0];
@@ -241,10 +242,11 @@ fn fio_figures(stdout: &str) -> Result<Figures> {
     })
 }
 
-/// Finds kurabe: `KURABE_BIN`, or beside this program's own directory, as cargo lays programs out.
+/// Finds kurabe: `KURABE_BIN`, or in this program's own directory or the one above it, where cargo
+/// places programs.
 ///
 /// # Errors
-/// When it is in neither place, with what to do.
+/// Returns an error with a remedy if it is in neither place.
 pub fn find_kurabe() -> Result<PathBuf> {
     if let Some(named) = std::env::var_os("KURABE_BIN") {
         return Ok(named.into());
@@ -257,11 +259,11 @@ pub fn find_kurabe() -> Result<PathBuf> {
     })
 }
 
-/// Builds kurabe with the cargo that started this bench, so that what is measured is what is in the sources; then
-/// finds it. `KURABE_BIN` measures another.
+/// Builds kurabe with the cargo that started this bench, so that the current sources are measured,
+/// and finds it. `KURABE_BIN` selects another one.
 ///
 /// # Errors
-/// When it cannot be built or found.
+/// Returns an error if it cannot be built or found.
 pub fn build_kurabe() -> Result<PathBuf> {
     if let (None, Some(cargo)) = (std::env::var_os("KURABE_BIN"), std::env::var_os("CARGO")) {
         let built = Command::new(cargo).args(["build", "--release", "--quiet", "-p", "kurabe"]).status()?;

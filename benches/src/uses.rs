@@ -1,9 +1,11 @@
-//! Whether the order in which `kurabe recommend` puts devices for a use is that in which a program of this use would find them.
+//! Checks whether `kurabe recommend` ranks devices for a use in the order in which a program of
+//! this use experiences them.
 //!
-//! The model: a program for each use (`programs/uses.sh`) is recorded once by `kurabe price`, and priced on every device of the
-//! library that is large enough. Every device is measured with the profile `uses` and the runs ranked for the use. Of two devices
-//! whose prices differ by a tenth or more the order is the same or it is not. A use that judges only what was measured for it
-//! alone at a rate of its own (cameras, clients of a NAS) has no order.
+//! The model: a program for each use (`programs/uses.sh`) is recorded once by `kurabe price`, and
+//! priced on every device of the library that is large enough. Every device is measured with the
+//! profile `uses`, and the runs are ranked for the use. For pairs of devices whose prices differ by
+//! a tenth or more, the bench checks whether the order is the same. A use that is judged only by
+//! measurements at its own fixed rate (cameras, clients of a NAS) has no order.
 
 use crate::options::Flags;
 use crate::table::{figure, layout};
@@ -19,15 +21,16 @@ use std::process::Command;
 
 const HELP: &str =
     "flags: --least PERCENT (95)  --use NAME (all that can be recorded here); needs root and /dev/fuse";
-/// The size of the file system on which programs are recorded: a device that holds less has no room for it.
+/// Size of the file system on which programs are recorded; smaller devices are excluded.
 const LEAST_BYTES: u64 = 1 << 30;
-/// Prices that are closer than this have no order.
+/// Ratio of prices below which a pair has no order.
 const APART: f64 = 1.1;
 
-/// Reads the flags and runs.
+/// Reads the flags and runs the bench.
 ///
 /// # Errors
-/// When a flag is wrong, a program fails, or fewer pairs than asked for are in the same order.
+/// Returns an error if a flag is invalid, a program fails, or fewer pairs than required are in the
+/// same order.
 pub fn main(out: &mut dyn Write) -> Result<()> {
     let flags = Flags::from_environment(&["least", "use"], &[], HELP)?;
     let (mut least_percent, mut only) = (95.0, String::new());
@@ -72,7 +75,7 @@ fn programs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs/uses.sh")
 }
 
-/// The devices that are large enough.
+/// Returns the devices that are large enough.
 fn devices() -> Result<Vec<&'static str>> {
     let mut large = Vec::new();
     for (name, _) in DEVICES {
@@ -85,7 +88,8 @@ fn devices() -> Result<Vec<&'static str>> {
     Ok(large)
 }
 
-/// How many pairs of devices are apart by their times, and how many of them by their speeds in the same order.
+/// Returns the number of pairs of devices whose times differ, and the number of those whose speeds
+/// are in the same order.
 fn pairs(times_ns: &[f64], speeds: &[f64]) -> (usize, usize) {
     let mut counted = (0, 0);
     for first in 0..times_ns.len() {
@@ -100,7 +104,7 @@ fn pairs(times_ns: &[f64], speeds: &[f64]) -> (usize, usize) {
     counted
 }
 
-/// The time of each device for the program: for its phase `work`, if it marks one.
+/// Returns the time of each device for the program, or for its phase `work` if it marks one.
 fn times(bill: &Value) -> Vec<f64> {
     let phases = bill["phases"].as_array().cloned().unwrap_or_default();
     let of_phase = phases.iter().find(|phase| phase["name"] == "work").map(|phase| phase["times_ns"].clone());
@@ -113,7 +117,7 @@ fn times(bill: &Value) -> Vec<f64> {
     times.iter().map(|recordings| recordings[0].as_f64().unwrap_or(f64::NAN)).collect()
 }
 
-/// The program, and the folder in which all of it is.
+/// Path of kurabe, and the working folder.
 struct Trial {
     kurabe: PathBuf,
     folder: PathBuf,
@@ -127,13 +131,13 @@ impl Trial {
         command
     }
 
-    /// What a command says at its end.
+    /// Runs a command and parses the last line of its output.
     fn last_line(&self, mut command: Command) -> Result<Value> {
         let ended = child::run(&mut command)?;
         Ok(serde_json::from_str(ended.stdout.lines().last().ok_or("kurabe printed nothing")?)?)
     }
 
-    /// The id of a run of a model.
+    /// Measures a model and returns the id of the run.
     fn measured(&self, device: &str) -> Result<String> {
         let line = self.last_line(self.command(&["run", &format!("model:{device}"), "--profile", "uses"]))?;
         let id = line["run"]["header"]["id"].as_str().ok_or("the run has no id")?;
@@ -148,7 +152,7 @@ impl Trial {
         Ok(std::fs::write(self.folder.join("panel.toml"), format!("schema = 1\n{text}"))?)
     }
 
-    /// The bill of a use's program, with what is in the folder.
+    /// Returns the bill of a use's program, with the files of this folder.
     fn priced(&self, name: &str, with: &Path) -> Result<Value> {
         let mut command = self.command(&["price", "--runs", "1", "--panel", "./panel.toml"]);
         for entry in std::fs::read_dir(with)? {
@@ -158,7 +162,7 @@ impl Trial {
         self.last_line(command)
     }
 
-    /// How fast each run is for a use, in the order of the runs.
+    /// Returns the speed of each run for a use, in the order of the runs.
     fn speeds(&self, name: &str, runs: &[String]) -> Result<Vec<f64>> {
         let mut words = vec!["recommend", "--for", name];
         words.extend(runs.iter().map(String::as_str));

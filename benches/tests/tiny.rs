@@ -1,4 +1,4 @@
-//! The benches in a tiny form, so that they cannot rot: milliseconds, one round, a small file.
+//! The benches at a tiny scale, so that they keep working: milliseconds, one round, a small file.
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
 
-/// The program, or nothing and a printed reason why the test cannot be run.
+/// Returns the path of kurabe; otherwise prints why the test is skipped.
 fn kurabe() -> Option<PathBuf> {
     find_kurabe().map_err(skip).ok()
 }
 
-/// All programs, or nothing as above.
+/// Returns all programs; otherwise prints why the test is skipped.
 fn kit() -> Result<Option<Kit>> {
     kurabe().map(|kurabe| Kit::new(Path::new(env!("CARGO_BIN_EXE_bare")), kurabe)).transpose()
 }
@@ -102,7 +102,7 @@ fn serve_runs() -> Result<()> {
     serve::run(&serve::Options { seconds: 0.2, only: "stick".to_owned() }, &mut out)?;
     let out = String::from_utf8(out)?;
     assert_eq!(out.matches(" NBD ").count(), 2, "{out}");
-    // On an attached device as well, or why not.
+    // On an attached device as well, unless the reason for skipping it is printed.
     assert!(out.matches(" ext4 ").count() == 1 || out.contains("is skipped"), "{out}");
     Ok(())
 }
@@ -110,7 +110,7 @@ fn serve_runs() -> Result<()> {
 #[test]
 fn agreement_runs() -> Result<()> {
     let Some(kurabe) = kurabe() else { return Ok(()) };
-    // Not the directory for temporary files, which may lie in memory and refuse direct I/O.
+    // Not in the directory for temporary files, which may be in memory and refuse direct I/O.
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let options = agreement::Options {
         seconds: 0.05,
@@ -141,7 +141,7 @@ fn model_speed_runs() -> Result<()> {
 #[test]
 fn disksim_says_what_it_leaves_out_and_why() -> Result<()> {
     let folder = tempfile::tempdir()?;
-    // A trace of two requests, as the drive's own is too large to be here.
+    // A trace with two requests, because the drive's own is too large to include.
     std::fs::write(
         folder.path().join("hp_c2247a.trace"),
         "R Miss 5 8 15300.0 0.0\nW Miss 90 8 15300.0 9000.0\n",
@@ -193,7 +193,7 @@ fn shared_scale_runs() -> Result<()> {
 
 #[test]
 fn null_versus_runs() -> Result<()> {
-    // A disk has few operations in a repetition, so that it is computed in a moment.
+    // A disk has few operations in a repetition, so this is computed quickly.
     let verdicts = null_versus::on_models("hitachi-hua722020ala330", 0)?;
     assert_eq!(verdicts.len(), 6);
     assert!(verdicts.iter().all(|(_, blocks)| *blocks >= 20), "{verdicts:?}");
@@ -210,7 +210,7 @@ fn null_versus_runs_on_a_disk() -> Result<()> {
     Ok(())
 }
 
-/// Beside MQSim itself where KURABE_MQSIM names the directory in which it was built.
+/// Compares with MQSim itself if KURABE_MQSIM names the directory in which it was built.
 #[test]
 fn mqsim_runs_or_is_skipped_with_its_reason() -> Result<()> {
     let mut out = Vec::new();

@@ -1,8 +1,9 @@
-//! The bare loop: what an operation costs when nothing but a timestamp and a histogram is kept of it.
+//! The bare loop: cost of an operation of which only a timestamp and a histogram are kept.
 //!
-//! The yardstick that `benches/overhead` holds kurabe and fio against. Random reads of one block size; with
-//! `uring`, one ring with everything registered and one reading of the clock per reap; with `sync`, pread and one
-//! reading of the clock per operation. No series, no stalls, no failures told apart, no choice of pattern.
+//! The reference with which `benches/overhead` compares kurabe and fio. Random reads of one block
+//! size. With `uring`: one ring with everything registered, and one clock reading per reap. With
+//! `sync`: pread, and one clock reading per operation. No series, no stalls, no distinction of
+//! errors, no choice of pattern.
 //!
 //! `bare uring|sync TARGET DEPTH BLOCK_BYTES SPAN_BYTES SECONDS` prints one line of JSON.
 #![allow(unsafe_code)]
@@ -20,7 +21,7 @@ use std::time::Instant;
 const SUB_BITS: u32 = 7;
 const PAGE_BYTES: usize = 4096;
 
-/// Log-linear counts of latencies, as kurabe and fio keep them.
+/// Log-linear latency counts, as in kurabe and fio.
 struct Histogram {
     counts: Vec<u64>,
 }
@@ -50,7 +51,7 @@ impl Histogram {
     }
 }
 
-/// xorshift64: the cheapest generator that jumps about well enough.
+/// xorshift64: the cheapest generator with sufficiently scattered values.
 struct Offsets {
     state: u64,
     blocks: u64,
@@ -108,7 +109,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One pread after the other; the end of one is the start of the next.
+/// One pread after another; the end of one is the start of the next.
 fn sync(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
     let mut memory = vec![1; task.block + PAGE_BYTES];
     let start = memory.as_ptr().align_offset(PAGE_BYTES);
@@ -126,8 +127,8 @@ fn sync(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
     Ok(Outcome { operations, elapsed_ns: now, latency })
 }
 
-/// A full ring: every completion is recorded and its slot filled again at once; one entry into the kernel hands
-/// over what is new and waits.
+/// A full ring: every completion is recorded and its slot refilled immediately. One system call
+/// submits the new operations and waits.
 fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
     let (depth, block) = (task.depth, task.block);
     let mut memory = vec![1u8; depth * block + PAGE_BYTES];
@@ -140,8 +141,8 @@ fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
         .build(u32::try_from(depth)?.next_power_of_two())?;
     ring.submitter().register_files(&[task.file.as_raw_fd()])?;
     let whole = [libc::iovec { iov_base: buffers.cast(), iov_len: depth * block }];
-    // SAFETY: `memory` outlives the ring's last operation: nothing returns before all of them have completed,
-    // except an error, which ends the process.
+    // SAFETY: `memory` outlives the ring's last operation: the function returns only after all of
+    // them have completed, except on an error, which ends the process.
     unsafe { ring.submitter().register_buffers(&whole) }?;
 
     let mut latency = Histogram::new();
@@ -157,7 +158,7 @@ fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
     };
     let clock = Instant::now();
     for slot in 0..depth {
-        // SAFETY: the slot's buffer lies in `memory` and no other operation uses it.
+        // SAFETY: the slot's buffer is in `memory` and no other operation uses it.
         unsafe { submission.push(&entry(slot, task.offsets.next())) }?;
     }
     let (mut operations, mut in_flight, mut now) = (0, depth, 0);
@@ -166,7 +167,7 @@ fn uring(task: &mut Task) -> Result<Outcome, Box<dyn Error>> {
         submitter.submit_and_wait(1)?;
         now = clock.elapsed().as_nanos() as u64;
         completion.sync();
-        // The kernel has taken what was pushed: there is room again.
+        // The kernel has consumed the submitted entries, so there is room again.
         submission.sync();
         for done in completion.by_ref() {
             check(done.result() == block as i32)?;

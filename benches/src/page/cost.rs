@@ -1,8 +1,10 @@
-//! What an open page costs what is measured: the same folder in blocks with and without a window, judged as `versus` judges.
+//! Cost of an open page for a measurement: the same folder in blocks with and without a window,
+//! judged as in `versus`.
 //!
-//! The model: a block is a run through the page, from the wish to the end. One side has no window open, the other has one that
-//! follows: somebody who takes every event and fetches the board when told to, or Chromium. The order in the first block of a
-//! pair is tossed, the second has it the other way round, and the looks are those of `kurabe versus`.
+//! The model: a block is a run through the page, from the request to the end. One side has no open
+//! window; the other has one that follows the run: a client that receives every event and fetches
+//! the board when notified, or Chromium. The order in the first block of a pair is random, the
+//! second block reverses it, and the interim analyses are those of `kurabe versus`.
 
 use super::cpu::CpuTime;
 use super::served::{Client, Served, cells};
@@ -18,18 +20,18 @@ use std::net::{Shutdown, TcpStream};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Differences below this do not matter: what `kurabe versus` takes for granted.
+/// Differences below this do not matter: the default of `kurabe versus`.
 const MARGIN: f64 = 0.05;
-/// A window that was just opened or closed is left to itself for so long, and so is what has none.
+/// Waiting time after a window was opened or closed, and also on the side without one.
 const SETTLING: Duration = Duration::from_millis(300);
-/// Most of a CPU for the page.
+/// Maximum CPU share of the page.
 const PAGE_SHARE: f64 = 0.01;
 
-/// Somebody who looks, and then no longer does.
+/// A window that can be opened and closed.
 pub(super) trait Window {
-    /// What it is called.
+    /// Returns its name.
     fn name(&self) -> &'static str;
-    /// Opens or closes it; what is so already stays.
+    /// Opens or closes it; has no effect if it is already in that state.
     fn set_open(&mut self, opens: bool) -> Result<()>;
 }
 
@@ -62,7 +64,7 @@ impl Window for InBrowser<'_> {
     }
 }
 
-/// Who takes every event and fetches the board when told to.
+/// A client that receives every event and fetches the board when notified.
 pub(super) struct Subscriber {
     client: Client,
     following: Option<(TcpStream, JoinHandle<()>)>,
@@ -92,7 +94,7 @@ impl Window for Subscriber {
             let work = move || {
                 for line in events.lines().map_while(std::result::Result::ok) {
                     if line.contains("\"t\":\"board\"") {
-                        // A page that ends answers no more.
+                        // A page that is shutting down no longer responds.
                         drop(client.ask("GET", "/board", ""));
                     }
                 }
@@ -107,16 +109,16 @@ impl Window for Subscriber {
     }
 }
 
-/// What one side had.
+/// Results of one side.
 #[derive(Default)]
 struct Side {
-    /// The value of each cell, by block.
+    /// Values of each cell, by block.
     values: Vec<Vec<f64>>,
     cpu: CpuTime,
     wall_s: f64,
 }
 
-/// Measures a wish in so many blocks at most, and tells what may be said.
+/// Measures a request in at most this many blocks, and prints the verdicts.
 pub(super) fn blocks(
     page: &Served,
     window: &mut dyn Window,
@@ -161,7 +163,7 @@ impl Side {
         Ok(cells)
     }
 
-    /// The values of a cell.
+    /// Returns the values of a cell.
     fn of_cell(&self, place: usize) -> Vec<f64> {
         self.values.iter().map(|block| block.get(place).copied().unwrap_or(f64::NAN)).collect()
     }

@@ -1,25 +1,25 @@
-//! CPU time of the page's threads, and of the browser that was started beside it (proc_pid_stat(5)).
+//! CPU time of the page's threads, and of the browser that the bench started (proc_pid_stat(5)).
 
 use crate::Result;
 use std::collections::BTreeMap;
 
 /// proc_pid_stat(5): fields 14 and 15 are in ticks of 10 ms.
 const TICKS_PER_S: f64 = 100.0;
-/// Places behind the name: the parent, and both times.
+/// Indices of the fields after the name: the parent, and both times.
 const PARENT: usize = 1;
 const TIMES: [usize; 2] = [11, 12];
 
-/// CPU time of so many seconds.
+/// CPU time in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CpuTime {
-    /// The threads of the page.
+    /// Threads of the page.
     pub(super) page_s: f64,
-    /// The processes that this one started, and theirs: the driver of the browser and the browser.
+    /// Child processes and their descendants: the browser driver and the browser.
     pub(super) browser_s: f64,
 }
 
 impl CpuTime {
-    /// Up to now.
+    /// Returns the CPU time up to now.
     pub(super) fn now() -> Result<Self> {
         Ok(Self { page_s: page_s()?, browser_s: browser_s()? })
     }
@@ -34,11 +34,11 @@ impl CpuTime {
     }
 }
 
-/// The page's threads by their names.
+/// Returns the CPU time of the page's threads, identified by their names.
 fn page_s() -> Result<f64> {
     let mut sum_s = 0.0;
     for task in std::fs::read_dir("/proc/self/task")? {
-        // A thread may end meanwhile.
+        // A thread may exit during this.
         let Ok(stat) = std::fs::read_to_string(task?.path().join("stat")) else { continue };
         let Some((name, fields)) = fields(&stat) else { continue };
         if name.ends_with("(page") || name.ends_with("(page-aside") {
@@ -68,7 +68,7 @@ fn browser_s() -> Result<f64> {
     Ok(processes.iter().filter(|(id, _)| descends(id)).map(|(_, (_, time_s))| time_s).sum())
 }
 
-/// The name with what stands before it, and the fields behind it.
+/// Splits a line into the name, with the text before it, and the fields after it.
 fn fields(stat: &str) -> Option<(&str, Vec<&str>)> {
     let (name, fields) = stat.rsplit_once(") ")?;
     Some((name, fields.split(' ').collect()))

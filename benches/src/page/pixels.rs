@@ -1,8 +1,10 @@
-//! What a reader waits for in Chromium: the first paint of each page, and the way of an event from the lab to the screen.
+//! Waiting times of a reader in Chromium: the first paint of each page, and the time of an event
+//! from the lab to the screen.
 //!
-//! The model: an event begins when the stream tells it. It ends at the beginning of the second frame after the page's script
-//! changed the document: the first has the change, and the second begins when that is on the screen (requestAnimationFrame,
-//! HTML Living Standard 8.1.7.3). Both clocks are the wall clock of this machine. Events that change nothing are counted apart.
+//! The model: an event starts when the stream reports it. It ends at the beginning of the second
+//! frame after the page's script changed the document: the first frame contains the change, and the
+//! second begins when that is on the screen (requestAnimationFrame, HTML Living Standard 8.1.7.3).
+//! Both clocks are the wall clock of this machine. Events without a change are counted separately.
 
 use super::served::{Happened, Served};
 use crate::Result;
@@ -13,18 +15,18 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
-/// What is asked for: the first paint, and 95 of 100 events, in ms.
+/// Targets in ms: the first paint, and 95 of 100 events.
 const PAINT_MS: f64 = 300.0;
 const EVENT_MS: f64 = 150.0;
 const PERCENTILE: f64 = 0.95;
 
-/// Takes times in every page from here on.
+/// Installs the timing script in every page opened from now on.
 pub(super) fn watch(browser: &Browser) {
     let script = json!({ "source": include_str!("pixels.js") });
     browser.devtools("Page.addScriptToEvaluateOnNewDocument", &script);
 }
 
-/// The first paint of pages by their paths, each so many times (Paint Timing, W3C).
+/// Measures the first paint of pages by their paths, each this many times (Paint Timing, W3C).
 pub(super) fn paint(
     browser: &Browser,
     page: &Served,
@@ -47,7 +49,8 @@ pub(super) fn paint(
     Ok(writeln!(out, "{}", layout(&rows))?)
 }
 
-/// How long a frame takes at most while the list of runs is scrolled from its first to its last line, a step in each frame.
+/// Measures the longest frame while the list of runs is scrolled from its first to its last line,
+/// one step per frame.
 pub(super) fn scroll(browser: &Browser, page: &Served, out: &mut dyn Write) -> Result<()> {
     browser.open(&format!("http://{}/runs", page.client.host));
     browser.run(include_str!("scroll.js"));
@@ -60,7 +63,7 @@ pub(super) fn scroll(browser: &Browser, page: &Served, out: &mut dyn Write) -> R
     Ok(writeln!(out, "the list scrolled: {count} frames, median {middle} ms, longest {worst} ms\n")?)
 }
 
-/// Measures what is wished for while the browser shows it, and tells how long events took.
+/// Measures a request while the browser shows it, and prints the times of the events.
 pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut dyn Write) -> Result<()> {
     browser.open(&format!("http://{}/", page.client.host));
     browser.wait_until("document.readyState === 'complete' && window.shown");
@@ -73,7 +76,7 @@ pub(super) fn events(browser: &Browser, page: &Served, wish: &Value, out: &mut d
     let mut kinds: BTreeMap<&str, [Vec<f64>; 3]> = BTreeMap::new();
     for event in shown.as_array().into_iter().flatten() {
         let time = |name: &str| event[name].as_f64().ok_or("no time of an event");
-        // What is told without a number is not of the lab.
+        // Messages without a number do not come from the lab.
         let Some(began_ms) = event["number"].as_u64().and_then(|number| began.get(&number)) else { continue };
         let kind = event["kind"].as_str().unwrap_or_default();
         for group in ["all", kind] {

@@ -1,4 +1,5 @@
-//! The page, served by a thread of this process; a client that asks as a browser does; and what the page's own stream tells.
+//! The page, served by a thread of this process; a client that sends requests like a browser; and
+//! the page's own event stream.
 
 use crate::Result;
 use kurabe_core::Lang;
@@ -14,20 +15,20 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Longest wait for a run that was just told to be over to be off the desk.
+/// Longest wait until a run that was reported as finished has been cleaned up.
 const LEAVING: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
-/// An envelope and when it was told, in ms of the wall clock, which the browser's clock is set by, too.
+/// An envelope and the time of its report, in ms of the wall clock, which the browser also uses.
 pub(super) struct Happened {
     pub(super) at_ms: f64,
     pub(super) envelope: Envelope,
 }
 
-/// The page.
+/// The served page.
 pub(super) struct Served {
     pub(super) client: Client,
-    /// Lets one further browser in.
+    /// URL that admits one further browser.
     pub(super) launch_address: String,
     happened: Receiver<Happened>,
     closer: Closer,
@@ -35,7 +36,7 @@ pub(super) struct Served {
 }
 
 impl Served {
-    /// Of a store.
+    /// Serves a store.
     pub(super) fn new(store: &Path) -> Result<Self> {
         let command = Vec::new();
         let page = Ui::bind(Options {
@@ -52,7 +53,7 @@ impl Served {
             let at_ms = SystemTime::now()
                 .duration_since(UNIX_EPOCH)
                 .map_or(f64::NAN, |time| time.as_secs_f64() * 1e3);
-            // Nobody listens any more when the bench is over.
+            // The receiver is closed when the bench ends.
             drop(telling.send(Happened { at_ms, envelope: envelope.clone() }));
             Ok(())
         }));
@@ -62,20 +63,20 @@ impl Served {
         Ok(Self { client, launch_address, happened, closer, serving: Some(serving) })
     }
 
-    /// Begins a run.
+    /// Starts a run.
     pub(super) fn start(&self, wish: &Value) -> Result<()> {
         let begun = Instant::now();
         loop {
             match self.client.ask("POST", "/measure", &wish.to_string()) {
                 Ok(_) => return Ok(()),
-                // The run before is told to be over a moment before another may begin.
+                // A run is reported as finished slightly before the next one may start.
                 Err(error) if begun.elapsed() > LEAVING => return Err(error),
                 Err(_) => std::thread::sleep(LOOK_AGAIN),
             }
         }
     }
 
-    /// Waits for the end of a run: all that was told of it.
+    /// Waits for the end of a run, and returns all its events.
     pub(super) fn finish(&self) -> Result<Vec<Happened>> {
         let mut all = Vec::new();
         loop {
@@ -88,7 +89,7 @@ impl Served {
         }
     }
 
-    /// Ends it.
+    /// Shuts the page down.
     pub(super) fn close(mut self) -> Result<()> {
         self.closer.close();
         let serving = self.serving.take().map(JoinHandle::join);
@@ -103,7 +104,7 @@ impl Drop for Served {
     }
 }
 
-/// The cells of a run by what was told of it.
+/// Returns the cells of a run from its events.
 pub(super) fn cells(happened: Vec<Happened>) -> Vec<Cell> {
     let mut cells: Vec<Cell> = happened
         .into_iter()
@@ -116,7 +117,7 @@ pub(super) fn cells(happened: Vec<Happened>) -> Vec<Cell> {
     cells
 }
 
-/// Who asks as a browser does, with a session.
+/// A client that sends requests like a browser, with a session.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) host: String,
@@ -124,7 +125,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Enters by an address.
+    /// Opens a session by a launch URL.
     fn enter(address: &str) -> Result<Self> {
         let (host, word) = address.trim_start_matches("http://").split_once("/#").ok_or("no address")?;
         let mut client = Self { host: host.to_owned(), cookie: String::new() };
@@ -146,7 +147,7 @@ impl Client {
         Ok(stream)
     }
 
-    /// The whole answer, which has to be a success.
+    /// Sends a request and returns the whole response, which must be a success.
     pub(super) fn ask(&self, method: &str, path: &str, body: &str) -> Result<String> {
         let mut answer = String::new();
         self.send(method, path, body)?.read_to_string(&mut answer)?;

@@ -1,4 +1,5 @@
-//! Writes every kind of chart, in both languages and both themes, as SVG and as PNG, to be looked at.
+//! Writes every kind of chart, in both languages and both themes, as SVG and as PNG, for visual
+//! inspection.
 //!
 //! `cargo run -p kurabe-chart --example gallery -- DIR`
 
@@ -9,7 +10,7 @@ use kurabe_chart::{
 use std::path::Path;
 use std::time::Instant;
 
-/// The words of one language.
+/// Selects the language of the texts: Japanese if true.
 #[derive(Clone, Copy)]
 struct Words(bool);
 
@@ -27,7 +28,7 @@ fn rate(w: Words) -> Axis {
     axis(w.say("throughput", "スループット"), Unit::Rate, Scale::Linear)
 }
 
-/// The same noise in every run.
+/// Returns pseudo-random noise that is the same in every run.
 fn noise(index: usize) -> f64 {
     ((index as f64 * 12.9898).sin() * 43_758.547).fract().abs()
 }
@@ -325,7 +326,7 @@ fn shares(w: Words) -> Chart {
     }
 }
 
-/// Makes a chart of a kind.
+/// Builds a chart of one kind.
 type Kind = fn(Words) -> Chart;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,8 @@
-//! The embedded fonts: how wide words are, where lines break, which characters exist.
+//! The embedded fonts: text widths, line breaks, available characters.
 //!
-//! The model: a width is the sum of the advances in the embedded font, so that a picture is laid out before anything draws
-//! it. A browser may draw an SVG in another font: layouts keep some space free. Non-goals: shaping, right-to-left text.
+//! The model: a width is the sum of the advances in the embedded font, so that a picture is laid
+//! out before it is drawn. A browser may draw an SVG in another font, so layouts keep some space
+//! free. Non-goals: shaping, right-to-left text.
 
 use flate2::read::GzDecoder;
 use kurabe_core::display::{TextPiece, pieces};
@@ -10,21 +11,23 @@ use std::io::Read;
 use std::sync::LazyLock;
 use ttf_parser::Face;
 
-/// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of both languages.
-/// Packed it is a megabyte less of program; it is unpacked for the first picture.
+/// The regular font of pictures (SIL Open Font License 1.1): Noto Sans JP with the characters of
+/// both languages. It is stored compressed, which saves a megabyte in the executable, and
+/// decompressed for the first picture.
 pub static REGULAR: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let packed = include_bytes!("../fonts/NotoSansJP-Regular.subset.ttf.gz");
     let mut font = Vec::new();
-    // What is packed wrongly has no characters, which every test of a picture sees.
+    // A corrupt font has no characters, which every test of a picture detects.
     let _ = GzDecoder::new(&packed[..]).read_to_end(&mut font);
     font
 });
 pub(crate) static BOLD: &[u8] = include_bytes!("../fonts/NotoSansJP-Bold.subset.ttf");
 
-/// Width of a character that the font lacks, in ems: a browser draws it from another font, and emoji are wide.
+/// Width in ems of a character that the font lacks: a browser draws it from another font, and emoji
+/// are wide.
 const LACKING_EM: f64 = 1.3;
 
-/// Advance of a character in ems, if the font has it.
+/// Returns the advance of a character in ems; `None` if the font lacks it.
 fn advance(c: char, bold: bool) -> Option<f64> {
     static FACES: LazyLock<[Option<Face<'static>>; 2]> =
         LazyLock::new(|| [Face::parse(&REGULAR, 0).ok(), Face::parse(BOLD, 0).ok()]);
@@ -33,17 +36,18 @@ fn advance(c: char, bold: bool) -> Option<f64> {
     Some(f64::from(face.glyph_hor_advance(glyph)?) / f64::from(face.units_per_em()))
 }
 
-/// Whether the regular font, and so every picture, has the character.
+/// Returns whether the regular font, and so every picture, has the character.
 pub fn has_glyph(c: char) -> bool {
     advance(c, false).is_some()
 }
 
-/// Whether the bold font has all characters; words that it lacks are better drawn in one weight than in two.
+/// Returns whether the bold font has all characters. Text with missing ones looks better in one
+/// weight than in two.
 pub fn bold_has(text: &str) -> bool {
     text.chars().all(|c| advance(c, true).is_some())
 }
 
-/// Whether a character is drawn as nothing: joiners, variation selectors, byte order marks.
+/// Returns whether a character is not drawn: joiners, variation selectors, byte order marks.
 pub(crate) fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
@@ -55,12 +59,14 @@ fn advance_em(c: char, bold: bool) -> f64 {
     advance(c, bold).or_else(|| advance(c, false)).unwrap_or(LACKING_EM)
 }
 
-/// How wide words are in pixels when drawn at a size, in the embedded font; what is drawn as an escape is as wide as that.
+/// Returns the width of a text in pixels at a font size, in the embedded font. Characters drawn as
+/// an escape sequence count with that width.
 pub fn text_width(text: &str, size_px: f64, bold: bool) -> f64 {
     shown::line(text).chars().map(|c| advance_em(c, bold)).sum::<f64>() * size_px
 }
 
-/// The words, cut at their end with an ellipsis if they are wider than `width_px`; nothing if not even that fits.
+/// Returns the text, truncated with an ellipsis if it is wider than `width_px`; empty if not even
+/// the ellipsis fits.
 pub fn fit(text: &str, size_px: f64, bold: bool, width_px: f64) -> String {
     let text = shown::line(text);
     if text_width(&text, size_px, bold) <= width_px {
@@ -82,8 +88,8 @@ pub fn fit(text: &str, size_px: f64, bold: bool, width_px: f64) -> String {
     out
 }
 
-/// The words in lines of at most `width_px`, at most `most` of them, broken where a terminal breaks them, too: what does not
-/// fit ends in an ellipsis.
+/// Wraps the text into at most `most` lines of at most `width_px`, with the same line breaks as in
+/// a terminal. Text that does not fit ends in an ellipsis.
 pub fn wrap(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let space = text_width(" ", size_px, bold);
@@ -109,7 +115,7 @@ pub fn wrap(text: &str, size_px: f64, bold: bool, width_px: f64, most: usize) ->
     lines.iter().map(|line| fit(line, size_px, bold, width_px)).filter(|line| !line.is_empty()).collect()
 }
 
-/// The same in lines of about one length: no word is left alone in the last one.
+/// Wraps the text into lines of similar length, so that no word is left alone in the last one.
 pub(crate) fn balance(text: &str, size_px: f64, width_px: f64, most: usize) -> Vec<String> {
     let lines = wrap(text, size_px, false, width_px, most);
     if lines.len() < 2 || lines.last().is_some_and(|line| line.ends_with('…')) {

@@ -1,9 +1,9 @@
-//! Charts of storage performance. What a chart shows ([`Chart`]) is apart from how it is drawn: as SVG, as PNG from the
-//! same SVG, or in block characters in the terminal.
+//! Charts of storage performance. The content of a chart ([`Chart`]) is separate from its
+//! rendering: as SVG, as PNG from the same SVG, or in block characters in the terminal.
 //!
-//! The model: whoever makes a chart chooses the words (in one language) and gives plain numbers in base units (bytes per
-//! second, ns, bytes); the chart knows how numbers of each unit are written, at axes as in words. Nothing here knows runs,
-//! records or languages.
+//! The model: the caller supplies the texts (in one language) and plain numbers in base units
+//! (bytes per second, ns, bytes). The chart formats numbers of each unit, both on axes and in
+//! texts. Nothing here depends on runs, records or languages.
 
 mod font;
 #[cfg(feature = "png")]

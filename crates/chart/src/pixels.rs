@@ -1,8 +1,9 @@
-//! PNG from the SVG that the charts give, with the embedded fonts alone.
+//! PNG from the SVG of a chart, with the embedded fonts alone.
 //!
-//! The model: what a picture shows depends on its SVG only, not on the fonts of the machine. A character that the embedded
-//! font lacks becomes `?`, since a picture with empty boxes tells nothing. Media queries and CSS variables are not
-//! understood: give an SVG of one theme. What draws is a feature of the build (`png`).
+//! The model: a picture depends only on its SVG, not on the fonts of the machine. A character that
+//! the embedded font lacks becomes `?`, because a picture with empty boxes is useless. Media
+//! queries and CSS variables are not supported: pass an SVG of one theme. The renderer is a build
+//! feature (`png`).
 
 use crate::font;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -11,10 +12,10 @@ use resvg::usvg::{Options, Tree, fontdb};
 use std::fmt::Display;
 use std::sync::{Arc, LazyLock};
 
-/// The longest side of a picture, in pixels.
+/// Longest side of a picture, in pixels.
 const LONGEST_PX: f32 = 20_000.0;
 
-/// What stands in pictures for a character that the font lacks.
+/// Replacement in pictures for a character that the font lacks.
 const STAND_IN: char = '?';
 
 fn no_picture(why: impl Display) -> Error {
@@ -29,7 +30,7 @@ static FONTS: LazyLock<Arc<fontdb::Database>> = LazyLock::new(|| {
     Arc::new(fonts)
 });
 
-/// The SVG read as resvg reads it, with the embedded fonts.
+/// Parses the SVG with resvg and the embedded fonts.
 pub(crate) fn tree(svg: &str) -> Result<Tree> {
     let options =
         Options { fontdb: Arc::clone(&FONTS), font_family: "Noto Sans JP".to_owned(), ..Options::default() };
@@ -37,7 +38,7 @@ pub(crate) fn tree(svg: &str) -> Result<Tree> {
         .map_err(|error| no_picture(format!("the SVG cannot be read: {error}")))
 }
 
-/// The SVG with `?` for each character that the font lacks, and without those that only join others.
+/// Replaces each character that the font lacks with `?`, and removes those that only join others.
 fn drawable(svg: &str) -> String {
     let stand_in = |c: char| if c.is_ascii() || font::has_glyph(c) { c } else { STAND_IN };
     svg.chars().filter(|c| !font::is_invisible(*c)).map(stand_in).collect()

@@ -1,59 +1,60 @@
-//! What a chart shows, apart from how it is drawn.
+//! Content of a chart, independent of its rendering.
 
 use kurabe_core::{number, quantity::format_bytes};
 
-/// Numbers beyond this are taken for none: no storage has them, and sums of them overflow.
+/// Largest number that is shown: no storage figure exceeds it, and sums of larger numbers overflow.
 const LARGEST: f64 = 1e21;
 
-/// The number, if it is one that can be shown.
+/// Returns the number if it can be shown.
 pub(crate) fn shown(value: f64) -> Option<f64> {
     (value.is_finite() && value.abs() <= LARGEST).then_some(value)
 }
 
-/// A chart.
+/// A chart: heading, notes and plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chart {
-    /// What it shows, as a heading.
+    /// Heading.
     pub title: String,
-    /// Lines below it: what it stands on, how to read it.
+    /// Lines below the heading: test environment, how to read the chart.
     pub notes: Vec<String>,
-    /// The drawing.
+    /// Data of the drawing.
     pub plot: Plot,
 }
 
-/// The kinds of drawings.
+/// The kinds of charts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Plot {
-    /// Bars with intervals: the cells of runs side by side.
+    /// Bars with intervals: the cells of several runs next to each other.
     Bars(Bars),
-    /// Lines or dots over a place, a time, a size, a depth or a percentile.
+    /// Lines or dots over a position, a time, a size, a depth or a percentile.
     Lines(Lines),
-    /// Ratios with intervals against 1.
+    /// Ratios with intervals, relative to 1.
     Forest(Forest),
-    /// A value over two categories, as block size × queue depth.
+    /// A value over two categories, such as block size × queue depth.
     Heat(Heat),
-    /// Where the time went: each row a bar of parts, as shares of its sum.
+    /// Time by cause: each row is a bar of parts, as shares of its sum.
     Shares(Shares),
 }
 
-/// An axis of numbers.
+/// A numeric axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What stands along it, without the unit.
+    /// Label without the unit.
     pub label: String,
-    /// What its numbers are.
+    /// Unit of the numbers.
     pub unit: Unit,
-    /// How they are spread.
+    /// Scale of the axis.
     pub scale: Scale,
 }
 
 impl Axis {
-    /// An axis.
+    /// Creates an axis.
     pub fn new(label: impl Into<String>, unit: Unit, scale: Scale) -> Self {
         Self { label: label.into(), unit, scale }
     }
 
-    /// A number of it in words. A percentile is not rounded as a share is: 99.99 % is not 100 %.
+    /// Formats a number of the axis. A percentile is not rounded like a share: 99.99 % is not 100
+    /// %.
     pub(crate) fn words(&self, value: f64) -> String {
         match self.scale {
             Scale::Tail => format!("{} %", number::percentile(value)),
@@ -62,7 +63,7 @@ impl Axis {
     }
 }
 
-/// What a number is, and so how it is written.
+/// Unit of a number, which determines its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes per second, written in MB/s.
@@ -71,20 +72,20 @@ pub enum Unit {
     Iops,
     /// A latency in ns.
     Latency,
-    /// A time within a run in ns.
+    /// A point in time within a run, in ns.
     Moment,
     /// A size in bytes, written in binary units.
     Bytes,
     /// A plain count.
     Count,
-    /// A ratio: how many times.
+    /// A ratio.
     Factor,
     /// A share from 0 to 1, written in percent.
     Share,
 }
 
 impl Unit {
-    /// A number in words: `312.4 MB/s`, `41.2 µs`, `4 KiB`, `1.25 ×`.
+    /// Formats a number: `312.4 MB/s`, `41.2 µs`, `4 KiB`, `1.25 ×`.
     pub fn words(self, value: f64) -> String {
         match self {
             Unit::Rate => number::rate(value).to_string(),
@@ -99,153 +100,154 @@ impl Unit {
     }
 }
 
-/// How the numbers of an axis are spread.
+/// Scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// Evenly, from zero.
+    /// Linear, from zero.
     Linear,
-    /// By their logarithm.
+    /// Logarithmic.
     Log,
-    /// Percentiles from 0 to 1 (as shares): by the logarithm of what is left to 1, so that 99 % and 99.9 % stand apart.
+    /// Percentiles from 0 to 1 (as shares), on a logarithmic scale of the distance to 1, so that 99
+    /// % and 99.9 % are far apart.
     Tail,
 }
 
-/// Groups of bars.
+/// Grouped bars over an axis of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The series, one colour each; usually runs.
+    /// Series, one colour each; usually runs.
     pub series: Vec<String>,
-    /// The groups, from the top; usually cells.
+    /// Groups from the top; usually cells.
     pub groups: Vec<BarGroup>,
-    /// The axis of the values.
+    /// Axis of the values.
     pub axis: Axis,
 }
 
-/// Bars that belong together.
+/// The bars of one group, one per series.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BarGroup {
-    /// Its name.
+    /// Label of the group.
     pub label: String,
-    /// One for each series; `None` where there is no value.
+    /// One bar per series; `None` if it has no value.
     pub bars: Vec<Option<Bar>>,
 }
 
-/// A bar.
+/// A value with its interval, drawn as a bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Its length.
+    /// Value.
     pub value: f64,
-    /// Its interval, if there is one.
+    /// Confidence interval, if there is one.
     pub interval: Option<(f64, f64)>,
 }
 
 /// Lines over an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// The horizontal axis.
+    /// Horizontal axis.
     pub x: Axis,
-    /// The vertical axis at the left.
+    /// Vertical axis on the left.
     pub y: Axis,
-    /// A second one at the right, for lines that say so.
+    /// Vertical axis on the right, for lines that refer to it.
     pub right: Option<Axis>,
-    /// The lines.
+    /// Lines.
     pub lines: Vec<ChartLine>,
-    /// Places on the horizontal axis that mean something, as change points.
+    /// Annotated positions on the horizontal axis, such as change points.
     pub marks: Vec<Mark>,
-    /// Stretches of the horizontal axis that mean something, as stalls.
+    /// Annotated ranges of the horizontal axis, such as stalls.
     pub stretches: Vec<ShadedBand>,
 }
 
 impl Lines {
-    /// Lines without anything marked, all of the left axis.
+    /// Creates a chart of lines on the left axis, without annotations.
     pub fn new(x: Axis, y: Axis, lines: Vec<ChartLine>) -> Self {
         Self { x, y, right: None, lines, marks: Vec::new(), stretches: Vec::new() }
     }
 
-    /// The upright axis of a line.
+    /// Returns the vertical axis of a line.
     pub(crate) fn axis_of(&self, line: &ChartLine) -> &Axis {
         self.right.as_ref().filter(|_| line.at_right).unwrap_or(&self.y)
     }
 }
 
-/// A line.
+/// A line, or a set of dots, over the horizontal axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChartLine {
-    /// Its name.
+    /// Name in the legend.
     pub name: String,
-    /// How it is drawn.
+    /// Style.
     pub style: LineStyle,
-    /// Whether its values belong to the right axis.
+    /// Whether its values refer to the right axis.
     pub at_right: bool,
-    /// Place and value, in the order of the places. Values that are not finite are gaps.
+    /// Position and value, in ascending order of position. Values that are not finite are gaps.
     pub points: Vec<(f64, f64)>,
 }
 
 impl ChartLine {
-    /// A line of the left axis.
+    /// Creates a line on the left axis.
     pub fn new(name: impl Into<String>, style: LineStyle, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), style, at_right: false, points }
     }
 }
 
-/// How a line is drawn.
+/// Style of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineStyle {
-    /// Points joined.
+    /// Connected points.
     Joined,
-    /// Points joined, each of them marked: few points that were measured one by one.
+    /// Connected points with a marker each: few points that were measured individually.
     Marked,
-    /// Points alone: samples.
+    /// Points without connection: samples.
     Dots,
-    /// A value holds until the next point.
+    /// Steps: a value holds until the next point.
     Steps,
 }
 
-/// A place that means something.
+/// An annotated position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mark {
-    /// Where.
+    /// Position on the horizontal axis.
     pub x: f64,
-    /// What it is.
+    /// Label.
     pub label: String,
 }
 
-/// A stretch that means something.
+/// An annotated range.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShadedBand {
-    /// Its start.
+    /// Start.
     pub from: f64,
-    /// Its end.
+    /// End.
     pub to: f64,
-    /// What it is, for who points at it.
+    /// Label, shown as a tooltip.
     pub label: String,
 }
 
-/// Ratios with intervals.
+/// A forest plot: ratios with intervals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forest {
-    /// What the ratio is, as `speed of 9mz against 7kq`.
+    /// Label of the ratio, such as `speed of 9mz against 7kq`.
     pub axis_label: String,
-    /// The rows, from the top.
+    /// Rows from the top.
     pub rows: Vec<ForestRow>,
     /// Ratios from `1/(1+margin)` to `1+margin` do not matter.
     pub margin: f64,
 }
 
-/// A ratio.
+/// A ratio with its label and verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ForestRow {
-    /// Its name.
+    /// Label.
     pub label: String,
-    /// Ratio and its interval; `None` if it cannot be said.
+    /// Ratio and the ends of its interval; `None` if it is unknown.
     pub ratio: Option<(f64, f64, f64)>,
-    /// What may be said of it.
+    /// Verdict.
     pub outcome: RatioVerdict,
-    /// The same in words.
+    /// Verdict as text.
     pub words: String,
 }
 
-/// What may be said of a ratio.
+/// Verdict on a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RatioVerdict {
     /// Faster.
@@ -254,54 +256,54 @@ pub enum RatioVerdict {
     Worse,
     /// No difference that matters.
     Same,
-    /// Not known.
+    /// Unknown.
     Open,
 }
 
 /// A value over two categories.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heat {
-    /// What the columns are.
+    /// Label of the columns.
     pub x_label: String,
-    /// The columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
-    /// What the rows are.
+    /// Label of the rows.
     pub y_label: String,
-    /// The rows, from the top.
+    /// Names of the rows, from the top.
     pub rows: Vec<String>,
     /// Values by row, then by column.
     pub values: Vec<Vec<Option<f64>>>,
-    /// What the values are.
+    /// Axis of the values.
     pub axis: Axis,
 }
 
-/// Where the time went.
+/// Bars of parts, such as time by cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shares {
-    /// The parts, one colour each, in the order in which they are drawn.
+    /// Parts, one colour each, in drawing order.
     pub parts: Vec<String>,
-    /// The rows, from the top.
+    /// Rows from the top.
     pub rows: Vec<ShareRow>,
-    /// What the values are, and what their shares are of.
+    /// Axis of the values of which the shares are taken.
     pub axis: Axis,
 }
 
 /// A bar of parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShareRow {
-    /// Its name.
+    /// Label.
     pub label: String,
-    /// One value for each part; 0 where it has none.
+    /// One value per part; 0 if it has none.
     pub values: Vec<f64>,
 }
 
 impl ShareRow {
-    /// The parts; what is no number or less than nothing is nothing.
+    /// Returns the values of the parts; invalid and negative ones count as 0.
     pub(crate) fn parts(&self) -> impl Iterator<Item = f64> {
         self.values.iter().map(|value| shown(*value).unwrap_or(0.0).max(0.0))
     }
 
-    /// All of them.
+    /// Returns the sum of the parts.
     pub(crate) fn whole(&self) -> f64 {
         self.parts().sum()
     }

@@ -1,9 +1,10 @@
-//! A chart as SVG: a frame of title, notes and legend around the drawing of its kind.
+//! Rendering of a chart as SVG: title, notes and legend around the plot.
 //!
-//! The model: one width is given, the height follows from what there is to show. Everything is laid out with the widths of
-//! the embedded font, and the file stands alone: no script, no font, no image, no address. Every mark of data carries a
-//! `<title>` that a browser shows, and `data-label` and `data-value` for scripts of a page. Names of parts (`id`) begin
-//! with a hash of the drawing, so that many charts can stand in one page.
+//! The model: the width is given, and the height follows from the content. Everything is laid out
+//! with the widths of the embedded font, and the file is self-contained: no script, no font, no
+//! image, no URL. Every data mark has a `<title>` that a browser shows, and `data-label` and
+//! `data-value` for the scripts of a page. Element names (`id`) begin with a hash of the drawing,
+//! so that one page can contain many charts.
 //!
 //! Non-goals: interaction, animation, right-to-left text.
 
@@ -32,14 +33,14 @@ use canvas::{Align, Canvas};
 use ink::Ink;
 use measures::{NOTE, PAD_PX, TITLE};
 
-/// Narrower pictures are drawn at this width: nothing could be read on them.
+/// Minimum width: narrower pictures would be illegible.
 const NARROWEST_PX: u32 = 240;
 const WIDEST_PX: u32 = 8_000;
-/// Lines are not pressed flatter than this: their axis would have no room for its numbers.
+/// Minimum height of a line plot: a lower axis has no room for its numbers.
 const FLATTEST_PX: f64 = 150.0;
 
-/// What a page needs whose drawings have the theme [`Theme::Page`], as CSS. A page that wants one of the two whatever the
-/// reader's screen is set to says so in `data-theme` of its root.
+/// Returns the CSS for pages whose drawings have the theme [`Theme::Page`]. A page that wants a
+/// specific theme regardless of the reader's settings sets `data-theme` on its root element.
 pub fn style_sheet() -> String {
     let [light, dark] =
         [false, true].map(|dark| Ink::all().map(|ink| ink.property(dark)).collect::<String>());
@@ -51,30 +52,30 @@ pub fn style_sheet() -> String {
     )
 }
 
-/// A drawn chart.
+/// A rendered chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// The SVG.
+    /// SVG document.
     pub svg: String,
-    /// Its width in pixels.
+    /// Width in pixels.
     pub width_px: f64,
-    /// Its height in pixels.
+    /// Height in pixels.
     pub height_px: f64,
 }
 
 impl Chart {
-    /// The chart as SVG, from 240 to 8000 pixels wide; its height follows from what it shows.
+    /// Renders the chart as SVG, from 240 to 8000 pixels wide; the height follows from the content.
     pub fn svg(&self, width_px: u32, theme: Theme) -> String {
         self.draw(width_px, theme).svg
     }
 
-    /// The chart as SVG, with its size: for who places it beside others.
+    /// Renders the chart as SVG and returns its size, for placing it next to others.
     pub fn draw(&self, width_px: u32, theme: Theme) -> Drawing {
         self.draw_with(width_px, None, theme)
     }
 
-    /// The same, as high as a place allows: lines are stretched or pressed to `height_px`, but not flatter than can be
-    /// read. The height of every other kind follows from its rows, as ever.
+    /// Renders the chart for a given height: lines are stretched or compressed to `height_px`, but
+    /// never below a legible height. The height of every other kind follows from its rows.
     pub fn draw_into(&self, width_px: u32, height_px: f64, theme: Theme) -> Drawing {
         let free = self.draw(width_px, theme);
         if !matches!(self.plot, Plot::Lines(_)) {
@@ -99,7 +100,7 @@ impl Chart {
         Drawing { svg: canvas.finish(height_px, &self.title, &self.notes), width_px, height_px }
     }
 
-    /// Title and notes; where they end.
+    /// Draws title and notes, and returns their lower edge.
     fn heading(&self, canvas: &mut Canvas) -> f64 {
         let room = canvas.width - 2.0 * PAD_PX;
         let mut y = PAD_PX;

@@ -1,10 +1,12 @@
-//! A chart in the terminal, in block and braille characters.
+//! Rendering of a chart in the terminal, in block and braille characters.
 //!
-//! The model: every plot is drawn as rows of painted pieces, and a row knows the width, so that no line is longer than
-//! it. Nothing is told by colour alone: bars and lines carry the letter of their series, parts of a bar a pattern and a
-//! letter. Values stand in words beside what is drawn wherever there is room.
+//! The model: every plot is drawn as rows of coloured pieces, and a row tracks its width, so that
+//! no line is too long. Colour is never the only distinction: bars and lines have the letter of
+//! their series, parts of a bar a pattern and a letter. Values are written next to the marks
+//! wherever they fit.
 //!
-//! Not a goal: exact positions. The finest step is half a column and a quarter of a line; who needs more has the SVG.
+//! Not a goal: exact positions. The finest step is half a column and a quarter of a line; the SVG
+//! is exact.
 
 mod bars;
 mod braille;
@@ -19,12 +21,13 @@ use crate::plot::{Chart, Plot};
 use kurabe_core::display::wrap;
 use row::{Ink, InkedLine};
 
-/// Narrower than this nothing can be drawn; lines are cut instead.
+/// Minimum width of a plot; in a narrower terminal, lines are truncated.
 const NARROWEST: usize = 40;
 
 impl Chart {
-    /// The chart as lines of at most `width` columns, with escape codes for colours if `colour`. The title and the notes
-    /// stand above and below the drawing; a chart without anything to draw is its title alone.
+    /// Renders the chart as lines of at most `width` columns, with escape codes for colours if
+    /// `colour`. The title is above the plot and the notes below it; a chart without data is its
+    /// title alone.
     pub fn terminal(&self, width: usize, colour: bool) -> Vec<String> {
         let room = width.max(NARROWEST);
         let mut rows: Vec<InkedLine> =

@@ -1,53 +1,54 @@
-//! Where the time of a request went.
+//! Accounting of a request's time by cause.
 //!
-//! The model: a request's path is the stretch of time from its arrival at a layer to its return, cut into segments; each
-//! segment has one cause. A layer that sends requests below and waits takes over the segments of those that return. Of what
-//! ran side by side, the one that ended last was waited for: its segments stand from its beginning on, and what the others
-//! did meanwhile cost nothing. So a path has no gaps and no overlaps, and the sum of its segments is its length, exactly.
+//! The model: a request's path is the time from its arrival at a layer to its return, divided into
+//! segments with one cause each. A layer that sends requests below and waits adopts the segments of
+//! those that return. Of requests that ran in parallel, the one that ended last determined the
+//! wait: its segments count from its start, and the others cost nothing meanwhile. So a path has no
+//! gaps and no overlaps, and the sum of its segments is exactly its length.
 
 use kurabe_core::model::CauseClass;
 
-/// What time went to; a number within its stack.
+/// Identifier of a cause within its stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cause(pub(crate) u16);
 
-/// Time that no layer accounted for. A layer that leaves any has a defect; tests look for it.
+/// Time that no layer accounted for. A layer that leaves any has a bug; tests check for it.
 pub const UNEXPLAINED: Cause = Cause(0);
 
-/// A few words in English and Japanese.
+/// A short text in English and Japanese.
 pub type Words = (&'static str, &'static str);
 
-/// What a cause is called. All of it stands in the code, so that naming one costs a stack no text.
+/// The texts of a cause. They are all static, so that naming a cause allocates nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CauseFacts {
-    /// Name of its layer, by its place among the names of the stack.
+    /// Layer name, as an index into the names of the stack.
     pub(crate) layer: u16,
-    /// Stable word, unique within the layer.
+    /// Stable key, unique within the layer.
     pub(crate) key: &'static str,
-    /// A few words: `walking the FAT chain`.
+    /// Short name: `walking the FAT chain`.
     pub(crate) name: Words,
-    /// One sentence for somebody who never heard of it.
+    /// One sentence of explanation for a reader who does not know the term.
     pub(crate) explanation: Words,
-    /// The class by which a measurement without the model can recognise it.
+    /// Class by which a measurement without the model can recognise it.
     pub(crate) class: CauseClass,
 }
 
-/// Something that a layer counts, such as sectors of the FAT that were read; a number within its stack.
+/// Identifier of a counter within its stack, such as FAT sectors read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counter(pub(crate) u16);
 
-/// What a counter is called.
+/// The texts of a counter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CounterFacts {
-    /// Name of its layer, by its place among the names of the stack.
+    /// Layer name, as an index into the names of the stack.
     pub(crate) layer: u16,
-    /// Stable word, unique within the layer.
+    /// Stable key, unique within the layer.
     pub(crate) key: &'static str,
-    /// A few words, in the plural: `sectors of the FAT read`.
+    /// Short name in the plural: `sectors of the FAT read`.
     pub(crate) name: Words,
 }
 
-/// The time of one request at one layer.
+/// Time of one request at one layer, by cause.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
     from_ns: u64,
@@ -57,14 +58,14 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Begins anew.
+    /// Starts a new path at `now_ns`.
     #[inline]
     pub(crate) fn restart(&mut self, now_ns: u64) {
         (self.from_ns, self.until_ns) = (now_ns, now_ns);
         self.segments.clear();
     }
 
-    /// The time from what was accounted for to `until_ns` went to this.
+    /// Charges the time from the end of the path to `until_ns` to a cause.
     #[inline]
     pub(crate) fn charge(&mut self, cause: Cause, until_ns: u64) {
         if until_ns <= self.until_ns {
@@ -77,8 +78,8 @@ impl Path {
         }
     }
 
-    /// Takes over what the path of a request below tells. If it ended after all that is accounted for here, it is what was
-    /// waited for: what went on beside it, since it began, cost nothing.
+    /// Adopts the path of a request below. If it ended later than everything accounted for here, it
+    /// determined the wait: other work since its start cost nothing.
     #[inline]
     pub(crate) fn follow(&mut self, below: &Self) {
         if below.until_ns <= self.until_ns {
@@ -90,7 +91,7 @@ impl Path {
         for (place, (end_ns, cause)) in segments.iter().enumerate() {
             if *end_ns > self.until_ns {
                 self.charge(Cause(*cause), *end_ns);
-                // Those after it go on from it, and no two of them that adjoin have one cause.
+                // The segments after it follow on, and no two adjoining ones have the same cause.
                 segments[place + 1..].iter().for_each(|segment| self.segments.push(*segment));
                 self.until_ns = below.until_ns;
                 return;
@@ -98,7 +99,7 @@ impl Path {
         }
     }
 
-    /// Forgets what was accounted for after a time.
+    /// Discards everything accounted for after a time.
     #[inline]
     fn rewind(&mut self, to_ns: u64) {
         if to_ns >= self.until_ns {
@@ -114,7 +115,7 @@ impl Path {
         self.until_ns = to_ns;
     }
 
-    /// How much is accounted for.
+    /// Returns the time accounted for.
     pub(crate) fn length_ns(&self) -> u64 {
         self.until_ns - self.from_ns
     }
@@ -173,7 +174,7 @@ mod tests {
         parent.follow(&second);
         let mut sums_ns = [0; 4];
         parent.add_to(&mut sums_ns);
-        // The second ended last, so it is what was waited for; the first cost nothing.
+        // The second request ended last, so it determined the wait; the first cost nothing.
         assert_eq!(sums_ns, [0, 0, 4, 11]);
         let mut other = Path::default();
         other.restart(0);

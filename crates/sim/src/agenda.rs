@@ -1,19 +1,19 @@
-//! What happens later, in order of time, and among equals in the order in which it was said.
+//! Queue of future events, in order of time; events at the same time are in order of insertion.
 //!
-//! The model: a heap with its soonest entry beside it, because most stacks have one or two things to wait for at a time, and
-//! then a heap is touched for nothing.
+//! The model: a heap with its earliest entry stored separately. Most stacks wait for one or two
+//! events at a time, and then the heap is not touched.
 
 use crate::world::Message;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A time, a number by which equals are ordered, and what happens then.
+/// Time, sequence number among equal times, and the event.
 type ScheduledMessage = (u64, u64, Message);
 
-/// What happens later.
+/// Events that are due later.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// None only if there are no others.
+    /// `None` only if `others` is empty.
     soonest: Option<ScheduledMessage>,
     others: BinaryHeap<Reverse<ScheduledMessage>>,
     added: u64,
@@ -25,7 +25,7 @@ impl Agenda {
         self.added += 1;
         let entry = (at_ns, self.added, message);
         match &mut self.soonest {
-            // Of equal times the earlier one comes first.
+            // Of equal times, the earlier insertion comes first.
             Some(soonest) if at_ns < soonest.0 => {
                 let other = std::mem::replace(soonest, entry);
                 self.others.push(Reverse(other));
@@ -35,13 +35,13 @@ impl Agenda {
         }
     }
 
-    /// When the next one is due.
+    /// Returns the time of the next event.
     #[inline]
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.soonest.as_ref().map(|(at_ns, ..)| *at_ns)
     }
 
-    /// Takes the next one out.
+    /// Removes and returns the next event.
     #[inline]
     pub(crate) fn take(&mut self) -> Option<Message> {
         let (_, _, message) = self.soonest.take()?;
@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Against a list that is sorted by time alone, which keeps the order of equals.
+        /// Compares it with a list sorted by time with a stable sort.
         #[test]
         fn it_is_in_order_of_time_and_then_of_saying(steps in prop::collection::vec(prop::option::of(0u64..8), 0..60)) {
             let (mut agenda, mut list) = (Agenda::default(), Vec::new());

@@ -1,9 +1,8 @@
-//! What of a model is an array: how many members it has, which of them may fail, and how long an empty one takes to be
-//! filled.
+//! The array in a model: number of members, redundancy, and the time to rebuild an empty member.
 //!
-//! The model: the topmost layer that holds several copies, or parity, is the array; what stands below it is a member. How
-//! fast an empty member is filled is taken at eight places of it, for some seconds each in virtual time, because a disk is
-//! faster outside.
+//! The model: the topmost layer with several copies or parity is the array, and the layers below it
+//! are its members. The rebuild rate is sampled at eight positions of the member, each for some
+//! seconds of virtual time, because a disk is faster on its outer tracks.
 
 use crate::layer::{Below, Control};
 use crate::settings::Setting;
@@ -11,40 +10,40 @@ use crate::spec::{DeviceSpec, LayerSpec};
 use crate::stack::Stack;
 use kurabe_core::Result;
 
-/// What an array holds beside its data.
+/// Failures that an array survives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Redundancy {
-    /// Any so many members may fail.
+    /// Any of the members may fail, up to this number.
     Any(u64),
-    /// Of each pair of members one may.
+    /// One member of each mirrored pair may fail.
     Pairs,
 }
 
-/// What of a model is an array. A single drive is one of one member.
+/// The array in a model. A single drive counts as an array with one member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayFacts {
-    /// The layer of the array, if there is one.
+    /// Name of the array's layer, if there is one.
     pub layer: Option<String>,
-    /// How many members it has.
+    /// Number of members.
     pub members: u64,
-    /// What it holds beside its data.
+    /// Failures that it survives.
     pub redundancy: Redundancy,
-    /// Bytes of a member.
+    /// Size of a member in bytes.
     pub member_bytes: u64,
-    /// Failures of a member per year; none where the medium's kind does not say.
+    /// Failures of a member per year; `None` if the medium's kind does not specify it.
     pub failures_per_year: Option<f64>,
-    /// Share of the bits read that cannot be read.
+    /// Probability that a bit is unreadable.
     pub unreadable: Option<f64>,
 }
 
-/// Where the filling of a member is looked at, and for how long at each.
+/// Positions at which the rebuild rate is sampled, and the time for each.
 const PLACES: u64 = 8;
 const LOOK_NS: u64 = 3_000_000_000;
 
-/// What of a model is an array.
+/// Returns the array in a model.
 ///
 /// # Errors
-/// When it cannot be built.
+/// Returns an error if the model cannot be built.
 pub fn array_facts(spec: &DeviceSpec) -> Result<ArrayFacts> {
     let number = |layer: &LayerSpec, key: &str| layer.settings.find(key).and_then(Setting::number);
     let all = spec.all_layers();
@@ -83,10 +82,11 @@ pub fn array_facts(spec: &DeviceSpec) -> Result<ArrayFacts> {
     })
 }
 
-/// Seconds until an empty member is filled, while nobody else asks for anything; nothing where the model has no filling.
+/// Returns the seconds to rebuild an empty member without other requests; `None` if the model has
+/// no rebuild.
 ///
 /// # Errors
-/// When the model cannot be built.
+/// Returns an error if the model cannot be built.
 pub fn rebuild_s(spec: &DeviceSpec, facts: &ArrayFacts) -> Result<Option<f64>> {
     let Some(layer) = &facts.layer else { return Ok(None) };
     let part_bytes = facts.member_bytes / PLACES;
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(of("samsung-990-pro"), (1, Redundancy::Any(0)));
     }
 
-    /// A member that takes 1 ms for any block of 64 KiB is filled with 65.5 MB/s.
+    /// A member that takes 1 ms for any block of 64 KiB is rebuilt at 65.5 MB/s.
     #[test]
     fn the_time_to_fill_a_member_is_its_bytes_over_the_rate() {
         let member = "constant capacity=100_GB access=1_ms rate=1000_TB/s parallel=1";

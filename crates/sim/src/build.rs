@@ -1,4 +1,4 @@
-//! What a kind of layer gets to build one of it.
+//! The builder that each kind of layer gets to construct a layer.
 
 use crate::account::{Cause, CauseFacts, Counter, CounterFacts};
 use crate::settings::{LayerSettings, LayerValue};
@@ -7,23 +7,24 @@ use kurabe_core::model::CauseClass;
 use kurabe_core::random::Random;
 use kurabe_core::{Error, Text};
 
-/// Layers, causes and counters of a stack by name. Layers of one name share causes and counters.
+/// Names, causes and counters of the layers of a stack. Layers with the same name share causes and
+/// counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Register {
-    /// Names of layers in the order in which they stand in the device file, each once.
+    /// Names of the layers in the order of the device file, without duplicates.
     pub(crate) names: Vec<String>,
     pub(crate) causes: Vec<CauseFacts>,
     pub(crate) counters: Vec<CounterFacts>,
 }
 
 impl Register {
-    /// The place of a layer's name, which is added if it is new.
+    /// Returns the index of a layer's name and adds the name if it is new.
     pub(crate) fn name(&mut self, name: &str) -> u16 {
         place_of(&mut self.names, |kept| kept == name, name.to_owned())
     }
 
-    /// Places of causes and of counters in the order of a record: by layer, then as they were named. What no layer
-    /// accounted for comes first.
+    /// Returns the indices of causes and of counters in the order of a record: by layer, then in
+    /// order of declaration. Unexplained time comes first.
     pub(crate) fn order(&self) -> (Vec<usize>, Vec<usize>) {
         let mut causes: Vec<usize> = (0..self.causes.len()).collect();
         causes[1..].sort_by_key(|place| self.causes[*place].layer);
@@ -33,7 +34,7 @@ impl Register {
     }
 }
 
-/// The place of an entry of a list; of a new one, if there is none like it.
+/// Returns the index of the entry that `same` accepts, or appends `new`.
 fn place_of<T>(list: &mut Vec<T>, same: impl FnMut(&T) -> bool, new: T) -> u16 {
     let place = list.iter().position(same).unwrap_or_else(|| {
         list.push(new);
@@ -42,8 +43,8 @@ fn place_of<T>(list: &mut Vec<T>, same: impl FnMut(&T) -> bool, new: T) -> u16 {
     place as u16
 }
 
-/// Declares causes and counters that a page has the texts of: a field for each with the call that names it to a builder, and
-/// `new`, which names them all in this order.
+/// Declares causes and counters whose texts are in a page: a field for each, with the builder call
+/// that names it, and `new`, which names them all in this order.
 macro_rules! words {
     (@type counter) => { $crate::account::Counter };
     (@type $cause:ident) => { $crate::account::Cause };
@@ -69,8 +70,9 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Declares the parameters of a kind of layer, whose meanings a page has: a table of them, and a struct that has their values.
-/// What is named between a key and its type is the field of that value; a parameter without one is read in another way.
+/// Declares the parameters of a kind of layer, whose texts are in a page: a table of them, and a
+/// struct with their values. The identifier between a key and its type is the field of the value; a
+/// parameter without one is read elsewhere.
 macro_rules! parameters {
     (@kind SIZE) => { $crate::schema::SIZE };
     (@kind SOME_SIZE) => { $crate::schema::SOME_SIZE };
@@ -116,8 +118,8 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// What stands below a layer: its topmost layer, the bytes of each of that one's units, how many units it
-/// has, and whether it serves requests in turn.
+/// A layer below: its topmost layer, the bytes of each of its units, the number of units, and
+/// whether it serves requests in order of arrival.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Branch {
     pub(crate) layer: LayerId,
@@ -126,60 +128,63 @@ pub(crate) struct Branch {
     pub(crate) in_turn: bool,
 }
 
-/// A layer under construction. Its parameters are asked for by key, which `parameters!` does; asking for one that the kind
-/// does not have, or as another type, is a defect and panics.
+/// A layer under construction. `parameters!` reads its parameters by key. Reading one that the kind
+/// does not have, or with another type, is a bug and panics.
 pub struct Builder<'a> {
     pub(crate) name: &'a str,
-    /// Place of that name in the register.
+    /// Index of the name in the register.
     pub(crate) name_place: u16,
     pub(crate) settings: &'a LayerSettings,
-    /// What stands below.
+    /// The layers below.
     pub(crate) below: &'a [Branch],
     pub(crate) register: &'a mut Register,
     pub(crate) random: Random,
 }
 
 impl Builder<'_> {
-    /// The value of a parameter.
+    /// Returns the value of a parameter.
     pub(crate) fn value<T: LayerValue>(&self, key: &str) -> T {
         T::of(self.settings.setting(key))
     }
 
-    /// An error at a parameter, with its place.
+    /// Returns an error about a parameter, with its position.
     pub fn error(&self, key: &str, what: &Text) -> Error {
         self.settings.error(self.name, key, what)
     }
 
-    /// The layer below, of a kind that has one.
+    /// Returns the layer below, for a kind with exactly one.
     pub fn only_below(&self) -> LayerId {
         self.below[0].layer
     }
 
-    /// Bytes that each unit of every layer below has.
+    /// Returns the bytes that each unit of every layer below has.
     pub fn below_bytes(&self) -> u64 {
         self.below.iter().map(|branch| branch.unit_bytes).min().unwrap_or(0)
     }
 
-    /// Whether one thing is below and serves requests in turn: who waits here for others would wait there.
+    /// Returns whether a single unit is below and serves requests in order of arrival: a request
+    /// that queues here would otherwise queue there.
     pub(crate) fn below_in_turn(&self) -> bool {
         matches!(self.below, [Branch { units: 1, in_turn: true, .. }])
     }
 
-    /// Everything below that can be addressed, in order: layers with several units stand for each of them.
+    /// Returns everything below that can be addressed, in order; a layer with several units is
+    /// listed once per unit.
     pub fn targets(&self) -> Vec<(LayerId, u16)> {
         let units = |branch: &Branch| (0..branch.units).map(|unit| (branch.layer, unit)).collect::<Vec<_>>();
         self.below.iter().flat_map(units).collect()
     }
 
-    /// A generator of random numbers of this layer's own, set by the seed of the stack.
+    /// Returns this layer's own random number generator, seeded by the stack.
     pub fn random(&self) -> Random {
         self.random.clone()
     }
 
-    /// Names something that time can go to: its name and one sentence for somebody who never heard of it, in English and
-    /// Japanese, and what somebody outside can know it by.
+    /// Declares a cause: its name and one sentence of explanation for a reader who does not know
+    /// the term, each in English and Japanese, and the class by which an outside observer can
+    /// recognise it.
     pub fn cause(&mut self, key: &'static str, [en, ja, why, why_ja, class]: [&'static str; 5]) -> Cause {
-        // A page with another word does not compile.
+        // A page with an unknown class does not compile.
         let class = CauseClass::named(class).unwrap_or_default();
         self.classed_cause(key, [en, ja, why, why_ja], class)
     }
@@ -196,12 +201,13 @@ impl Builder<'_> {
         Cause(place_of(&mut self.register.causes, same, facts))
     }
 
-    /// The same of standing in line: time in which others are served, so that what bounds them bounds this, too.
+    /// Declares a cause for waiting in a queue while other requests are served. The bottleneck of
+    /// those is also the bottleneck of this.
     pub fn line(&mut self, key: &'static str, texts: [&'static str; 4]) -> Cause {
         self.classed_cause(key, texts, CauseClass::Line)
     }
 
-    /// Names something that is counted, in English and Japanese.
+    /// Declares a counter with its English and Japanese name.
     pub fn counter(&mut self, key: &'static str, [en, ja]: [&'static str; 2]) -> Counter {
         let facts = CounterFacts { layer: self.name_place, key, name: (en, ja) };
         let same = |kept: &CounterFacts| (kept.layer, kept.key) == (facts.layer, facts.key);

@@ -1,12 +1,14 @@
-//! A memory card as a medium: SD over SPI or four lines, CompactFlash.
+//! A memory card as a medium: SD over SPI or four lines, or CompactFlash.
 //!
-//! The model: one command at a time. A read takes its command, the time to the first byte, and its bytes at the
-//! narrowest of interface and flash. A write takes its command, its bytes, and the time for which the card is busy
-//! programming. A request that goes on where the one before ended belongs to the same command, up to the longest transfer
-//! of one. The card writes whole units: it copies the rest of a unit that is left before its end, and all of one that was
-//! not begun at its beginning.
+//! The model: one command at a time. A read takes its command, the time to the first byte, and its
+//! bytes at the slower of interface and flash. A write takes its command, its bytes, and the time
+//! for which the card is busy programming. A request that continues the previous one belongs to the
+//! same command, up to the longest transfer of one. The card writes whole units. When a write
+//! leaves a unit before its end, the card copies the rest of it; it copies all of a unit that was
+//! not started at its beginning.
 //!
-//! Not here: wear, garbage collection of more than one unit, and pauses that end an open transfer.
+//! Not modelled: wear, garbage collection of more than one unit, and pauses that end an open
+//! transfer.
 
 use crate::account::Cause;
 use crate::build::{Builder, parameters, words};
@@ -18,11 +20,10 @@ use crate::vocabulary::{entry, page};
 use crate::world::{JobId, Request, RequestKind, World};
 use kurabe_core::{Result, text};
 
-/// The kind.
+/// Memory card: `card` in device files.
 pub const CARD: LayerKind = LayerKind::new(page!("card"), "card", Below::Nothing, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "card" {
         "capacity" capacity_bytes: SOME_SIZE, needed;
         "interface" interface_bytes_per_s: Rate, needed;
@@ -41,7 +42,8 @@ parameters! {
     }
 }
 
-/// Random reads of 4 KiB per second that a class promises (SD Physical Layer Specification 5.1 and 6.0).
+/// Returns the random 4 KiB reads per second that a class guarantees (SD Physical Layer
+/// Specification 5.1 and 6.0).
 fn promised_reads_per_s(class: &str) -> Option<u64> {
     match class {
         "a1" => Some(1500),
@@ -54,11 +56,11 @@ fn promised_reads_per_s(class: &str) -> Option<u64> {
 struct Card {
     read_bytes_per_s: f64,
     write_bytes_per_s: f64,
-    /// The command under way; none before the first.
+    /// Command in progress; `None` before the first.
     open: Option<OpenCommand>,
-    /// Where the last write ended.
+    /// End of the last write.
     written_to: u64,
-    /// The unit there was written from its beginning.
+    /// Whether the unit there was written from its beginning.
     from_start: bool,
     line: Timeline,
     values: Values,
@@ -67,7 +69,7 @@ struct Card {
     causes: Causes,
 }
 
-/// A command that may be gone on with.
+/// A command that the next request may continue.
 #[derive(Clone, Copy, Debug)]
 struct OpenCommand {
     kind: RequestKind,
@@ -87,7 +89,7 @@ words! {
 fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let interface = values.interface_bytes_per_s;
-    // Bytes wait for whichever is slower, the lines or the flash.
+    // The bottleneck for data is the slower of interface and flash.
     let reading = match values.read_bytes_per_s <= interface {
         true => entry!("card", "cause", "reading"),
         false => entry!("card", "cause", "reading lines"),
@@ -124,7 +126,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 impl Card {
-    /// How many commands a request takes: none if it belongs to the one before.
+    /// Returns the number of commands that a request takes; 0 if it belongs to the previous one.
     fn commands(&mut self, request: Request) -> u64 {
         let length = u64::from(request.length_bytes);
         if self.values.longest_transfer_bytes == 0 {
@@ -148,9 +150,10 @@ impl Card {
         world.finish_at(end_ns, job);
     }
 
-    /// Bytes that the card copies because of a write: nothing for units written from beginning to end; the rest of a
-    /// unit left before its end; all of a unit that was not begun at its beginning (the switch, partial and full merge
-    /// of Kim et al., A space-efficient flash translation layer for CompactFlash systems, 2002).
+    /// Returns the bytes that the card copies because of a write: nothing for units written from
+    /// beginning to end; the rest of a unit left before its end; all of a unit that was not started
+    /// at its beginning (the switch, partial and full merge of Kim et al., A space-efficient flash
+    /// translation layer for CompactFlash systems, 2002).
     fn copied_bytes(&mut self, request: Request) -> u64 {
         let unit = self.values.write_unit_bytes;
         let mut copied_bytes = 0;
@@ -199,7 +202,7 @@ impl Layer for Card {
         match request.kind {
             RequestKind::Read => self.read(job, request, world),
             RequestKind::Write | RequestKind::WriteZeroes => self.write(job, request, world),
-            // A card has no cache that its host could empty: done when the command before is.
+            // A card has no cache that its host could flush: done when the previous command is.
             RequestKind::Flush => {
                 let (start_ns, _) = self.line.take(world.now_ns(), 0);
                 world.charge(job, self.causes.waiting, start_ns);
@@ -224,7 +227,8 @@ mod tests {
     use crate::stack::Stack;
     use crate::world::{Request, RequestKind};
 
-    /// 1 ms to the first byte, 2 ms of programming, 1 µs for a kilobyte read, 2 µs for one written.
+    /// 1 ms to the first byte, 2 ms of programming, 1 µs per kilobyte read, 2 µs per kilobyte
+    /// written.
     fn card(extra: &str) -> Result<Stack, String> {
         let rates = "interface=1_GB/s access=1_ms read=5_GB/s write=500_MB/s program=2_ms";
         let spec = device(&[&format!("card capacity=64_MiB {rates} {extra}")]);
@@ -262,8 +266,8 @@ mod tests {
         let extra = "write_unit=1_MiB copy=1_GB/s";
         let write_ns = |copied: u64| copied + 2_008_192;
         let end = (1 << 20) - 4096;
-        // In order: nothing. Elsewhere: the rest of the unit before, which was begun at its beginning; then all of a unit
-        // that was not, left in its midst or gone through to its end.
+        // In order: nothing. Elsewhere: the rest of the previous unit, which was started at its
+        // beginning; then all of a unit that was not, whether left midway or continued to its end.
         let places = [(0, 4096), (4096, 4096), (16_384, 4096), (3 << 20, 4096), (end, 4096), (1 << 20, 4096)];
         let expected = [0, 0, (1 << 20) - 8192, 1 << 20, (1 << 20) - 4096 + (1 << 20), 0].map(write_ns);
         assert_eq!(times_ns(&mut card(extra).unwrap(), RequestKind::Write, &places), expected);

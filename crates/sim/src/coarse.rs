@@ -1,13 +1,14 @@
-//! Flash devices with little memory: USB sticks and the SSDs of the first years, which map large units.
+//! Flash devices with little memory: USB sticks and first-generation SSDs, which map large units.
 //!
-//! The model: one command at a time; all dies work together (`coarse/media.rs`); writes in order fill mapping units, and
-//! what a run leaves of a unit is copied (`coarse/run.rs`). With a log buffer scattered writes go into that first and are
-//! merged later (`coarse/log.rs`). A write is acknowledged when it fits into memory (`coarse/buffer.rs`). Where the
-//! firmware closes the open unit as soon as something is read, every turn from writing to reading and back costs the
-//! copying of what is missing. The device is in use: every unit holds data.
+//! The model: one command at a time; all dies work together (`coarse/media.rs`). Sequential writes
+//! fill mapping units, and the part of a unit that a run does not write is copied
+//! (`coarse/run.rs`). If there is a log buffer, scattered writes go there first and are merged
+//! later (`coarse/log.rs`). A write is acknowledged when it fits into memory (`coarse/buffer.rs`).
+//! If the firmware closes the open unit on every read, each switch from writing to reading and back
+//! costs the copying of the missing part. The device is in use: every unit holds data.
 //!
-//! Not modelled: wear levelling, bad blocks, work in the background while nothing is asked, reads that pass programs on
-//! other dies, and the slower reading of what was written scattered.
+//! Not modelled: wear levelling, bad blocks, background work while the device is idle, reads that
+//! bypass programs on other dies, and slower reads of data written in random order.
 
 mod buffer;
 mod log;
@@ -28,13 +29,12 @@ use log::{Log, Streams};
 use media::Media;
 use run::{FlashWork, Run};
 
-/// The kind.
+/// Coarsely mapped flash: `flash-coarse` in device files.
 pub const COARSE: LayerKind =
     LayerKind::new(page!("flash-coarse"), "flash-coarse", Below::Nothing, PARAMETERS, build)
         .related(&[Relation::NotBelow("superblock", "unit")]);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "flash-coarse" {
         "capacity" capacity_bytes: SOME_SIZE, needed;
         "unit" unit_bytes: SOME_SIZE, needed;
@@ -74,7 +74,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 words! {
-    /// What the time goes to, and what is counted.
+    /// Causes and counters.
     struct Words from "flash-coarse" {
         waiting: line("waiting");
         command: cause("command");
@@ -92,10 +92,10 @@ words! {
     }
 }
 
-/// What the flash does beyond what was asked, in turn with the reason.
+/// Reason for a flash operation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reason {
-    /// Bytes of the host.
+    /// Data written by the host.
     Asked,
     /// A run began or ended within a unit.
     Complete,
@@ -105,47 +105,47 @@ enum Reason {
 
 #[derive(Clone, Default)]
 struct Coarse {
-    /// Bytes that are erased together.
+    /// Bytes erased together.
     erase_bytes: u64,
-    /// When the command before is over.
+    /// End of the previous command.
     free_ns: u64,
     media: Media,
     buffer: WriteBuffer,
     run: Run,
-    /// The run once more, in units that only a write elsewhere closes.
+    /// The run in superblocks, which only a write elsewhere closes.
     superblocks: Option<Run>,
     log: Option<Log>,
     streams: Streams,
     /// Bytes of the log that do not fill a stripe yet.
     log_pending_bytes: u64,
-    /// The byte after the last one read, if nothing was written since.
+    /// End of the last read, if nothing was written since.
     read_end_bytes: Option<u64>,
-    /// Where a read closed the run.
+    /// Position at which a read closed the run.
     turned_at_bytes: Option<u64>,
     words: Words,
     values: Values,
 }
 
 impl Coarse {
-    /// Bytes in whole stripes, which programs are: all dies program their pages at the same time, and a page that is not
-    /// full takes as long as a full one.
+    /// Rounds bytes up to whole stripes, the unit of programming: all dies program their pages
+    /// together, and a partly filled page takes as long as a full one.
     fn whole_stripes(&self, bytes: u64) -> u64 {
         bytes.div_ceil(self.values.stripe_bytes).saturating_mul(self.values.stripe_bytes)
     }
 
-    /// The time in which so many bytes are programmed, the last stripe of them full or not.
+    /// Returns the time to program this many bytes, rounded up to whole stripes.
     fn program_ns(&self, bytes: u64) -> u64 {
         transfer_ns(self.whole_stripes(bytes), self.values.program_bytes_per_s)
     }
 
-    /// The time in which old bytes are read to be copied: stripe by stripe, each with an access, because the buffer
-    /// holds no more.
+    /// Returns the time to read old bytes that are copied. They are read stripe by stripe, each
+    /// with an access, because the buffer holds no more.
     fn copy_out_ns(&self, bytes: u64) -> u64 {
         let accesses = self.values.access_ns.saturating_mul(bytes.div_ceil(self.values.stripe_bytes));
         accesses.saturating_add(transfer_ns(bytes, self.values.read_bytes_per_s))
     }
 
-    /// Has the flash do what a run needs.
+    /// Performs the flash work of a run.
     fn work(&mut self, from_ns: u64, work: FlashWork, why: Reason, world: &mut World) {
         let (program, erase, copy) = match why {
             Reason::Asked => (self.words.program, self.words.erase, self.words.complete),
@@ -173,13 +173,13 @@ impl Coarse {
         }
     }
 
-    /// Closes or opens the superblock of a run, whose bytes are programmed with those of the run.
+    /// Closes or opens the superblock of a run; its bytes are programmed with those of the run.
     fn superblock(&mut self, from_ns: u64, work: FlashWork, world: &mut World) {
         let programmed_bytes = self.whole_stripes(work.copied_bytes);
         self.work(from_ns, FlashWork { programmed_bytes, ..work }, Reason::Complete, world);
     }
 
-    /// Begins a run at a byte at which none is open.
+    /// Starts a run at a position where none is open.
     fn open(&mut self, from_ns: u64, at_bytes: u64, world: &mut World) {
         let goes_on = self.superblocks.as_ref().is_some_and(|run| run.end_bytes() == Some(at_bytes));
         if !goes_on && let Some(mut blocks) = self.superblocks.take() {
@@ -199,7 +199,7 @@ impl Coarse {
         self.work(from_ns, opened, why, world);
     }
 
-    /// Goes on with the open run.
+    /// Continues the open run.
     fn extend(&mut self, from_ns: u64, request: &Request, world: &mut World) {
         let bytes = u64::from(request.length_bytes);
         let mut work = self.run.extend(bytes);
@@ -317,7 +317,7 @@ impl Layer for Coarse {
         }
     }
 
-    /// No more than this: what waits for the rest of a stripe may be counted with what the flash is at.
+    /// Upper limit: bytes that wait for the rest of a stripe may also be counted as in progress.
     fn at_risk(&self, now_ns: u64) -> AtRisk {
         let pending = self.run.pending_bytes().saturating_add(self.log_pending_bytes);
         AtRisk::all(self.buffer.latest(self.buffer.bytes(now_ns).saturating_add(pending)), false)

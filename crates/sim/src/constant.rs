@@ -1,5 +1,6 @@
-//! The simplest medium: every request takes the same time and a time for its bytes, so many at once. It stands for what
-//! has no mechanism worth modelling, and for a medium in tests.
+//! The simplest medium: every request takes a fixed time plus a time for its bytes, several in
+//! parallel. It represents media without a mechanism worth modelling, and serves as a medium in
+//! tests.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Layer, LayerKind};
@@ -9,12 +10,11 @@ use crate::vocabulary::page;
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::Result;
 
-/// The kind.
+/// Constant medium: `constant` in device files.
 pub const CONSTANT: LayerKind =
     LayerKind::new(page!("constant"), "constant", Below::Nothing, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "constant" {
         "capacity" capacity_bytes: SOME_SIZE, needed;
         "access" access_ns: Time, needed.live();

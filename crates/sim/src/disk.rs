@@ -1,9 +1,10 @@
-//! Media that turn: hard disks, magneto-optical disks, ZIP disks.
+//! Rotating media: hard disks, magneto-optical disks, ZIP disks.
 //!
-//! The model: a layout of sectors ([`geometry`]), an arm with a seek curve ([`seek`]), both with a memory for what was
-//! read ([`mechanism`]). On top of it a hard disk has a queue and a write cache ([`drive`]), and a drive for removable
-//! disks writes in passes ([`removable`]). Time follows from where the head is and from the angle of the disk; only the
-//! choice of the next command and writing back need events.
+//! The model: a layout of sectors ([`geometry`]), an arm with a seek curve ([`seek`]), and both
+//! with a read buffer ([`mechanism`]). In addition, a hard disk has a queue and a write cache
+//! ([`drive`]), and a drive for removable disks writes in passes ([`removable`]). Times follow from
+//! the position of the head and the angle of the disk; only the choice of the next command and the
+//! write-back need events.
 
 mod dirty;
 mod drive;

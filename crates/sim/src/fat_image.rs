@@ -1,17 +1,19 @@
 //! A disk image in a file on FAT32, served by the firmware of a disk emulator.
 //!
-//! The model: one request at a time. To read or write at a place, the firmware needs the cluster there, and FAT32 knows
-//! only the cluster after each cluster. So it follows the chain from the image's first cluster, or from where it stands,
-//! through a window of one sector of the FAT, each sector a read of the card (ChaN FatFs R0.16: f_lseek, get_fat,
-//! move_window). It then moves at most one cluster at a time (f_read). Some firmware opens the file anew every so many
-//! bytes, and an opened file stands at its first cluster. The remedies: a map of the clusters in memory, or an image in
-//! one piece that is addressed directly. A cache of whole tracks may stand before all of that.
+//! The model: one request at a time. To read or write at an offset, the firmware needs the cluster
+//! there, and FAT32 only stores the successor of each cluster. So it follows the chain from the
+//! image's first cluster, or from its current one, through a window of one FAT sector; each sector
+//! is a read of the card (ChaN FatFs R0.16: f_lseek, get_fat, move_window). It then transfers at
+//! most one cluster at a time (f_read). Some firmware reopens the file every so many bytes, and an
+//! opened file is at its first cluster. The remedies: a map of the clusters in memory, or a
+//! contiguous image that is addressed directly. A cache of whole tracks may precede all of that.
 //!
-//! Of the sectors that one walk reads, the first is a request to the card; the others take as long as that one took. The
-//! card has nothing else to do at that time, and its price of a sector does not depend on the place.
+//! Of the sectors that one walk reads, only the first is a request to the card; each of the others
+//! is assumed to take the same time. The card has nothing else to do at that time, and the cost of
+//! a sector does not depend on its position.
 //!
-//! Not here: the FAT's second copy, which only writes that make a file longer touch, and the directory's time stamp, which
-//! a firmware may write at a flush.
+//! Not modelled: the second copy of the FAT, which is only written when a file grows, and the
+//! directory's time stamp, which some firmware writes on a flush.
 
 mod chain;
 #[cfg(test)]
@@ -29,18 +31,17 @@ use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 use tracks::{ImageRange, Tracks};
 
-/// The bytes that a file on FAT32 stays below: its length is a number of 32 bits.
+/// Upper bound of the size of a file on FAT32, whose length is a 32-bit number.
 const FILE_LIMIT_BYTES: u64 = 1 << 32;
-/// What a track has at most: more than any such board has memory for.
+/// Largest track: more memory than any such board has.
 const MOST_TRACK_BYTES: u64 = 16 << 20;
 
-/// The kind.
+/// Disk image on FAT32: `fat-image` in device files.
 pub const FAT_IMAGE: LayerKind =
     LayerKind::new(page!("fat-image"), "fat-image", Below::One, PARAMETERS, build)
         .related(&[Relation::Needs("drop_identical", "tracks")]);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "fat-image" {
         "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed;
         "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo);
@@ -79,7 +80,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         return Err(builder.error("reopen", &what));
     }
     let remedy = values.remedy;
-    // Firmware that finds the image in several pieces goes back to the file (ZuluSCSI, ImageBackingStore).
+    // Firmware falls back to the file if the image is fragmented (ZuluSCSI, ImageBackingStore).
     let direct = remedy == "contiguous" && chain.is_contiguous();
     let tracks = values.tracks as usize;
     let image = FatImage {
@@ -106,7 +107,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 const FAT_READ: u64 = 0;
 const DATA: u64 = 1;
 
-/// Where the opened file stands.
+/// Position of the opened file.
 #[derive(Clone, Copy, Debug)]
 struct Cursor {
     offset_bytes: u64,
@@ -114,7 +115,7 @@ struct Cursor {
     granule: u64,
 }
 
-/// What is read of the card before data can be moved.
+/// Sectors to read from the card before data can be transferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Search {
     directory_sectors: u64,
@@ -125,15 +126,16 @@ struct Search {
 #[derive(Clone, Debug, Default)]
 struct File {
     chain: Chain,
-    /// To a place that lies ahead it follows the chain from the current cluster, not from the first.
+    /// Whether it follows the chain from the current cluster for positions ahead, instead of from
+    /// the first.
     forward: bool,
-    /// The file is opened anew when another stretch of so many bytes is entered; 0 for never.
+    /// Size of the sections of the file on whose entry it is reopened; 0 for never.
     reopen_bytes: u64,
-    /// Read to open it.
+    /// Sectors read to open it.
     directory_sectors: u64,
-    /// The clusters are known without the FAT.
+    /// Whether the clusters are known without the FAT.
     mapped: bool,
-    /// Data need not be moved cluster by cluster.
+    /// Whether a transfer may cross cluster boundaries.
     direct: bool,
     window: Window,
     cursor: Option<Cursor>,
@@ -141,7 +143,8 @@ struct File {
 }
 
 impl File {
-    /// Goes to a place, from which data up to `end_bytes` at most are moved next: up to where.
+    /// Seeks to an offset from which data are transferred next, up to `end_bytes`. Returns the
+    /// sectors to read, and the end of the first transfer.
     fn go_to(&mut self, from_bytes: u64, end_bytes: u64) -> (Search, u64) {
         let mut search = Search::default();
         let cluster_bytes = self.chain.cluster_bytes;
@@ -172,13 +175,13 @@ impl File {
     }
 }
 
-/// A stretch of the image that the firmware reads or writes.
+/// A range of the image that the firmware reads or writes.
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     kind: RequestKind,
     next_bytes: u64,
     end_bytes: u64,
-    /// Of bytes of the cache: the oldest write that changed them.
+    /// For cached bytes: the oldest write that changed them.
     number: Option<u64>,
 }
 
@@ -197,11 +200,12 @@ struct FatImage {
     tracks: Option<Tracks>,
     drops_identical: bool,
     active: Option<Active>,
-    /// What is to be done for it.
+    /// Remaining operations of the request.
     operations: VecDeque<Operation>,
-    /// Of a write of cached bytes to the card that is under way.
+    /// Ranges of a write of cached bytes to the card that is in progress.
     moving: Ranges,
-    /// The search under way: what it is, when it began, and where the chunk ends that is moved after it.
+    /// The search in progress: its sectors, its start, and the end of the chunk that is transferred
+    /// after it.
     search: (Search, u64, u64),
     queue: VecDeque<JobId>,
     words: Words,
@@ -222,7 +226,7 @@ words! {
 }
 
 impl FatImage {
-    /// Begins the next request if none is under way.
+    /// Starts the next request if none is in progress.
     fn pump(&mut self, world: &mut World) {
         while self.active.is_none() {
             let Some(job) = self.queue.pop_front() else { return };
@@ -234,7 +238,7 @@ impl FatImage {
         }
     }
 
-    /// What the firmware has to do for a request.
+    /// Plans the operations that the firmware performs for a request.
     fn plan(&mut self, request: Request, world: &mut World) {
         let Some(tracks) = &mut self.tracks else {
             if request.length_bytes > 0 {
@@ -285,7 +289,7 @@ impl FatImage {
         self.operations.push_back(Operation { kind, next_bytes, end_bytes, number });
     }
 
-    /// Begins the next chunk, or ends the request.
+    /// Starts the next chunk, or ends the request.
     fn go_on(&mut self, world: &mut World) {
         let Some(Active { job, flush }) = self.active else { return };
         let Some(operation) = self.operations.front().copied() else {
@@ -311,7 +315,7 @@ impl FatImage {
         world.send_in_background(self.below, read.at(at, SECTOR_BYTES as u32), FAT_READ);
     }
 
-    /// The first sector of a search was read: the others take as long.
+    /// Handles the first sector of a search: the others take the same time.
     fn found(&mut self, world: &mut World) {
         let Some(Active { job, .. }) = self.active else { return };
         let (search, began_ns, end) = self.search;
@@ -339,7 +343,7 @@ impl FatImage {
 
 impl Layer for FatImage {
     fn arrive(&mut self, job: JobId, world: &mut World) {
-        // Nothing in the image is ever given back to the card.
+        // A trim of the image is not passed on to the card.
         if world.request(job).kind == RequestKind::Trim {
             return world.finish(job);
         }
@@ -366,7 +370,7 @@ impl Layer for FatImage {
         self.active.is_some().then(|| text!("the card", "カード"))
     }
 
-    /// Without a cache of tracks, what is on its way to the card was not acknowledged.
+    /// Without a track cache, data on the way to the card are not acknowledged yet.
     fn at_risk(&self, _now_ns: u64) -> AtRisk {
         let Some(tracks) = &self.tracks else { return AtRisk::default() };
         let mut lost = self.moving.clone();

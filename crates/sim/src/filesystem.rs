@@ -1,14 +1,15 @@
-//! A file system, as far as it decides what requests a device gets.
+//! A file system, as far as it determines the requests that a device receives.
 //!
-//! The model: the file system lets so many requests be under way; each takes the processor a while before it is ready.
-//! Of the ready ones so many commands are with the driver of the device; the others wait in its queue, and those that
-//! continue one another are merged into one command. So a file system that lets only one request be under way gives the
-//! queue nothing to merge. Data begin where the file system puts them, which may not be where a unit of the device
-//! begins. Every so many written bytes it writes some of its own: a journal, a table, the nodes of its tree. With copy on
-//! write nothing is overwritten: what is written goes to the next free place, in order.
+//! The model: the file system allows a limited number of requests in flight; each takes the
+//! processor some time before it is ready. A limited number of the ready commands are with the
+//! device driver. The others wait in its queue, where contiguous ones are merged into one command.
+//! So a file system that allows a single request in flight gives the queue nothing to merge. Data
+//! begin at an offset that may not be aligned to a unit of the device. Every so many written bytes
+//! the file system writes its own metadata: a journal, a table, the nodes of its tree. With copy on
+//! write no data are overwritten: new data go to the next free location, in order.
 //!
-//! Not modelled: a page cache, fragments of files, what the file system reads for itself, and that after copy on write
-//! data are read from another place.
+//! Not modelled: a page cache, fragmentation of files, reads of metadata, and that data are read
+//! from their new location after copy on write.
 
 use crate::account::Cause;
 use crate::build::{Builder, parameters, words};
@@ -22,12 +23,11 @@ use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
-/// The kind.
+/// File system: `filesystem` in device files.
 pub const FILESYSTEM: LayerKind =
     LayerKind::new(page!("filesystem"), "filesystem", Below::One, PARAMETERS, build).of_host();
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "filesystem" {
         "in_flight" in_flight: Count(1, 65_536), usual("256", "assumed: the file system sets no limit").live();
         "start" start_bytes: SIZE, usual("1 MiB", "assumed: where partitions begin since about 2008");
@@ -76,7 +76,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 words! {
-    /// What the time goes to, and what is counted.
+    /// Causes and counters.
     struct Words from "filesystem" {
         one_by_one: cause("one-by-one");
         admission: line("admission");
@@ -88,20 +88,20 @@ words! {
     }
 }
 
-/// Where copy on write puts the next bytes.
+/// Allocation of locations for copy on write.
 #[derive(Clone, Debug, Default)]
 struct NextPlace {
     allocation_bytes: u64,
     next_bytes: u64,
-    /// Where the latest bytes were put: first byte of the file, first byte of the place, length.
+    /// Latest allocations: offset in the file, offset on the device, length.
     latest: VecDeque<(u64, u64, u64)>,
 }
 
-/// Of so many bytes put in a row it is remembered where they are: more than any device below holds in its memory.
+/// Number of allocations recorded: more than any device below holds in its memory.
 const MOST_LATEST: usize = 1 << 16;
 
 impl NextPlace {
-    /// Bytes of the file go to the next place: where that is.
+    /// Allocates the next location for bytes of the file and returns its offset.
     fn put(&mut self, file_bytes: u64, length_bytes: u64, capacity_bytes: u64) -> u64 {
         if self.next_bytes.saturating_add(length_bytes) > capacity_bytes {
             self.next_bytes = 0;
@@ -123,7 +123,7 @@ impl NextPlace {
         place_bytes
     }
 
-    /// What is at risk of the latest version of each byte of the file.
+    /// Returns the ranges at risk, limited to the latest version of each byte of the file.
     fn of_file(&self, places: &Ranges) -> Ranges {
         let (mut risk, mut newer) = (Ranges::default(), Ranges::default());
         for (file, place, length) in self.latest.iter().rev().copied() {
@@ -142,31 +142,33 @@ impl NextPlace {
 struct FileSystemLayer {
     below: LayerId,
     capacity_bytes: u64,
-    /// Data bytes since the file system last wrote for itself, into the bytes before the data, and where it does so next.
+    /// Data bytes since the last metadata write, and the offset of the next one within the bytes
+    /// before the data.
     since_bytes: u64,
     own_next_bytes: u64,
     copy_on_write: Option<NextPlace>,
     processor: Timeline,
-    /// Requests under way.
+    /// Requests in flight.
     under_way: u64,
     waiting: VecDeque<JobId>,
-    /// With the processor, in order of when they are ready.
+    /// Requests being processed, in order of the time at which they are ready.
     prepared: VecDeque<JobId>,
     ready: VecDeque<JobId>,
     commands: u64,
-    /// Requests that ride in a command beside its first, by the command's tag.
+    /// Requests merged into a command in addition to its first, by the command's tag.
     riders: Vec<Vec<JobId>>,
     free_tags: Vec<usize>,
-    /// Whether the device takes requests in turn, so that it makes no difference where they wait.
+    /// Whether the device serves requests in order of arrival, so that it does not matter where
+    /// they wait.
     device_in_turn: bool,
-    /// What was let through last.
+    /// The request admitted last.
     latest: Option<Request>,
     words: Words,
     values: Values,
 }
 
 impl FileSystemLayer {
-    /// Lets requests through, as many as may be under way.
+    /// Admits requests, up to the limit in flight.
     fn admit(&mut self, world: &mut World) {
         while self.under_way < self.values.in_flight {
             let Some(job) = self.waiting.pop_front() else { return };
@@ -180,15 +182,16 @@ impl FileSystemLayer {
         }
     }
 
-    /// What waiting to be let through was for a request: the file system's doing where the device would have taken it, or where
-    /// it would have become one command with the one before; one more place in the device's line otherwise.
+    /// Returns the cause of a request's wait for admission. It is the file system's limit if the
+    /// device would have accepted the request, or if the request would have been merged with the
+    /// previous one; otherwise it is queueing for the device.
     fn admission(&mut self, request: Request) -> Cause {
         let before = self.latest.replace(request);
         let continues = before.is_some_and(|before| self.continues(&before, &request));
         if self.device_in_turn && !continues { self.words.admission } else { self.words.one_by_one }
     }
 
-    /// Whether a request goes on where a command ends, and fits into one with it.
+    /// Returns whether a request continues a command and fits into one command with it.
     fn continues(&self, command: &Request, next: &Request) -> bool {
         let length_bytes = u64::from(command.length_bytes) + u64::from(next.length_bytes);
         matches!(command.kind, RequestKind::Read | RequestKind::Write)
@@ -197,7 +200,7 @@ impl FileSystemLayer {
             && length_bytes <= self.values.largest_command_bytes
     }
 
-    /// Gives commands to the driver, as many as it takes.
+    /// Passes commands to the driver, up to its limit.
     fn pump(&mut self, world: &mut World) {
         while self.commands < self.values.commands {
             let Some(first) = self.ready.pop_front() else { return };
@@ -216,7 +219,8 @@ impl FileSystemLayer {
         }
     }
 
-    /// The command that begins with a request, and takes those along that wait behind it and continue it.
+    /// Returns the command that begins with a request, merged with the waiting requests that
+    /// continue it.
     fn merge(&mut self, tag: usize, first: Request, world: &mut World) -> Request {
         let mut command = first;
         while let Some(next) = self.ready.front().copied() {
@@ -234,12 +238,12 @@ impl FileSystemLayer {
         command
     }
 
-    /// Where a command goes on the device.
+    /// Returns the command with its offset on the device.
     fn place(&mut self, mut command: Request) -> Request {
         if let (RequestKind::Write, Some(place)) = (command.kind, &mut self.copy_on_write) {
             let length_bytes = u64::from(command.length_bytes);
             command.offset_bytes = place.put(command.offset_bytes, length_bytes, self.capacity_bytes);
-            // The same bytes as before are not those that lie at the new place.
+            // At the new location, these are not the same bytes as before.
             command.identical = false;
         }
         if command.kind != RequestKind::Flush {
@@ -248,7 +252,7 @@ impl FileSystemLayer {
         command
     }
 
-    /// Writes what the file system keeps about so many more bytes; nobody waits for that.
+    /// Writes the metadata for this many more bytes; no request waits for it.
     fn write_own(&mut self, bytes: u64, world: &mut World) {
         let Values { metadata_every_bytes: every_bytes, metadata_bytes: length_bytes, .. } = self.values;
         self.since_bytes = self.since_bytes.saturating_add(bytes);
@@ -286,7 +290,7 @@ impl Layer for FileSystemLayer {
                 None => world.finish(rider),
             }
         }
-        // Its memory is used again.
+        // Reuse the memory.
         self.riders[tag] = riders;
         self.free_tags.push(tag);
         self.pump(world);
@@ -298,7 +302,7 @@ impl Layer for FileSystemLayer {
         self.pump(world);
     }
 
-    /// What the file system writes for itself is before the data, and is nobody's.
+    /// The file system's own writes are before the data and belong to no file.
     fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
         for risk in &mut below {
             *risk = risk.moved(|(from, to, number), data| {

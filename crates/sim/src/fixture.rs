@@ -1,4 +1,4 @@
-//! What tests of layers share: devices from a few lines, and requests driven through them.
+//! Helpers for tests of layers: devices from a few lines, and requests run on them.
 
 use crate::spec::DeviceSpec;
 use crate::stack::Stack;
@@ -6,8 +6,8 @@ use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::{ErrorKind, Result, text};
 
-/// A device from lines `kind key=value key=value`, from the top down. Lower lines stand for spaces in values, and words are put
-/// in quotes.
+/// Builds a device from lines `kind key=value key=value`, from the top down. Underscores in values
+/// represent spaces, and texts are quoted.
 pub(crate) fn try_device(lines: &[&str]) -> Result<DeviceSpec> {
     let mut source = "schema = 1\nname = \"test\"\ntitle = { en = \"test\", ja = \"test\" }\n".to_owned();
     for line in lines {
@@ -29,7 +29,7 @@ pub(crate) fn try_device(lines: &[&str]) -> Result<DeviceSpec> {
     })
 }
 
-/// The same of lines without a mistake.
+/// Builds a device from lines without errors.
 pub(crate) fn device(lines: &[&str]) -> DeviceSpec {
     try_device(lines).unwrap()
 }
@@ -38,7 +38,7 @@ pub(crate) fn request(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -
     Request::new(kind, offset_bytes, length_bytes)
 }
 
-/// Does requests, so many at once: when each of them ended.
+/// Runs requests, `depth` at a time, and returns their end times.
 pub(crate) fn run(stack: &mut Stack, requests: &[Request], depth: usize) -> Vec<u64> {
     let (mut sent, mut returned, mut ends) = (0, 0, vec![0; requests.len()]);
     while returned < requests.len() {
@@ -60,7 +60,7 @@ pub(crate) fn run(stack: &mut Stack, requests: &[Request], depth: usize) -> Vec<
     ends
 }
 
-/// Does requests one after the other, each when nothing goes on any more: how long each of them took.
+/// Runs requests one at a time, each when the stack is idle, and returns their durations.
 pub(crate) fn run_apart(stack: &mut Stack, requests: &[Request]) -> Vec<u64> {
     let time_ns = |request: &Request| {
         let started_ns = stack.now_ns();
@@ -71,14 +71,14 @@ pub(crate) fn run_apart(stack: &mut Stack, requests: &[Request]) -> Vec<u64> {
     requests.iter().map(time_ns).collect()
 }
 
-/// Lets everything happen that goes on.
+/// Runs the stack until it is idle.
 pub(crate) fn settle(stack: &mut Stack) {
     while let Some(at_ns) = stack.next_wake_ns() {
         stack.advance(at_ns);
     }
 }
 
-/// Where the time went since this was last asked; every nanosecond must be accounted for.
+/// Returns the time account since the last call; every nanosecond must be accounted for.
 pub(crate) fn account(stack: &mut Stack) -> TimeAccount {
     let account = stack.take_account();
     assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
@@ -86,17 +86,17 @@ pub(crate) fn account(stack: &mut Stack) -> TimeAccount {
     account
 }
 
-/// What a counter came to.
+/// Returns the value of a counter.
 pub(crate) fn count(account: &TimeAccount, counter: &str) -> u64 {
     account.counts.iter().filter(|count| count.counter == counter).map(|count| count.count).sum()
 }
 
-/// The time that went to a cause.
+/// Returns the time charged to a cause.
 pub(crate) fn spent_ns(account: &TimeAccount, cause: &str) -> u64 {
     account.shares.iter().filter(|share| share.cause == cause).map(|share| share.time_ns).sum()
 }
 
-/// The share of the time that went to a cause.
+/// Returns the share of the time charged to a cause.
 pub(crate) fn share(account: &TimeAccount, cause: &str) -> f64 {
     spent_ns(account, cause) as f64 / account.latency_ns as f64
 }

@@ -1,15 +1,18 @@
-//! The computer: it cuts requests into commands, hands over so many at once, and copies files in its own way.
+//! The computer: it divides requests into commands, sends several at once, and has its own way of
+//! copying files.
 //!
-//! The model: requests are served in order of arrival. Each is widened to whole sectors and cut into commands of at most
-//! the largest size; commands go down one after the other, as many as may be in flight, each after the processor's time
-//! for it. A write of parts of sectors reads these sectors first. How files are copied is told to whoever copies. Other
-//! work of the processor (`noise`) delays when completions are noticed, and nothing else.
+//! The model: requests are served in order of arrival. Each is widened to whole sectors and divided
+//! into commands of at most the largest size. The commands go down in order, up to the limit in
+//! flight, each after its processor time. A write of partial sectors reads these sectors first. The
+//! way of copying files is only reported to the caller. Other work of the processor (`noise`)
+//! delays when completions are noticed, and nothing else.
 //!
-//! Every thread that asks has a processor of its own, which all its requests share: a request takes it for the program's
-//! and the system's work from the call to the completion, by direction and by page. A thread that has nothing to do sleeps,
-//! and a completion wakes it first; one that is at work sees it at once.
+//! Every submitting thread has its own processor, shared by all of its requests. A request takes
+//! processor time for the program and the system between call and completion, by direction and
+//! number of pages. An idle thread sleeps and must be woken by a completion; a busy thread sees it
+//! immediately.
 //!
-//! Not modelled: a page cache between requests; threads that are more than the processors.
+//! Not modelled: a page cache between requests; more threads than processors.
 
 mod noise;
 
@@ -28,12 +31,11 @@ use std::collections::VecDeque;
 const RELATIONS: &[Relation] =
     &[Relation::MultipleOf("largest_command", "sector"), Relation::NotBelow("copy_turn", "copy_piece")];
 
-/// The kind.
+/// Computer: `host` in device files.
 pub const HOST: LayerKind =
     LayerKind::new(page!("host"), "host", Below::One, PARAMETERS, build).of_host().related(RELATIONS);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "host" {
         "largest_command" largest_command_bytes: Bytes(1, LONGEST_BYTES),
             usual("1 MiB", "assumed: 256 pages of 4 KiB, the usual limit of a request on Linux");
@@ -63,36 +65,36 @@ parameters! {
     }
 }
 
-/// Tag of the read of sectors that are written in part.
+/// Tag of the read of partially written sectors.
 const SECTOR_READ: u64 = 1 << 32;
 
 /// A request being served.
 #[derive(Clone)]
 struct Active {
     job: JobId,
-    /// What its thread's processor has still to do for it, its commands beside.
+    /// Remaining processor time of its thread for it, excluding its commands.
     own_ns: u64,
-    /// What is still to be sent of it.
+    /// Range that is still to be sent.
     next_bytes: u64,
     end_bytes: u64,
-    /// Commands of it below, or on their way there.
+    /// Number of its commands below, or on their way there.
     out: u32,
-    /// When those arrive that the processor is still at, in order.
+    /// Arrival times below of the commands that the processor is still preparing, in order.
     coming: VecDeque<u64>,
-    /// Sectors must be read before anything is written.
+    /// Whether sectors must be read before anything is written.
     read_first: bool,
 }
 
-/// A thread of a program, on a processor of its own.
+/// A thread of a program, with its own processor.
 #[derive(Clone, Copy, Default)]
 struct Thread {
     processor: Timeline,
-    /// When it is awake after the completion that woke it last.
+    /// Time at which it is awake after the last completion that woke it.
     awake_ns: u64,
 }
 
 impl Thread {
-    /// When it sees a completion that is there now.
+    /// Returns the time at which it notices a completion that arrives now.
     fn seen_ns(&mut self, now_ns: u64, wake_ns: u64) -> u64 {
         if self.processor.free_ns().max(self.awake_ns) <= now_ns {
             self.awake_ns = now_ns.saturating_add(wake_ns);
@@ -105,12 +107,12 @@ impl Thread {
 struct Host {
     below: LayerId,
     capacity_bytes: u64,
-    /// One for each thread that has asked.
+    /// One per thread that has submitted a request.
     threads: Vec<Thread>,
     in_flight: u64,
     actives: Vec<Option<Active>>,
     free: Vec<usize>,
-    /// Requests of which something is still to be sent.
+    /// Requests with commands that are still to be sent.
     queue: VecDeque<usize>,
     noise: Option<OtherWork>,
     values: Values,
@@ -141,11 +143,11 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     Ok(Built::new(host, capacity_bytes))
 }
 
-/// The unit in which memory is handed to a device.
+/// Unit in which memory is passed to a device.
 const PAGE_BYTES: u64 = 4096;
 
 impl Host {
-    /// What the thread's processor takes for a request, all its commands beside.
+    /// Returns the thread's processor time for a request, excluding its commands.
     fn request_ns(&self, request: &Request) -> u64 {
         let Values { read_ns, write_ns, page_ns, .. } = self.values;
         let by_kind_ns = if request.kind == RequestKind::Read { read_ns } else { write_ns };
@@ -153,7 +155,7 @@ impl Host {
         by_kind_ns.saturating_add(page_ns.saturating_mul(pages))
     }
 
-    /// Sends what may be sent.
+    /// Sends commands, up to the limit in flight.
     fn pump(&mut self, world: &mut World) {
         while self.in_flight < self.values.in_flight {
             let Some(slot) = self.queue.front().copied() else { return };
@@ -231,7 +233,7 @@ impl Layer for Host {
                 active.coming.pop_front();
             }
             if let (true, Some(at_ns)) = (active.coming.len() == active.out as usize, active.coming.front()) {
-                // Nothing of it is below until the processor is done with the next command.
+                // None of its commands are below until the processor has prepared the next one.
                 world.charge(active.job, self.words.command, *at_ns);
             }
             if child.tag & SECTOR_READ != 0 {
@@ -277,7 +279,8 @@ mod tests {
     use crate::stack::Stack;
     use crate::world::{Request, RequestKind};
 
-    /// A medium of 1 ms and 1 MB/s behind a host with two commands in flight of 64 KiB at most and 10 µs each.
+    /// A medium of 1 ms and 1 MB/s, behind a host with two commands of at most 64 KiB in flight and
+    /// 10 µs each.
     fn spec() -> DeviceSpec {
         let host = "host largest_command=64_KiB in_flight=2 command_time=10_us";
         device(&[host, "constant capacity=1_MiB access=1_ms rate=1_MB/s"])
@@ -310,7 +313,7 @@ mod tests {
         assert_eq!(time_of(RequestKind::Write, 100, 600), 2 * (10_000 + 1_000_000 + 1024 * 1000));
     }
 
-    /// The medium is done with a command before the processor is with the next.
+    /// The medium finishes a command before the processor has prepared the next.
     #[test]
     fn a_processor_slower_than_the_medium_is_told_as_such() {
         let mut spec = spec();
@@ -322,7 +325,8 @@ mod tests {
         );
     }
 
-    /// Two requests at once, of these threads, on a medium that serves both at once in 1 ms: when each ends, in µs.
+    /// Runs two concurrent requests of these threads on a medium that serves both in parallel in 1
+    /// ms. Returns when each ends, in µs.
     fn ends_us(threads: [u16; 2]) -> [u64; 2] {
         let host = "host read_time=10_us page_time=1_us wake_time=5_us";
         let spec = device(&[host, "constant capacity=1_MiB access=1_ms rate=1_TB/s parallel=2"]);
@@ -335,7 +339,8 @@ mod tests {
 
     #[test]
     fn a_thread_has_a_processor_and_sleeps_while_it_has_nothing_to_do() {
-        // 12 µs of its processor for each; a completion wakes the thread, and what comes 12 µs later wakes it again.
+        // 12 µs of its processor for each. A completion wakes the thread, and one that comes 12 µs
+        // later wakes it again.
         assert_eq!(ends_us([0, 0]), [1017, 1029]);
         assert_eq!(ends_us([0, 1]), [1017, 1017]);
     }

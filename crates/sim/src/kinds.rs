@@ -4,11 +4,11 @@
 //!
 //! - Write a file with a `LayerKind` (word, `parameters!`, relations, `build`) and a `Layer`, or a `Discipline` if it links
 //!   the host with the medium (`link.rs`). `constant.rs` is the smallest.
-//! - Charge every nanosecond to a cause, and give the cause the class by which an observer can know it (`CauseClass`).
-//!   Implement `at_risk` if the layer holds acknowledged data, `lift` if its addresses differ from those below it, and
-//!   `change` for parameters marked live.
+//! - Charge every nanosecond to a cause, and give the cause the class by which an observer can recognise it
+//!   (`CauseClass`). Implement `at_risk` if the layer holds acknowledged data, `lift` if its addresses differ from
+//!   those below it, and `change` for parameters marked live.
 //! - Name the layer, its parameters, causes and counters in a page of `sim/words/`, and add its line to `KINDS`.
-//! - Test its laws by property tests. Say where the model stops being true in docs/models.md and docs/ja/models.md, whose
+//! - Test its laws by property tests. State the limits of the model in docs/models.md and docs/ja/models.md, whose
 //!   tables a test writes.
 
 use crate::layer::LayerKind;
@@ -42,6 +42,6 @@ pub const KINDS: &[&LayerKind] = &[
     // Flash.
     &crate::ssd::SSD,
     &crate::coarse::COARSE,
-    // Anything.
+    // Anything else.
     &crate::constant::CONSTANT,
 ];

@@ -1,8 +1,8 @@
-//! What a layer is.
+//! The interface of a layer.
 //!
-//! The model: a layer gets requests from above (`arrive`), does what it does by sending requests below, waiting and
-//! charging time, and ends them (`finish`). It is a state machine that is called when something happens to it and never
-//! asks for the time in between. A medium is a layer with nothing below it.
+//! The model: a layer receives requests from above (`arrive`), processes them by sending requests
+//! below, waiting and charging time, and ends them (`finish`). It is a state machine that is called
+//! on events and never polls the time in between. A medium is a layer with nothing below it.
 
 use crate::build::Builder;
 use crate::ranges::AtRisk;
@@ -13,28 +13,31 @@ use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::model::CopyHabits;
 use kurabe_core::{Result, Text, text};
 
-/// How much a power cut would take, or spare.
+/// Data that a power cut would lose or spare.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Volatile {
-    /// Bytes that were acknowledged and would be gone.
+    /// Acknowledged bytes that would be lost.
     pub lost_bytes: u64,
-    /// Bytes that were acknowledged, are not on the medium, and would be saved by a battery or a capacitor.
+    /// Acknowledged bytes that are not on the medium, but would be saved by a battery or a
+    /// capacitor.
     pub saved_bytes: u64,
 }
 
-/// What is done to a layer from outside in the midst of its work.
+/// An external intervention in a running layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// A member fails, by its place from 0. What is with it already comes back; nothing else goes there.
+    /// Fails the member with this index, from 0. Requests that it already has still return; no
+    /// others are sent to it.
     FailMember(usize),
-    /// An empty member of its kind takes the place of one, by its place from 0, and is filled from this byte of it on.
+    /// Replaces the member with this index, from 0, by an empty one of its kind, and rebuilds it
+    /// from this byte on.
     RebuildMember(usize, u64),
-    /// Random writes have gone over all data that flash holds until nothing changes any more, in no time.
+    /// Brings flash to its steady state under random writes over all data, in no virtual time.
     Wear,
 }
 
 impl Control {
-    /// Why a layer that has nothing of its kind refuses it.
+    /// Returns the error of a layer that cannot perform it.
     pub(crate) fn refused(self) -> Text {
         match self {
             Self::FailMember(_) => text!("it has no members", "メンバーを持たない層です"),
@@ -44,9 +47,9 @@ impl Control {
     }
 }
 
-/// Copies a layer behind its trait; every layer that is `Clone` can be copied so.
+/// Clones a boxed layer; implemented for every layer that is `Clone`.
 pub trait CloneLayer {
-    /// The copy, with the same state.
+    /// Returns a copy with the same state.
     fn clone_box(&self) -> Box<dyn Layer>;
 }
 
@@ -64,113 +67,115 @@ impl Clone for Box<dyn Layer> {
 
 /// A part of a modelled stack.
 pub trait Layer: CloneLayer + Send {
-    /// A request has come.
+    /// Handles a new request.
     fn arrive(&mut self, job: JobId, world: &mut World);
 
-    /// A request that was sent below is done. Its time is already in its parent's account.
+    /// Handles the return of a request sent below. Its time is already in its parent's account.
     fn returned(&mut self, _child: Child, _world: &mut World) {}
 
-    /// The time has come that was given to `wake_at` with this token.
+    /// Handles a wake-up requested by `wake_at` with this token.
     fn wake(&mut self, _token: u64, _world: &mut World) {}
 
-    /// What it waits for, if requests are held here: told when a stack is blocked.
+    /// Returns what held requests wait for, for the message about a blocked stack.
     fn waits_for(&self) -> Option<Text> {
         None
     }
 
-    /// Whether requests of this kind are a command of its own here. Without one, a trim changes nothing and zeroes are written
-    /// as data.
+    /// Returns whether requests of this kind are a command of their own here. If not, a trim has no
+    /// effect and zeroes are written as data.
     fn knows(&self, _kind: RequestKind) -> bool {
         true
     }
 
-    /// What a power cut now would take from its own memory, or spare, at its own addresses.
+    /// Returns what a power cut now would lose or spare in this layer's own memory, at its own
+    /// addresses.
     fn at_risk(&self, _now_ns: u64) -> AtRisk {
         AtRisk::default()
     }
 
-    /// What is at risk below, by what can be addressed there in order, at the addresses of each of its own units.
+    /// Maps ranges at risk below, one set per addressable target in order, to the addresses of each
+    /// of this layer's units.
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
         below
     }
 
-    /// Does to it what is asked from outside.
+    /// Performs an external intervention.
     ///
     /// # Errors
-    /// When it has nothing to which that could be done.
+    /// Returns an error if the layer does not support it.
     fn control(&mut self, control: Control, _world: &mut World) -> Result<(), Text> {
         Err(control.refused())
     }
 
-    /// A live parameter of its kind has another value from now on; what is under way may still go by the old one.
+    /// Changes a live parameter from now on; requests in progress may still use the old value.
     fn change(&mut self, setting: &Setting) {
         setting.refused();
     }
 
-    /// How files are copied here, if this is a host.
+    /// Returns how files are copied, if this is a host.
     fn copy_habits(&self) -> Option<CopyHabits> {
         None
     }
 }
 
-/// What stands below a kind of layer.
+/// Number of layers below a kind of layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// Nothing: it is a medium.
+    /// None: it is a medium.
     Nothing,
     /// One stack.
     One,
-    /// As many stacks as its parameter `members` says, or as its list of members has.
+    /// As many stacks as its parameter `members` or its list of members specifies.
     Members,
 }
 
-/// A kind of layer: its word in device files, its parameters, and how one is built.
+/// A kind of layer: its word in device files, its parameters, and its constructor.
 pub struct LayerKind {
     /// Word in device files.
     pub word: &'static str,
-    /// What it is, in English and Japanese.
+    /// Title in English and Japanese.
     pub title: (&'static str, &'static str),
-    /// Whether it belongs to the computer: left out when a device is used as part of another.
+    /// Whether it belongs to the computer, and is omitted when a device is used as part of another.
     pub of_host: bool,
-    /// What stands below it.
+    /// Number of layers below it.
     pub below: Below,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// What must hold between them.
+    /// Constraints between parameters.
     pub relations: &'static [Relation],
-    /// Builds one.
+    /// Constructor.
     pub build: Build,
 }
 
-/// Builds a layer of a kind.
+/// Constructor of a kind of layer.
 pub type Build = fn(&mut Builder<'_>) -> Result<Built>;
 
-/// A layer that was built.
+/// A constructed layer with its address space.
 pub struct Built {
     pub(crate) layer: Box<dyn Layer>,
-    /// Bytes of each of its units that can be addressed.
+    /// Addressable bytes of each of its units.
     pub(crate) unit_bytes: u64,
-    /// How many things a request can address here; more than one on a shared bus.
+    /// Number of units that a request can address; more than one on a shared bus.
     pub(crate) units: u16,
-    /// Whether one request is served after another in the order in which they come, so that it makes no difference to a rate
-    /// whether requests wait here or above.
+    /// Whether requests are served one at a time in order of arrival, so that the rate does not
+    /// depend on whether they wait here or above.
     pub(crate) in_turn: bool,
 }
 
 impl Built {
-    /// A layer of so many bytes.
+    /// Returns a layer with one unit of this size.
     pub(crate) fn new(layer: impl Layer + 'static, bytes: u64) -> Self {
         Self { layer: Box::new(layer), unit_bytes: bytes, units: 1, in_turn: false }
     }
 
-    /// One that serves requests in turn if this holds.
+    /// Sets whether it serves requests in order of arrival.
     pub(crate) fn in_turn_if(self, in_turn: bool) -> Self {
         Self { in_turn, ..self }
     }
 }
 
 impl LayerKind {
-    /// The kind of this word, whose title `page` has.
+    /// Returns the kind of this word; `page` has its title.
     pub(crate) const fn new(
         page: &'static str,
         word: &'static str,
@@ -182,12 +187,12 @@ impl LayerKind {
         Self { word, title: (en, ja), of_host: false, below, parameters, relations: &[], build }
     }
 
-    /// A kind that belongs to the computer.
+    /// Marks the kind as part of the computer.
     pub(crate) const fn of_host(self) -> Self {
         Self { of_host: true, ..self }
     }
 
-    /// One between whose parameters these relations hold.
+    /// Adds constraints between parameters.
     pub(crate) const fn related(self, relations: &'static [Relation]) -> Self {
         Self { relations, ..self }
     }

@@ -1,8 +1,9 @@
 //! Modelled storage in virtual time: stacks of layers, without a clock and without I/O.
 //!
-//! A [`Stack`] is built from a [`DeviceSpec`], which is read from a TOML file. Whoever drives it hands it requests with
-//! their time, asks when something happens next, lets time go on, and takes completions; so the same model can stand
-//! behind the driver of kurabe, behind a real block device, or in another program's simulation.
+//! A [`Stack`] is built from a [`DeviceSpec`], which is read from a TOML file. The caller submits
+//! requests with their time, asks for the time of the next event, advances the time, and takes
+//! completions. So the same model can serve kurabe's driver, a real block device, or another
+//! program's simulation.
 
 mod account;
 mod agenda;

@@ -3,7 +3,7 @@
 //! # To add a device
 //!
 //! - Write `devices/NAME.toml`: the layers from the host down, each parameter with its source (docs/models.md). A computer
-//!   whose bus others share is a fragment in `devices/fragments/`; a computer by itself is a file in `computers/`, with its
+//!   whose bus others share is a fragment in `devices/fragments/`; a computer alone is a file in `computers/`, with its
 //!   name in `COMPUTERS`.
 //! - Add its name to `DEVICES`.
 //! - Published figures are an entry in `catalogue/` and a row of a study.
@@ -13,7 +13,7 @@ use kurabe_core::library::{is_path, names, text_named};
 use kurabe_core::outside::text_of_file;
 use kurabe_core::{Error, ErrorKind, Result, library, mention::MODELS, nearest, nearest_of_many, text};
 
-/// Name and text of every fragment that devices use: computers with their buses, controllers.
+/// Name and text of every fragment that devices use: computers with their buses, and controllers.
 pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments", ".toml":
     "adaptec-asynchronous",
     "adaptec-synchronous",
@@ -22,7 +22,8 @@ pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments", ".toml":
     "zfs-mirror",
 ];
 
-/// Name and text of every computer that a device can stand in: a host alone, by system and way of asking.
+/// Name and text of every computer that a device can be attached to: a host alone, by system and
+/// I/O interface.
 pub const COMPUTERS: &[(&str, &str)] = library!["computers", ".toml":
     "windows-desktop",
     "windows-notebook",
@@ -32,7 +33,7 @@ pub const COMPUTERS: &[(&str, &str)] = library!["computers", ".toml":
     "none",
 ];
 
-/// Name and text of every device, in the order in which they are listed.
+/// Name and text of every device, in listing order.
 pub const DEVICES: &[(&str, &str)] = library!["devices", ".toml":
     // SCSI disk emulators.
     "henkan-bancho",
@@ -127,7 +128,7 @@ pub const DEVICES: &[(&str, &str)] = library!["devices", ".toml":
     "ideal-ram-disk",
 ];
 
-/// Names that people think of, each with the device that stands for its kind.
+/// Names of common kinds of drives, each with the device that represents it.
 pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("hdd-7200", "hitachi-hua722020ala330"),
     ("hdd-nas", "wd-red-3tb"),
@@ -146,10 +147,10 @@ pub const KINDS_OF_DRIVES: &[(&str, &str)] = &[
     ("usb-stick", "samsung-fit-plus-exfat"),
 ];
 
-/// A device that comes with kurabe, by its name or the kind that it stands for.
+/// Returns a device that comes with kurabe, by its name or by the kind of drive it represents.
 ///
 /// # Errors
-/// When there is none of this name; the nearest is named.
+/// Returns an error that suggests the nearest name if there is no such device.
 pub fn device_named(name: &str) -> Result<DeviceSpec> {
     let name = KINDS_OF_DRIVES.iter().find(|(kind, _)| *kind == name).map_or(name, |(_, device)| device);
     let (file, source) = embedded("devices", DEVICES, name)
@@ -157,23 +158,24 @@ pub fn device_named(name: &str) -> Result<DeviceSpec> {
     DeviceSpec::parse(&file, source, &find)
 }
 
-/// A device by name, or from a file of the user's own if `name` looks like a path.
+/// Returns a device by name, or from the user's own file if `name` looks like a path.
 ///
 /// # Errors
-/// When there is none, or its file is wrong.
+/// Returns an error if the device does not exist or its file is invalid.
 pub fn load_device(name: &str) -> Result<DeviceSpec> {
     if is_path(name) { read_device(name, &read_file(name)?) } else { device_named(name) }
 }
 
-/// A device from the text of its file; `name` is shown in errors.
+/// Parses a device from the text of its file; `name` is shown in errors.
 ///
 /// # Errors
-/// At the first thing that is wrong, with its line.
+/// Returns the first error, with its line.
 pub fn read_device(name: &str, source: &str) -> Result<DeviceSpec> {
     DeviceSpec::parse(name, source, &find)
 }
 
-/// A device or a fragment for a file that uses it: one of the library, or a path that begins where that file is.
+/// Finds a device or a fragment for a file that uses it: one of the library, or a path relative to
+/// that file.
 fn find(name: &str, user: &str) -> Result<(String, String)> {
     if is_path(name) {
         let path = std::path::Path::new(user).with_file_name(name).to_string_lossy().into_owned();
@@ -187,7 +189,7 @@ fn find(name: &str, user: &str) -> Result<(String, String)> {
     Ok((file, source.to_owned()))
 }
 
-/// Name and text of a computer, by its name or the path of a file of the user's own.
+/// Returns name and text of a computer, by its name or the path of the user's own file.
 pub(crate) fn find_computer(name: &str) -> Result<(String, String)> {
     if is_path(name) {
         return Ok((name.to_owned(), read_file(name)?));

@@ -1,10 +1,12 @@
-//! The limits that a provider of volumes sets: so many operations and so many bytes per second, with credits for more.
+//! Limits of a cloud volume: operations and bytes per second, with burst credits.
 //!
-//! The model: two buckets, one of operations and one of bytes. Each fills at its rate, up to its credits, and is emptied by
-//! what passes, at its peak rate at most; a request goes on when both have let it through, in the order of arrival. An
-//! operation longer than the unit counts as several. A bucket without credits is a plain limit.
+//! The model: two token buckets, one of operations and one of bytes. Each fills at its rate, up to
+//! its credits, and is drained by the requests that pass, at its peak rate at most. Requests pass
+//! in order of arrival, when both buckets allow it. An operation longer than the unit counts as
+//! several. A bucket without credits is a plain limit.
 //!
-//! Not modelled: short requests in order that a provider counts as one, and what the volume shares with others.
+//! Not modelled: short sequential requests that a provider counts as one, and resources that the
+//! volume shares with others.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Layer, LayerKind};
@@ -13,14 +15,13 @@ use crate::vocabulary::page;
 use crate::world::{Child, JobId, LayerId, RequestKind, World};
 use kurabe_core::Result;
 
-/// The kind.
+/// Limits of a cloud volume: `limiter` in device files.
 pub const LIMITER: LayerKind = LayerKind::new(page!("limiter"), "limiter", Below::One, PARAMETERS, build);
 
-/// The most that is counted of anything, so that sums stay exact.
+/// Upper limit of all amounts, so that sums stay exact.
 const MOST: f64 = 1e15;
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "limiter" {
         "operations" operations_per_s: Number(1.0, MOST), needed.live();
         "operations_peak" operations_peak_per_s: Number(0.0, MOST), usual("0", "assumed: no more than operations").live();
@@ -39,18 +40,19 @@ words! {
     }
 }
 
-/// What has been let through is paid from this.
+/// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
-    /// What has been used of the credits, at a time.
+    /// Credits used, and the time to which this applies.
     used: f64,
     at_ns: u64,
-    /// When what was let through last has passed at the peak rate.
+    /// Time at which the last request has passed at the peak rate.
     passed_ns: u64,
 }
 
 impl Bucket {
-    /// When an amount that comes now is let through; the bucket fills at a rate and is emptied at the peak at most.
+    /// Returns the time at which an amount that arrives now is admitted. The bucket fills at a rate
+    /// and is drained at the peak rate at most.
     fn take(&mut self, now_ns: u64, amount: f64, per_s: f64, peak_per_s: f64, credits: f64) -> u64 {
         let refilled = |used: f64, from_ns: u64, to_ns: u64| {
             (used - per_s * to_ns.saturating_sub(from_ns) as f64 / 1e9).max(0.0)
@@ -58,7 +60,7 @@ impl Bucket {
         let mut start_ns = now_ns.max(self.passed_ns);
         let mut used = refilled(self.used, self.at_ns, start_ns);
         if used > credits {
-            // Until no more is used than there are credits.
+            // Wait until no more than the credits is used.
             start_ns = start_ns.saturating_add(((used - credits) / per_s * 1e9) as u64);
             used = credits;
         }
@@ -131,7 +133,7 @@ mod tests {
     use crate::stack::Stack;
     use crate::world::RequestKind;
 
-    /// Seconds of so many requests of a length, 64 at once.
+    /// Returns the seconds for `count` requests of a length, 64 in flight.
     fn seconds(limiter: &str, count: usize, length_bytes: u32) -> f64 {
         let spec = device(&[limiter, "constant capacity=1_GiB access=1_us rate=1_TB/s parallel=64"]);
         let mut stack = Stack::new(&spec, 1).unwrap();
@@ -149,7 +151,7 @@ mod tests {
     fn operations_and_bytes_are_limited() {
         let limiter = "limiter operations=1000 rate=100_MB/s";
         assert_near(seconds(limiter, 2001, 4096), 2.0);
-        // An operation of 1 MiB counts as four of 256 KiB, but bytes are the narrower limit.
+        // An operation of 1 MiB counts as four of 256 KiB, but the limit of bytes is reached first.
         assert_near(seconds(limiter, 101, 1 << 20), 1.048);
         assert_near(seconds("limiter operations=1000 rate=10_GB/s", 251, 1 << 20), 1.0);
     }
@@ -157,7 +159,7 @@ mod tests {
     #[test]
     fn credits_are_spent_at_the_peak_rate_and_then_the_plain_rate_is_left() {
         let limiter = "limiter operations=100 operations_peak=1000 operation_credits=900 rate=10_GB/s";
-        // 1000 at the peak use 900 credits and the 100 that came meanwhile.
+        // 1000 at the peak rate use the 900 credits and the 100 that accrue during that second.
         assert_near(seconds(limiter, 1000, 4096), 1.0);
         assert_near(seconds(limiter, 1200, 4096), 3.0);
     }

@@ -1,17 +1,19 @@
-//! A link between the host and what stores: commands go down one by one, several may be under way, and their data stream on
-//! a wire while the medium works.
+//! A link between the host and the storage: commands go down one by one, several may be in flight,
+//! and their data stream over a wire while the medium works.
 //!
-//! The model of the link: commands wait in the order of arrival until its [`Discipline`] lets the first one go, which is all
-//! in which a cable, a bridge, a port and a slot differ.
+//! The model of the link: commands wait in order of arrival until its [`Discipline`] lets the first
+//! one go. A cable, a bridge, a port and a slot differ only in that.
 //!
-//! The model of the wire: a timeline at its rate. Data are passed on piece by piece, so a read is on the wire while the
-//! medium is still at it, once the medium has the first of its data (a medium that does not tell has them at once), and ends
-//! one piece after the medium, or when the wire has moved all bytes, whichever is later.
-//! A write is handed to the medium after its first piece, and ends no sooner than its last. So nothing is faster than
-//! the slower of wire and medium, and large requests are as fast as the slower one.
+//! The model of the wire: a timeline at its rate. Data are passed on piece by piece. So a read is
+//! on the wire while the medium is still working, from the time at which the medium has its first
+//! data (a medium that does not report this has them immediately). It ends one piece after the
+//! medium, or when the wire has moved all bytes, whichever is later. A write is passed to the
+//! medium after its first piece, and ends no sooner than its last. So no request is faster than the
+//! slower of wire and medium, and large requests reach its speed.
 //!
-//! The model of the slots: a command takes one from its start to its end. What frees a slot is known when the medium
-//! is done, so the next command may be given a start in the future, and no event is spent on waiting.
+//! The model of the slots: a command occupies one from its start to its end. The release of a slot
+//! is known when the medium is done, so the next command may get a start in the future, and waiting
+//! needs no event.
 //!
 //! Not modelled: errors on the wire and power saving.
 
@@ -26,24 +28,25 @@ use kurabe_core::device::ErrorNumber;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// When commands go down a link, and when they are over.
+/// Determines when commands go down a link, and when they end.
 pub(crate) trait Discipline: Clone + Send {
-    /// The time from which the first of the commands that wait is below; `None` while it must wait. What it waited for is
-    /// charged. `queue` has those that wait, the first one too unless it has just come.
+    /// Returns the time from which the first waiting command is below; `None` while it must wait.
+    /// Charges its waiting time. `queue` has the waiting commands, including the first one unless
+    /// it has just arrived.
     fn begin(&mut self, queue: &VecDeque<JobId>, first: JobId, world: &mut World) -> Option<u64>;
 
-    /// When a command is over whose data are across at `data_ns`.
+    /// Returns the end of a command whose data have been transferred at `data_ns`.
     fn end(&mut self, queue: &VecDeque<JobId>, job: JobId, data_ns: u64, world: &mut World) -> u64 {
         let _ = (queue, job, world);
         data_ns
     }
 
-    /// What the first command of the queue waits for, if one can.
+    /// Returns what the first command of the queue waits for, if it can wait.
     fn waits_for(&self) -> Text {
         Text::default()
     }
 
-    /// A live parameter has another value from now on.
+    /// Changes a live parameter from now on.
     fn change(&mut self, setting: &Setting);
 }
 
@@ -51,7 +54,7 @@ pub(crate) trait Discipline: Clone + Send {
 #[derive(Clone)]
 pub(crate) struct LinkLayer<D> {
     targets: Vec<(LayerId, u16)>,
-    /// The wire, on which data of both directions take turns unless there is another for those that come back.
+    /// The wire, shared by both directions unless there is a separate one for returning data.
     wire: Wire,
     wire_back: Option<Wire>,
     queue: VecDeque<JobId>,
@@ -59,7 +62,7 @@ pub(crate) struct LinkLayer<D> {
 }
 
 impl<D: Discipline + 'static> LinkLayer<D> {
-    /// A link above everything that can be addressed below.
+    /// Builds a link above everything that can be addressed below.
     pub(crate) fn build(builder: &Builder<'_>, wire: Wire, wire_back: Option<Wire>, discipline: D) -> Built {
         let targets = builder.targets();
         let units = targets.len() as u16;
@@ -67,7 +70,7 @@ impl<D: Discipline + 'static> LinkLayer<D> {
         Built { units, ..Built::new(link, builder.below_bytes()) }
     }
 
-    /// Sends the first command below; whether it may go.
+    /// Sends the first command below. Returns whether it could go.
     fn send(&mut self, first: JobId, world: &mut World) -> bool {
         let Some(sent_ns) = self.discipline.begin(&self.queue, first, world) else { return false };
         let target = self.targets[usize::from(world.request(first).unit)];
@@ -81,7 +84,7 @@ impl<D: Discipline + 'static> Layer for LinkLayer<D> {
         if usize::from(world.request(job).unit) >= self.targets.len() {
             return world.fail(job, ErrorNumber::INVALID);
         }
-        // Only a command that ends lets one go that waits.
+        // Only the end of a command releases a waiting one.
         if !self.queue.is_empty() || !self.send(job, world) {
             self.queue.push_back(job);
         }
@@ -109,25 +112,26 @@ impl<D: Discipline + 'static> Layer for LinkLayer<D> {
     }
 }
 
-/// A wire that carries the data of several commands, one after the other.
+/// A wire that carries the data of several commands, one after another.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
     timeline: Timeline,
     rate_bytes_per_s: f64,
     piece_bytes: u64,
-    /// Waiting for the wire, and the part of moving the data that nothing else covers.
+    /// Causes for waiting for the wire, and for the part of the transfer that overlaps with nothing
+    /// else.
     busy: Cause,
     transfer: Cause,
 }
 
 impl Wire {
-    /// A wire with a rate above 0, and what its time is charged to.
+    /// Creates a wire with a rate above 0 and its causes.
     pub(crate) fn new(rate_bytes_per_s: f64, piece_bytes: u64, busy: Cause, transfer: Cause) -> Self {
         Self { timeline: Timeline::default(), rate_bytes_per_s, piece_bytes, busy, transfer }
     }
 
-    /// Sends a request below, not before `from_ns`, until when its time is charged; a write as soon as its first piece is
-    /// across.
+    /// Sends a request below, not before `from_ns`, until when its time has been charged; a write
+    /// after its first piece has been transferred.
     pub(crate) fn send(
         &mut self,
         job: JobId,
@@ -136,7 +140,8 @@ impl Wire {
         world: &mut World,
     ) {
         let request = Request { unit, ..world.request(job) };
-        // The tag tells when it was sent or, of a write, when its data are across: what `returned_ns` needs.
+        // The tag is the time of sending or, for a write, the end of its data transfer;
+        // `returned_ns` needs it.
         if request.kind != RequestKind::Write {
             return world.send_at(from_ns, Some(job), below, request, from_ns);
         }
@@ -146,7 +151,8 @@ impl Wire {
         world.send_at(piece_ns, Some(job), below, request, across_ns);
     }
 
-    /// When the data of a request are across that came back from below; its time is charged until then.
+    /// Returns the time at which the data of a request that returned from below have been
+    /// transferred; its time is charged until then.
     pub(crate) fn returned_ns(&mut self, job: JobId, child: &Child, world: &mut World) -> u64 {
         let now_ns = world.now_ns();
         let end_ns = match child.request.kind {
@@ -163,15 +169,16 @@ impl Wire {
         end_ns
     }
 
-    /// Moves data of a read of which the medium had the first at `first_ns` and has all now: when the wire begins with it
-    /// and when it ends.
+    /// Transfers data of a read of which the medium had the first at `first_ns` and has all now.
+    /// Returns the start and end on the wire.
     fn read(&mut self, first_ns: u64, now_ns: u64, bytes: u64) -> (u64, u64) {
         let (whole_ns, piece_ns) = self.times_ns(bytes);
         let latest_ns = now_ns.saturating_add(piece_ns).saturating_sub(whole_ns);
         self.timeline.take(latest_ns.max(first_ns), whole_ns)
     }
 
-    /// Moves data of a write, not before `from_ns`: when it begins, when the first piece is there, and when all is.
+    /// Transfers data of a write, not before `from_ns`. Returns the start, the end of the first
+    /// piece, and the end.
     fn write(&mut self, from_ns: u64, bytes: u64) -> (u64, u64, u64) {
         let (whole_ns, piece_ns) = self.times_ns(bytes);
         let (start_ns, end_ns) = self.timeline.take(from_ns, whole_ns);
@@ -187,37 +194,37 @@ impl Wire {
 /// Slots for commands in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandSlots {
-    /// When each slot that is not taken is free.
+    /// Time at which each slot that is not taken becomes free.
     free_ns: BinaryHeap<Reverse<u64>>,
     count: usize,
-    /// When the last command ended of those that gave their slots back.
+    /// End of the last command that released its slot.
     ended_ns: u64,
 }
 
 impl CommandSlots {
-    /// So many, all free.
+    /// Creates `count` free slots.
     pub(crate) fn new(count: u64) -> Self {
         let count = count as usize;
         Self { free_ns: std::iter::repeat_n(Reverse(0), count).collect(), count, ended_ns: 0 }
     }
 
-    /// Whether no command is in flight, as far as is known when it ends.
+    /// Returns whether every command in flight has a known end.
     pub(crate) fn all_returned(&self) -> bool {
         self.free_ns.len() == self.count
     }
 
-    /// When the last command ended of those that gave their slots back.
+    /// Returns the end of the last command that released its slot.
     pub(crate) fn ended_ns(&self) -> u64 {
         self.ended_ns
     }
 
-    /// Takes the slot that is free first: from when it can be used, not before now. `None` if it is not known yet when
-    /// one will be free.
+    /// Takes the slot that is free first and returns the time from which it can be used, not before
+    /// now. `None` if that time is not known yet.
     pub(crate) fn take(&mut self, now_ns: u64) -> Option<u64> {
         self.free_ns.pop().map(|Reverse(free_ns)| free_ns.max(now_ns))
     }
 
-    /// Gives a slot back at a time.
+    /// Releases a slot at a time.
     pub(crate) fn give(&mut self, at_ns: u64) {
         self.free_ns.push(Reverse(at_ns));
         self.ended_ns = self.ended_ns.max(at_ns);
@@ -234,7 +241,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However reads and writes are mixed, the wire moves no more than its rate allows.
+        /// For any mix of reads and writes, the wire moves no more than its rate allows.
         #[test]
         fn the_wire_is_never_faster_than_its_rate(
             piece in 1u64..20_000,

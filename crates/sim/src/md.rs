@@ -1,16 +1,18 @@
-//! Linux' software RAID over n members: RAID 0, 1, 5, 6 and 10 (near layout).
+//! Linux software RAID over n members: RAID 0, 1, 5, 6 and 10 (near layout).
 //!
-//! The model (drivers/md): the array is cut into chunks. Reads go to the members that hold the data, of copies to the one
-//! that `balance` chooses. Writes go to all copies, or to `stripes`, which reads what parity needs. In front of a write
-//! stands the `bitmap`: a part of the array must be marked on all members before it is written. A flush goes to all
-//! members. Of a member that failed, parity computes what it held and copies are read elsewhere; an empty one in its place
-//! is filled by `rebuild`, which holds back while others are served.
+//! The model (drivers/md): the array is divided into chunks. Reads go to the members that hold the
+//! data; among copies, `balance` selects one. Writes go to all copies, or to `stripes`, which reads
+//! what parity needs. Before a write, the `bitmap` must mark its part of the array on all members.
+//! A flush goes to all members. Data of a failed member are computed from parity or read from a
+//! copy. `rebuild` fills an empty replacement, and throttles itself while other requests are
+//! served.
 //!
-//! Data begin behind the superblock, the bitmap and what mdadm leaves free (`data_offset`).
+//! Data begin after the superblock, the bitmap and the space that mdadm leaves free
+//! (`data_offset`).
 //!
-//! Not modelled: the processor's time (the host's layer has one per request), the superblock that says whether an array
-//! is clean, discards, the journal of RAID 5 and 6, far and offset layouts, and that a rebuild of copies and the writes of
-//! others keep out of each other's stretch of 64 MiB.
+//! Not modelled: processor time (the host's layer has one per request), the clean flag in the
+//! superblock, discards, the journal of RAID 5 and 6, far and offset layouts, and the mutual
+//! exclusion of a rebuild of copies and other writes within 64 MiB.
 
 mod balance;
 mod bitmap;
@@ -36,14 +38,13 @@ use rebuild::Rebuild;
 use std::collections::BTreeMap;
 use stripes::Stripes;
 
-/// The kind.
+/// Linux software RAID: `md` in device files.
 pub const MD: LayerKind = LayerKind::new(page!("md"), "md", Below::Members, PARAMETERS, build);
 
-/// A set of members is a number of 64 bits.
+/// A set of members is a 64-bit mask.
 const MOST_MEMBERS: u64 = 64;
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "md" {
         "level" level: OneOf(&[0, 1, 5, 6, 10]), needed;
         "members": Count(1, MOST_MEMBERS), usual("4", "assumed");
@@ -88,35 +89,35 @@ words! {
 struct ArrayMember {
     below: LayerId,
     unit: u16,
-    /// Requests that it has not answered.
+    /// Number of unanswered requests.
     pending: u32,
-    /// Where the last read ended that was sent to it, and the last request that it answered.
+    /// End of the last read sent to it, and position of the last request that it answered.
     sent_to_bytes: u64,
     head_bytes: u64,
 }
 
-/// What is done when the members have answered.
+/// Action when all members have answered.
 #[derive(Clone, Debug)]
 enum AfterMembers {
-    /// Computes so many bytes of members that failed, then ends the host's request.
+    /// Computes this many bytes of failed members, then ends the host's request.
     Answer { computed_bytes: u64 },
     /// Computes parity and writes a stripe.
     Parity(u32),
-    /// The stripe is written.
+    /// Ends the write of a stripe.
     Stripe(u32),
-    /// The drives' memories are empty: marks what is about to be written.
+    /// Marks the next writes in the bitmap, after the members' caches are flushed.
     Mark,
-    /// That is marked.
+    /// Starts the writes that are now marked.
     Marked,
-    /// A stretch of the other members is read: writes it to the new one.
+    /// Writes a range read from the other members to the replacement.
     Copy(u64),
-    /// It is written there.
+    /// Continues the rebuild after a range was written.
     Copied(u64),
-    /// Nothing.
+    /// Does nothing.
     Forget,
 }
 
-/// Requests to members on behalf of a request of the host, or of nobody.
+/// Requests to members for a request of the host, or for the array itself.
 #[derive(Clone, Debug)]
 struct MemberWork {
     after: AfterMembers,
@@ -133,7 +134,7 @@ struct Md {
     words: Words,
     work: BTreeMap<u64, MemberWork>,
     begun: u64,
-    /// Stripes that a write still waits for.
+    /// Stripes that each write still waits for.
     open: OpenParts,
     bitmap: Bitmap,
     stripes: Stripes,
@@ -179,14 +180,14 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 impl Md {
-    /// Begins requests to members.
+    /// Creates a set of requests to members.
     fn begin(&mut self, after: AfterMembers, job: Option<JobId>) -> u64 {
         self.begun += 1;
         self.work.insert(self.begun, MemberWork { after, job, pending: 0 });
         self.begun
     }
 
-    /// Sends a request to a member; its offset is that of the member's data.
+    /// Sends a request to a member; the offset is within the member's data.
     fn send(&mut self, work: u64, member: u16, request: Request, at_ns: u64, world: &mut World) {
         match request.kind {
             RequestKind::Read => world.count(self.words.member_reads, 1),
@@ -202,7 +203,7 @@ impl Md {
         );
     }
 
-    /// The same with an offset of the whole member.
+    /// Sends a request to a member; the offset is within the whole member.
     fn send_raw(&mut self, work: u64, member: u16, request: Request, at_ns: u64, world: &mut World) {
         let Some(begun) = self.work.get_mut(&work) else { return };
         begun.pending += 1;
@@ -215,12 +216,12 @@ impl Md {
         world.send_at(at_ns, begun.job, target.below, Request { unit: target.unit, ..request }, tag);
     }
 
-    /// Members that can be asked: writes go to one that is being filled, too.
+    /// Returns the members that accept writes, including one that is being rebuilt.
     fn asked(&self) -> Vec<u16> {
         (0..self.members.len() as u16).filter(|member| !self.is_unwritable(*member)).collect()
     }
 
-    /// Whether a stretch of a member cannot be read.
+    /// Returns whether a range of a member cannot be read.
     fn is_unreadable(&self, piece: &MemberExtent) -> bool {
         let filled = self.rebuild.as_ref().filter(|rebuild| rebuild.member == piece.member);
         self.failures.has(piece.member)
@@ -248,7 +249,7 @@ impl Md {
         }
     }
 
-    /// Writes what the bitmap has marked.
+    /// Writes data that the bitmap has marked.
     fn write(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         if self.geometry.parities > 0 {
@@ -268,7 +269,7 @@ impl Md {
         }
     }
 
-    /// A request of the host is done.
+    /// Ends a request of the host.
     fn answer(&mut self, job: JobId, at_ns: u64, world: &mut World) {
         if world.request(job).kind.writes() {
             self.unmark(job, world);
@@ -276,7 +277,8 @@ impl Md {
         world.finish_at(at_ns, job);
     }
 
-    /// Computes so many bytes when the members have delivered: when that is done.
+    /// Charges the computation of this many bytes after the members have delivered, and returns its
+    /// end.
     fn compute(&mut self, job: JobId, bytes: u64, world: &mut World) -> u64 {
         let time_ns = transfer_ns(bytes, self.values.parity_bytes_per_s);
         let (start_ns, end_ns) = self.parity.take(world.now_ns(), time_ns);

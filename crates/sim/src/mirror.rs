@@ -1,14 +1,17 @@
-//! A mirror as ZFS keeps one: every drive has all data, writes go to all, a read to the drive that seems nearest.
+//! A ZFS mirror: every drive has all data, writes go to all drives, and a read to the drive with
+//! the lowest load.
 //!
-//! The model (OpenZFS `vdev_mirror.c`, for drives that turn): the load of a drive is the number of its commands in
-//! flight, plus nothing if the read begins where its last command ended, half of `seek_load` within `seek_near` of that
-//! place, else all of it. The least load wins; among equals the place does, in units of 2 MiB, as in the source (not one
-//! after the other). In front of each drive is a queue (`vdev_queue.rs`). A write is done with the last drive. A flush goes to all drives.
-//! With one drive below, what is left is the queue: a pool of a single drive. A drive that failed is passed over; without
-//! any left, requests fail. An empty one in its place is filled from the first that is sound (`vdev_queue.rs`).
+//! The model (OpenZFS `vdev_mirror.c`, for rotational drives): the load of a drive is the number of
+//! its commands in flight, plus nothing if the read begins where its last command ended, half of
+//! `seek_load` within `seek_near` of that position, and all of it otherwise. The drive with the
+//! lowest load is selected; among equals the offset decides, in units of 2 MiB, as in the source
+//! (not round robin). In front of each drive is a queue (`vdev_queue.rs`). A write ends with the
+//! last drive. A flush goes to all drives. With one drive below, only the queue remains: a pool of
+//! a single drive. A failed drive is skipped; without any drive left, requests fail. An empty
+//! replacement is resilvered from the first drive without a failure (`vdev_queue.rs`).
 //!
-//! Not modelled: joining of neighbouring requests (a record of 128 KiB is already the most that FreeBSD 12 joins), the
-//! order of priorities within a queue, and repair.
+//! Not modelled: merging of adjoining requests (a record of 128 KiB is already the most that
+//! FreeBSD 12 merges), the order of priorities within a queue, and repair.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
@@ -20,11 +23,10 @@ use crate::world::{Child, JobId, RequestKind, World};
 use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 
-/// The kind.
+/// ZFS mirror: `mirror` in device files.
 pub const MIRROR: LayerKind = LayerKind::new(page!("mirror"), "mirror", Below::Members, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "mirror" {
         "members": Count(1, 64), usual("1", "assumed: one shared bus, whose drives are the copies");
         "seek_load" seek_load: Count(0, 1_000_000),
@@ -38,13 +40,13 @@ parameters! {
     }
 }
 
-/// Among drives of equal load the place decides, in units of 2 MiB (`vdev_mirror_shift`).
+/// Among drives of equal load the offset decides, in units of 2 MiB (`vdev_mirror_shift`).
 const PLACE_SHIFT: u32 = 21;
 
 #[derive(Clone)]
 struct Mirror {
     drives: VdevSet,
-    /// Drives of least load, kept to spare an allocation for each read.
+    /// Drives with the lowest load; a field, to avoid an allocation for each read.
     least: Vec<usize>,
     values: Values,
     words: Words,
@@ -67,7 +69,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 impl Mirror {
-    /// The drive for a read.
+    /// Selects the drive for a read.
     fn choose(&mut self, offset_bytes: u64, world: &mut World) -> usize {
         let mut lowest = (u64::MAX, 0);
         self.least.clear();
@@ -128,7 +130,7 @@ impl Layer for Mirror {
         self.drives.returned(&child, self.limits(), world);
     }
 
-    /// What waits at a drive that fails goes to another, if it reads, or is done without it.
+    /// A read that waits at a failing drive goes to another one; a write completes without it.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
         let index = self.drives.fail(control)?;
         let drive = &mut self.drives.list[index];
@@ -148,7 +150,7 @@ impl Layer for Mirror {
         Ok(())
     }
 
-    /// What any drive has is not at risk.
+    /// Data that any drive has are not at risk.
     fn lift(&self, below: Vec<AtRisk>) -> Vec<AtRisk> {
         let drives = below.into_iter().zip(&self.drives.list).filter(|(_, drive)| !drive.failed);
         let mut drives = drives.map(|(risk, _)| risk);
@@ -200,8 +202,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
-        /// Writes take as long as on one drive: each drive has all of them, and the slowest ends them. Reads are never
-        /// slower than on one.
+        /// Writes take as long as on one drive: each drive has all of them, and the slowest ends
+        /// them. Reads are never slower than on one drive.
         #[test]
         fn a_mirror_writes_as_one_drive_and_reads_no_slower(
             depth in 1usize..8, copies in 2u32..5, requests in any_requests(1),
@@ -232,7 +234,8 @@ mod tests {
 
     #[test]
     fn a_read_goes_where_the_last_command_ended() {
-        // Two readers far apart: after the first read of each, every drive keeps to its reader.
+        // Two readers far apart: after the first read of each, every drive keeps serving its
+        // reader.
         let spec = device(&["mirror members=3", DRIVE]);
         let turns: Vec<Request> = (0..40)
             .map(|turn| {
@@ -241,7 +244,7 @@ mod tests {
             .collect();
         assert_eq!(counted(&spec, &turns, "far"), 1);
         assert_eq!(counted(&spec, &turns, "near"), 39);
-        // As one drive it seeks all the time.
+        // A single drive seeks on every read.
         assert_eq!(counted(&device(&["mirror", DRIVE]), &turns, "far"), 39);
     }
 
@@ -263,12 +266,12 @@ mod tests {
             assert_eq!((ends.len(), stack.in_flight()), (kinds.len(), 0));
             (ends.iter().filter(|done| done.outcome.is_ok()).count(), stack.now_ns() - started_ns)
         };
-        // Two reads at once are one on each drive, and one after the other on the one that is left.
+        // Two concurrent reads go to one drive each, or one after another to the remaining drive.
         let read_ns = 1_000_000 + 40_960;
         assert_eq!(end(None, &[RequestKind::Read; 2]), (2, read_ns));
         assert_eq!(end(Some(1), &[]), (0, 0));
         assert_eq!(end(None, &[RequestKind::Read; 2]), (2, 2 * read_ns));
-        // The write that is with the last drive comes back; the one that waits for it cannot be kept anywhere.
+        // The write that is already at the last drive returns; the one queued behind it fails.
         assert_eq!(end(Some(0), &[RequestKind::Write; 2]).0, 1);
         assert_eq!(end(None, &[RequestKind::Read, RequestKind::Write, RequestKind::Flush]).0, 0);
     }
@@ -288,8 +291,8 @@ mod tests {
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
         }
-        // Eight stretches of 1 MiB, each read and written, three under way: the last ends behind nine commands of a drive
-        // at the least.
+        // Eight ranges of 1 MiB, each read and written, three in flight: the last one ends behind
+        // at least nine commands of a drive.
         assert!(stack.take_completion().is_some() && (9..=12).contains(&(stack.now_ns() / 1_000_000)));
         stack.control("mirror", Control::FailMember(0)).unwrap();
         stack.submit(stack.now_ns(), request(RequestKind::Read, 0, 0, 4096), 0);

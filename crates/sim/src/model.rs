@@ -1,4 +1,5 @@
-//! A stack behind the trait that the driver knows: the twin of a real device, with virtual time as its clock.
+//! Adapter of a stack to the driver's `Model` trait: it behaves like a real device, with virtual
+//! time as its clock.
 
 use crate::layer::Volatile;
 use crate::spec::DeviceSpec;
@@ -9,8 +10,8 @@ use kurabe_core::model::{CopyHabits, Model, ModelRecord, Queues, TimeAccount, Ti
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, text};
 
-/// How files are copied where the host says nothing: 64 KiB at a time, in turns, with memory that costs nothing worth
-/// naming.
+/// Copying of files if the host does not specify it: 64 KiB at a time, alternating reads and
+/// writes, with negligible time for memory copies.
 const PLAIN_COPY: CopyHabits = CopyHabits {
     piece_bytes: 64 << 10,
     iodepth: 1,
@@ -21,7 +22,7 @@ const PLAIN_COPY: CopyHabits = CopyHabits {
     memory_write_bytes_per_s: 5e9,
 };
 
-/// A modelled target.
+/// A modelled device as a target of the driver.
 pub struct ModelTarget {
     spec: DeviceSpec,
     stack: Stack,
@@ -31,17 +32,17 @@ impl ModelTarget {
     /// Builds the stack of a device.
     ///
     /// # Errors
-    /// When its parameters do not fit together.
+    /// Returns an error if its parameters are inconsistent.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
         Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
-    /// The device.
+    /// Returns the device.
     pub fn spec(&self) -> &DeviceSpec {
         &self.spec
     }
 
-    /// How much a power cut at this moment would take, and spare, by layer.
+    /// Returns what a power cut at this moment would lose or spare, by layer.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         self.stack.volatile()
     }
@@ -55,7 +56,7 @@ impl Model for ModelTarget {
     }
 
     fn device(&mut self, queues: Queues) -> ModelDevice<'_> {
-        // What was counted before is nobody's.
+        // Earlier sums belong to no operation of this device.
         self.stack.take_sums();
         self.stack.keep_each(false);
         ModelDevice { stack: &mut self.stack, queues, flying: (0..queues.slots()).map(|_| None).collect() }
@@ -82,7 +83,7 @@ impl Model for ModelTarget {
     }
 }
 
-/// A buffer without bytes: it knows only which bytes of the device it would hold.
+/// A buffer without data: it only records which bytes of the device it would hold.
 #[derive(Debug)]
 pub struct ModelBuffer {
     slot: usize,
@@ -90,14 +91,14 @@ pub struct ModelBuffer {
 }
 
 impl ModelBuffer {
-    /// Whether it begins with these bytes of the device.
+    /// Returns whether it begins with these bytes of the device.
     fn has(&self, offset_bytes: u64, length_bytes: u32) -> bool {
         self.holds.is_some_and(|(from_bytes, bytes)| from_bytes == offset_bytes && bytes >= length_bytes)
     }
 
-    /// What it holds after an operation.
+    /// Updates its contents after an operation.
     fn fill(&mut self, kind: OpKind, offset_bytes: u64, length_bytes: u32) {
-        // The beginning of what is there, read once more, leaves the rest as it is.
+        // A repeated read of the beginning leaves the rest unchanged.
         if kind == OpKind::Read && !self.has(offset_bytes, length_bytes) {
             self.holds = Some((offset_bytes, length_bytes));
         }
@@ -110,7 +111,7 @@ impl Buffer for ModelBuffer {
     }
 
     fn bytes_mut(&mut self, _length: usize) -> &mut [u8] {
-        // Whoever asks for the bytes is going to change them.
+        // A caller that takes the bytes is going to change them.
         self.holds = None;
         &mut []
     }
@@ -220,7 +221,8 @@ mod tests {
     fn a_buffer_knows_whether_a_write_changes_anything() {
         let mut buffer = ModelBuffer { slot: 0, holds: None };
         buffer.fill(OpKind::Read, 4096, 8192);
-        // As GNOME Disks does: a page at the same place, into the beginning of the buffer, then all of it is written back.
+        // As GNOME Disks does: a page at the same offset is read into the beginning of the buffer,
+        // then the whole buffer is written back.
         buffer.fill(OpKind::Read, 4096, 4096);
         assert_eq!(buffer.holds, Some((4096, 8192)));
         buffer.fill(OpKind::Write, 0, 512);

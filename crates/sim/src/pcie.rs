@@ -1,10 +1,11 @@
-//! A PCI Express slot: lanes of a generation, and what is lost to the headers of its packets.
+//! A PCI Express slot: lanes of a generation, and the overhead of packet headers.
 //!
-//! The model: a wire for each direction at `generation` × `lanes` × payload / (payload + 24), because each packet of
-//! `payload` bytes carries 24 bytes more; and a time for every request: the doorbell, fetching the command, the interrupt.
-//! Any number of requests may be in flight.
+//! The model: a wire for each direction at `generation` × `lanes` × payload / (payload + 24),
+//! because each packet of `payload` bytes carries 24 additional bytes; and a time for every
+//! request: doorbell, command fetch and interrupt. The number of requests in flight is not limited.
 //!
-//! Not modelled: read requests and flow control, which take less than a hundredth of the other direction.
+//! Not modelled: read requests and flow control, which take less than a hundredth of the opposite
+//! direction.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
@@ -16,11 +17,10 @@ use crate::world::{JobId, World};
 use kurabe_core::Result;
 use std::collections::VecDeque;
 
-/// The kind.
+/// PCI Express slot: `pcie` in device files.
 pub const PCIE: LayerKind = LayerKind::new(page!("pcie"), "pcie", Below::One, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "pcie" {
         "generation" generation: Count(1, 6), needed;
         "lanes" lanes: Count(1, 16), needed;
@@ -32,7 +32,8 @@ parameters! {
     }
 }
 
-/// Bytes per second of a lane after coding: 8b/10b in generations 1 and 2, then 128b/130b; generation 6 has its own.
+/// Returns the bytes per second of a lane after coding: 8b/10b in generations 1 and 2, then
+/// 128b/130b, and FLIT mode in generation 6.
 fn lane_bytes_per_s(generation: u64) -> f64 {
     match generation {
         1 => 250e6,

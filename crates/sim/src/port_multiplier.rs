@@ -1,12 +1,14 @@
 //! A port multiplier: one SATA port for several drives.
 //!
-//! The model: by FIS-based switching every frame says which drive it is for, so all drives may have commands, each its
-//! own queue; only the data share the port. By command-based switching the host has commands outstanding at one drive
-//! at a time: a command for another drive waits until that one has ended all of its own, and the drive that is asked
-//! for next is not asked again before the switch. (libata `sata_pmp_qc_defer_cmd_switch`.) Commands are served in the
-//! order of arrival, because a drive that waits claims the port.
+//! The model: with FIS-based switching every frame names its drive, so all drives may have
+//! commands, each in its own queue; only the data share the port. With command-based switching the
+//! host has commands outstanding at one drive at a time. A command for another drive waits until
+//! the active drive has finished all of its commands, and the active drive gets no new ones before
+//! the switch (libata `sata_pmp_qc_defer_cmd_switch`). Commands are served in order of arrival,
+//! because a drive that waits claims the port.
 //!
-//! Not modelled: the host's limit of tags for all drives together, which differs among controllers.
+//! Not modelled: the host's limit of tags for all drives together, which differs between
+//! controllers.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
@@ -18,12 +20,11 @@ use crate::world::{JobId, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
-/// The kind.
+/// SATA port multiplier: `port-multiplier` in device files.
 pub const PORT_MULTIPLIER: LayerKind =
     LayerKind::new(page!("port-multiplier"), "port-multiplier", Below::Members, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "port-multiplier" {
         "members": Count(1, 15), needed;
         "switching" switching: Word(&["fbs", "cbs"]), needed;
@@ -39,11 +40,12 @@ parameters! {
 #[derive(Clone)]
 struct PortMultiplier {
     one_drive: bool,
-    /// By command-based switching: the drive that has the port, since when, and how many commands it has.
+    /// With command-based switching: the drive that has the port, since when, and its number of
+    /// commands.
     unit: u16,
     ready_ns: u64,
     outstanding: u64,
-    /// When the last command ended of those that came back.
+    /// End of the last command that returned.
     ended_ns: u64,
     values: Values,
     words: Words,

@@ -1,22 +1,25 @@
-//! A RAID card: a processor, its memory, and drives that together look like one.
+//! A RAID card: a processor, memory, and drives that together look like a single one.
 //!
-//! The model: a request of the host costs the card a latency and its processor a time of its own, and a time for every
-//! strip that it touches. Consecutive strips of one member go to it as one request, all members work side by side, and
-//! the last one to return ends the request: so the time of a long read is that of the member with the most strips of it.
-//! Writes to rows with parity read first what they need to compute it. In front of all that may stand a memory (`cache`)
-//! with its policies: what the host writes is acknowledged from it and written back in the order of addresses, and what
-//! it holds is read from it.
+//! The model: each request of the host costs the card a latency, a processor time, and a processor
+//! time per strip that it touches. Consecutive strips of one member go to it as one request, all
+//! members work in parallel, and the last one to return ends the request. So a long read takes the
+//! time of the member with most of its strips. A write to rows with parity first reads what it
+//! needs to compute parity. A memory (`cache`) with its policies may precede all that: writes of
+//! the host are acknowledged from it and written back in order of addresses, and cached data are
+//! read from it.
 //!
-//! What is in the memory: data that were written (write-back), data that were read ahead, and, with cached I/O only, data
-//! that were read and data that were written through. Reads under direct I/O look into it but leave nothing there.
-//! So with write-through and direct I/O it stays empty, and helps no reads either.
+//! Contents of the memory: written data (write-back), read-ahead data, and, with cached I/O only,
+//! data that were read and data that were written through. Reads under direct I/O look there but
+//! leave nothing there. So with write-through and direct I/O it stays empty, and does not help
+//! reads either.
 //!
-//! Of a member that failed, RAID with parity computes what it held from the others, and copies are read elsewhere; writes
-//! leave it out. An array that lacks more than that fails every request.
+//! With parity, data of a failed member are computed from the others; with copies, they are read
+//! elsewhere. Writes skip the failed member. An array with more failures than that fails every
+//! request.
 //!
-//! Non-goals: the rebuild of a member, patrol reads, boot time, trim (the card takes it and does nothing, as cards of
-//! its time do). Parity is read from the members even if the old data are in the memory. A flush that drains the memory
-//! holds later writes back.
+//! Not modelled: rebuilds, patrol reads, boot time, and trim (the card accepts it and does nothing,
+//! as cards of its time do). Parity is read from the members even if the old data are in the
+//! memory. A flush that drains the memory delays later writes.
 
 mod ahead;
 mod cache;
@@ -42,11 +45,10 @@ use failures::Failures;
 use geometry::{BLOCK_BYTES, MOST_MEMBERS, RaidGeometry};
 use kurabe_core::Result;
 
-/// The kind.
+/// RAID card: `raid` in device files.
 pub const RAID: LayerKind = LayerKind::new(page!("raid"), "raid", Below::Members, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     pub(super) struct Values, PARAMETERS from "raid" {
         "level" level: OneOf(&[0, 1, 5, 6, 10]), needed;
         "members": Count(1, MOST_MEMBERS), usual("4", "assumed");

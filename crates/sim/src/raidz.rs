@@ -1,17 +1,19 @@
-//! RAID-Z as ZFS keeps it: each block is spread over the drives with parity of its own.
+//! ZFS RAID-Z: each block is distributed over the drives with its own parity.
 //!
-//! The model (OpenZFS `vdev_raidz.c`, vdev_raidz_map_alloc): a block of so many sectors gets as many columns as there are
-//! drives, or fewer if it is short: parity first, then its data, each column a stretch of one drive. It is padded to a
-//! multiple of parity + 1 sectors. With one parity, parity and first data column change places in every other MiB, so that
-//! no drive has parity alone. A block that lacks drives reads parity in their place. Blocks are those that the file
-//! system above asks for, records or shorter ones; each lies at its place among records that lie one after the other. In
-//! front of each drive is a queue (`vdev_queue.rs`).
+//! The model (OpenZFS `vdev_raidz.c`, vdev_raidz_map_alloc): a block has as many columns as there
+//! are drives, or fewer if it is short: parity first, then its data, each column a range of one
+//! drive. It is padded to a multiple of parity + 1 sectors. With single parity, the parity column
+//! and the first data column are exchanged in every other MiB, so that no drive has only parity. A
+//! block with missing drives reads parity instead. Blocks are the requests of the file system
+//! above, records or shorter ones; each is at its position within the sequence of records. In front
+//! of each drive is a queue (`vdev_queue.rs`).
 //!
-//! An empty drive in the place of one is filled from all others, parity with it (`vdev_queue.rs`).
+//! An empty replacement drive is resilvered from all others, including parity (`vdev_queue.rs`).
 //!
-//! Not modelled: the processor's time for parity and checksums.
+//! Not modelled: processor time for parity and checksums.
 //!
-//! What a power cut takes: of a block that was written since the last flush, all, if a drive would lose a part of it.
+//! A power cut loses all of a block written since the last flush if any drive would lose a part of
+//! it.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, Control, Layer, LayerKind};
@@ -25,11 +27,10 @@ use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Result, Text, text};
 use std::collections::BTreeMap;
 
-/// The kind.
+/// ZFS RAID-Z: `raidz` in device files.
 pub const RAIDZ: LayerKind = LayerKind::new(page!("raidz"), "raidz", Below::Members, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "raidz" {
         "members": Count(2, 255), usual("3", "assumed");
         "parity" parity: Count(1, 3), needed;
@@ -56,10 +57,10 @@ words! {
     }
 }
 
-/// With one parity, what the second bit of a MiB decides.
+/// With single parity, the bit of the offset that decides about the exchange.
 const SWAP_SHIFT: u32 = 20;
 
-/// Where blocks lie.
+/// Mapping of blocks to drives.
 #[derive(Clone, Copy, Debug)]
 struct RaidzMap {
     drives: u64,
@@ -68,7 +69,7 @@ struct RaidzMap {
     record_bytes: u64,
 }
 
-/// A stretch of a drive that belongs to a block.
+/// The range of a drive that belongs to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BlockColumn {
     drive: usize,
@@ -78,13 +79,13 @@ struct BlockColumn {
 }
 
 impl RaidzMap {
-    /// Sectors that a block of so many bytes takes, parity and padding with it.
+    /// Returns the sectors that a block of this size occupies, including parity and padding.
     fn sectors(&self, bytes: u64) -> u64 {
         let data = bytes.div_ceil(self.sector_bytes);
         (data + self.parity * data.div_ceil(self.drives - self.parity)).next_multiple_of(self.parity + 1)
     }
 
-    /// Columns of a block that lies within a record.
+    /// Returns the columns of a block that is within a record.
     fn columns(&self, offset_bytes: u64, bytes: u64) -> Vec<BlockColumn> {
         let record = offset_bytes / self.record_bytes;
         let within = offset_bytes % self.record_bytes / self.sector_bytes;
@@ -108,7 +109,7 @@ impl RaidzMap {
     }
 }
 
-/// Blocks that were written: by their begin, their length and the number of the write.
+/// Length and write number of the written blocks, by offset.
 type WrittenBlocks = BTreeMap<u64, (u64, u64)>;
 
 #[derive(Clone)]
@@ -117,7 +118,8 @@ struct Raidz {
     map: RaidzMap,
     values: Values,
     words: Words,
-    /// Since the last flush began; and what each flush under way is about.
+    /// Blocks written since the last flush started, and the blocks that each flush in progress
+    /// covers.
     written: WrittenBlocks,
     flushing: BTreeMap<JobId, WrittenBlocks>,
 }
@@ -137,7 +139,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
         return Err(builder.error("members", &what));
     }
     let sectors = builder.below_bytes() / map.sector_bytes * map.drives;
-    // A block may begin anywhere in the last record, so that one stays free.
+    // A block may begin anywhere in the last record, so one record stays free.
     let records = (sectors / map.sectors(map.record_bytes)).saturating_sub(1);
     if records == 0 {
         let what =
@@ -157,12 +159,12 @@ impl Raidz {
         (self.drives.list.len() - self.drives.sound) as u64 > self.map.parity
     }
 
-    /// The columns of a block that are read or written.
+    /// Returns the columns of a block that are read or written.
     fn asked(&self, kind: RequestKind, mut columns: Vec<BlockColumn>) -> Vec<BlockColumn> {
         let filled = self.drives.filled().filter(|_| kind != RequestKind::Read);
         let failed =
             |column: &BlockColumn| self.drives.list[column.drive].failed && filled != Some(column.drive);
-        // What failed of the data is computed from as many columns of parity.
+        // Failed data columns are computed from as many parity columns.
         let mut parity = match kind {
             RequestKind::Read => columns.iter().filter(|column| !column.is_parity && failed(column)).count(),
             _ => usize::MAX,
@@ -245,7 +247,7 @@ impl Layer for Raidz {
         (!self.drives.open.is_empty()).then(|| text!("a drive of the pool", "プールのドライブ"))
     }
 
-    /// What waits at a drive that fails is asked for there all the same: it comes back, as what is in flight does.
+    /// Requests queued at a failing drive are still sent: they return, like those in flight.
     fn control(&mut self, control: Control, world: &mut World) -> Result<(), Text> {
         self.drives.fail(control)?;
         if !self.is_offline() {
@@ -301,8 +303,8 @@ mod tests {
         RaidzMap { drives, parity, sector_bytes: 4096, record_bytes: 128 << 10 }
     }
 
-    /// Allocated sizes of OpenZFS for sectors of 4 KiB (vdev_raidz_asize): the data, parity for every row of them, and
-    /// padding to a multiple of parity + 1.
+    /// Allocated sizes of OpenZFS for sectors of 4 KiB (vdev_raidz_asize): the data, parity for
+    /// every row of them, and padding to a multiple of parity + 1.
     #[test]
     fn a_block_takes_its_data_its_parity_and_padding() {
         let taken = |drives, parity, bytes| map(drives, parity).sectors(bytes);
@@ -324,12 +326,12 @@ mod tests {
         assert_eq!(of(3, 1, 0, 128 << 10), (vec![65_536], vec![65_536; 2]));
         assert_eq!(of(6, 2, 0, 128 << 10), (vec![32_768; 2], vec![32_768; 4]));
         assert_eq!(of(6, 2, 0, 4096), (vec![4096; 2], vec![4096]));
-        // 13 sectors over three drives of data: five, four and four; parity is as long as the longest.
+        // 13 sectors over three data drives: five, four and four; parity is as long as the longest.
         assert_eq!(of(4, 1, 0, 13 * 4096), (vec![20_480], vec![20_480, 16_384, 16_384]));
     }
 
     proptest! {
-        /// Blocks that lie one after the other share no byte of a drive.
+        /// Consecutive blocks share no byte of a drive.
         #[test]
         fn records_lie_apart(drives in 2u64..9, parity in 1u64..4, first in 0u64..400) {
             prop_assume!(drives > parity);
@@ -362,7 +364,7 @@ mod tests {
         assert_eq!(reads(None), 3);
         assert_eq!(reads(Some(Control::FailMember(1))), 3, "parity in the place of data");
         assert_eq!(reads(Some(Control::RebuildMember(1, 0))), 3);
-        // Drive 0 has the parity of this record: without it nothing else is read.
+        // Drive 0 has the parity of this record: without it, no other column is read.
         assert_eq!(reads(Some(Control::FailMember(0))), 3);
         stack.control("raidz", Control::FailMember(1)).unwrap();
         stack.submit(stack.now_ns(), request(RequestKind::Read, 0, 4096), 0);
@@ -375,7 +377,8 @@ mod tests {
         let writes: Vec<Request> =
             (0..32).map(|index| request(RequestKind::Write, index * (128 << 10), 128 << 10)).collect();
         let last_ms = |extra: &str| run(&mut pool(3, 1, extra), &writes, 32).last().unwrap() / 1_000_000;
-        // Ten go down at once, of a millisecond each; the 22 others as two commands of at most 1 MiB.
+        // Ten go down at once and take a millisecond each; the other 22 go as two commands of at
+        // most 1 MiB.
         assert_eq!(last_ms(""), 12);
         assert_eq!(last_ms("joined=0_B"), 32);
     }

@@ -1,38 +1,38 @@
-//! What a power cut would take or spare: ranges of bytes, each with the writes that it is about.
+//! Data that a power cut would lose or spare: ranges of bytes, each with the writes at risk.
 //!
-//! The model: a range carries the number of the oldest write to it that is not on the medium. Whatever was written to it
-//! with that number or a higher one is at stake; what was written before is on the medium. Ranges do not overlap, and
-//! touching ones of one number are one.
+//! The model: a range has the number of the oldest write to it that is not on the medium. All
+//! writes to it with that number or a higher one are at risk; earlier ones are on the medium.
+//! Ranges do not overlap, and touching ones with the same number are merged.
 
 use std::collections::BTreeMap;
 
-/// A range of bytes: the first, the one after the last, and the number of the oldest write at stake.
+/// A range of bytes: first byte, byte after the last, and number of the oldest write at risk.
 pub type Range = (u64, u64, u64);
 
 /// A set of ranges.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranges {
-    /// By first byte: the one after the last, and the number.
+    /// By first byte: the byte after the last, and the number.
     map: BTreeMap<u64, (u64, u64)>,
 }
 
 impl Ranges {
-    /// All of them, in order of place.
+    /// Returns all ranges in order of position.
     pub fn iter(&self) -> impl Iterator<Item = Range> {
         self.map.iter().map(|(from, (to, number))| (*from, *to, *number))
     }
 
-    /// Whether there is none.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// How many bytes they have.
+    /// Returns the total number of bytes.
     pub fn bytes(&self) -> u64 {
         self.iter().map(|(from, to, _)| to - from).sum()
     }
 
-    /// What of them lies in a stretch of bytes.
+    /// Returns the parts of the ranges that are within a range of bytes.
     pub fn within(&self, from: u64, to: u64) -> impl Iterator<Item = Range> {
         let before = self.map.range(..from).next_back().map_or(from, |(first, _)| *first);
         let near = self.map.range(before..to.max(before));
@@ -40,7 +40,7 @@ impl Ranges {
             .filter(|(from, to, _)| from < to)
     }
 
-    /// Whether they have every byte of a stretch.
+    /// Returns whether they cover every byte of a range.
     pub(crate) fn cover(&self, from: u64, to: u64) -> bool {
         let mut end = to;
         for (first, (range_end, _)) in self.map.range(..to).rev() {
@@ -55,8 +55,8 @@ impl Ranges {
         end <= from
     }
 
-    /// The first stretch that begins at or after a byte, or else the first of all: ranges that touch are one stretch, of
-    /// which at most so many bytes are given.
+    /// Returns the first contiguous run that begins at or after a byte, or else the first of all.
+    /// Touching ranges are one run, of which at most `most_bytes` are returned.
     pub(crate) fn stretch(&self, from: u64, most_bytes: u64) -> Option<(u64, u64)> {
         let mut end_before = self.map.range(..from).next_back().map(|(_, (end, _))| *end);
         let mut starts = self.map.range(from..).filter_map(|(first, (end, _))| {
@@ -75,7 +75,8 @@ impl Ranges {
         Some((first, stretch_end.min(most_end)))
     }
 
-    /// Adds a range; where there is one already, the lower number stays. Returns the bytes that were in none before.
+    /// Adds a range; where there is one already, the lower number stays. Returns the number of
+    /// bytes that were in no range before.
     pub fn add(&mut self, from: u64, to: u64, number: u64) -> u64 {
         let (mut at, mut new_bytes) = (from, 0);
         for (first, end, older) in self.cut(from, to) {
@@ -88,12 +89,12 @@ impl Ranges {
         new_bytes + to.saturating_sub(at)
     }
 
-    /// Takes all out.
+    /// Removes all ranges.
     pub(crate) fn clear(&mut self) {
         self.map.clear();
     }
 
-    /// Takes a stretch of bytes out: what was there, in order.
+    /// Removes a range of bytes and returns the removed parts in order.
     pub fn cut(&mut self, from: u64, to: u64) -> Vec<Range> {
         let mut taken = Vec::new();
         while let Some((first, (end, number))) = self.map.range(..to).next_back().map(|(a, b)| (*a, *b)) {
@@ -112,7 +113,8 @@ impl Ranges {
         taken
     }
 
-    /// What both have; of two numbers the higher one stands, because there either has what came before it.
+    /// Returns the intersection. Of two numbers the higher one is kept, because one of the sets has
+    /// all earlier writes.
     pub fn both(&self, other: &Self) -> Self {
         let mut both = Self::default();
         for (from, to, number) in self.iter() {
@@ -123,7 +125,7 @@ impl Ranges {
         both
     }
 
-    /// Takes out the ranges of which only these writes are at stake.
+    /// Removes the ranges whose oldest write at risk is one of these.
     pub(crate) fn without(&mut self, numbers: &[u64]) {
         self.map.retain(|_, (_, number)| !numbers.contains(number));
     }
@@ -163,23 +165,24 @@ impl FromIterator<Range> for Ranges {
     }
 }
 
-/// What a power cut would do to writes that were acknowledged and are not on the medium.
+/// Acknowledged writes that are not on the medium, and the effect of a power cut on them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AtRisk {
-    /// They are gone.
+    /// Ranges that are lost.
     pub lost: Ranges,
-    /// A battery or a capacitor keeps them.
+    /// Ranges that a battery or a capacitor saves.
     pub saved: Ranges,
 }
 
 impl AtRisk {
-    /// All of it is saved, or all of it is lost.
+    /// Returns a state in which all ranges are saved, or all are lost.
     pub(crate) fn all(ranges: Ranges, saved: bool) -> Self {
         let none = Ranges::default();
         if saved { Self { lost: none, saved: ranges } } else { Self { lost: ranges, saved: none } }
     }
 
-    /// With a memory above, which holds what is newer: what it saves is not lost, and what it loses is not saved.
+    /// Combines it with the memory of a layer above, which has newer data: what that saves is not
+    /// lost, and what it loses is not saved.
     pub(crate) fn below(mut self, above: &Self) -> Self {
         for (from, to, number) in above.saved.iter() {
             self.lost.cut(from, to);
@@ -192,7 +195,7 @@ impl AtRisk {
         self
     }
 
-    /// The same at other places: `place` tells where the bytes of a range are.
+    /// Maps the ranges to other addresses; `place` adds the ranges to which a range maps.
     pub(crate) fn moved(&self, place: impl Fn(Range, &mut Ranges)) -> Self {
         let all = |ranges: &Ranges| {
             let mut moved = Ranges::default();
@@ -226,7 +229,8 @@ mod tests {
     }
 
     proptest! {
-        /// Byte by byte: added, cut and laid over one another, ranges are a plain list of numbers.
+        /// After additions, cuts and combinations, ranges match a plain list with a number per
+        /// byte.
         #[test]
         fn ranges_are_numbers_of_bytes(
             one in any_ranges(), other in any_ranges(), from in 0u64..80, length in 0u64..30, number in 1u64..6,

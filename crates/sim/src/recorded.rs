@@ -1,48 +1,50 @@
-//! What somebody once asked of a device, asked of a stack.
+//! Replay of recorded requests on a stack.
 //!
-//! The model: who asked may have waited for whatever had been answered before, and for nothing else. So a request goes to the
-//! stack once all have left it that had been answered when it was asked; those that were under way together stay together,
-//! and a slow device delays only what waited for it. Two things are waited for whoever was quick: a flush waits for every write
-//! before it, because it means them, and so does a read, because whether write-back was done by then is an accident of the recording.
-//! Pauses between the last answer that was waited for and the next request are kept or left out as a whole.
+//! The model: the recorded program may have waited for any request that was answered before, and
+//! for nothing else. So a request is submitted once all requests that had been answered when it was
+//! recorded have completed. Requests that were in flight together stay together, and a slow device
+//! delays only the requests that waited for it. Two kinds of requests always wait for all earlier
+//! writes: a flush, because it covers them, and a read, because it is an accident of the recording
+//! whether write-back was done by then. Pauses between the last answer that was waited for and the
+//! next request are either all kept or all left out.
 
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::{Error, ErrorKind, Result, text};
 
-/// A request with its times, in the order in which requests were asked.
+/// A request with its times, in order of submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordedRequest {
-    /// What was asked.
+    /// The request.
     pub request: Request,
-    /// When.
+    /// Time of submission.
     pub asked_ns: u64,
-    /// When the answer was on its way.
+    /// Time of the answer.
     pub answered_ns: u64,
 }
 
-/// What it took in the stack.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// From the first request to the last answer.
+    /// Time from the first request to the last answer.
     pub took_ns: u64,
-    /// When each was asked, from the first.
+    /// Submission time of each request, relative to the first.
     pub asked_ns: Vec<u64>,
-    /// Where the time of the requests went.
+    /// Time account of the requests.
     pub account: TimeAccount,
 }
 
-/// Asks a stack, from now on, what was recorded.
+/// Replays recorded requests on a stack, starting now.
 ///
 /// # Errors
-/// When a request lies beyond the stack's end, or the model has a defect.
+/// Returns an error if a request is beyond the end of the stack, or the model has a bug.
 pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], keeps_pauses: bool) -> Result<Replayed> {
     let waits = Waits::new(recorded);
     let begun_ns = stack.now_ns();
     let mut asked_ns = begun_ns;
     let mut done = vec![false; recorded.len()];
-    // When the first so many of all ends were there, in the recorded order of ends.
+    // Time at which the first n ends, in recorded order, had all happened.
     let mut ended_ns = vec![begun_ns];
     let mut times_ns = Vec::with_capacity(recorded.len());
     let _ = stack.take_account();
@@ -83,13 +85,13 @@ fn beyond_end(stack: &Stack) -> Error {
     ))
 }
 
-/// Who waited for whom.
+/// Dependencies between recorded requests.
 struct Waits {
-    /// Place of each request's end among all ends.
+    /// Position of each request's end among all ends.
     place_of_end: Vec<usize>,
-    /// How many of all ends come before a request.
+    /// Number of ends before each request.
     for_ends: Vec<usize>,
-    /// From the last of them, or the request before, to the request.
+    /// Pause between the last of these ends, or the previous request, and the request.
     pauses_ns: Vec<u64>,
 }
 
@@ -116,7 +118,7 @@ impl Waits {
     }
 }
 
-/// When each request ended at the latest, if whoever must wait for writes did.
+/// Returns the latest end of each request if every flush and read waited for earlier writes.
 fn ends_before_those_who_wait(recorded: &[RecordedRequest]) -> Vec<u64> {
     let mut waiting_ns = u64::MAX;
     let mut ends_ns: Vec<u64> = recorded
@@ -141,7 +143,7 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    /// A device of four places, each of which takes a millisecond.
+    /// A device with four slots, each of which takes a millisecond.
     fn stack() -> Stack {
         let mut spec = load_device("ideal-ram-disk").unwrap();
         for (parameter, value) in
@@ -175,7 +177,7 @@ mod tests {
         assert_eq!(took_ms(&[(Write, 0, 1), (Write, 2, 3), (Write, 4, 5), (Write, 6, 7)], false), 4);
         assert_eq!(took_ms(&[(Write, 0, 9), (Write, 1, 10), (Write, 2, 11), (Write, 3, 12)], false), 1);
         assert_eq!(took_ms(&[(Write, 0, 4), (Write, 1, 5), (Write, 6, 9), (Write, 7, 10)], false), 2);
-        // The second ended last: who came meanwhile did not wait for it.
+        // The second ended last: requests submitted before that did not wait for it.
         assert_eq!(took_ms(&[(Write, 0, 2), (Write, 1, 9), (Write, 3, 5), (Write, 6, 8)], false), 3);
     }
 

@@ -1,11 +1,12 @@
-//! A drive's own cable: serial ATA with or without command queueing, and the parallel ATA before it.
+//! A drive's own cable: Serial ATA with or without command queueing, and the older parallel ATA.
 //!
-//! The model: a command waits for one of `depth` places, takes its overhead, and goes to the drive, which may end
-//! several in an order of its own; their data share the wire. A flush is no queued command: it waits until nothing is in
-//! flight, and while it runs nothing else begins. (libata `ata_std_qc_defer`; ATA8-ACS, FLUSH CACHE EXT.)
+//! The model: a command waits for one of `depth` slots, takes its overhead, and goes to the drive,
+//! which may complete several in its own order; their data share the wire. A flush is not a queued
+//! command: it waits until nothing is in flight, and no other command starts while it runs. (libata
+//! `ata_std_qc_defer`; ATA8-ACS, FLUSH CACHE EXT.)
 //!
-//! Not modelled: the two directions of a wire are one timeline, because only one frame with data is on its way at a
-//! time.
+//! Simplification: both directions of a wire share one timeline, because only one data frame is in
+//! transit at a time.
 
 use crate::build::{Builder, parameters, words};
 use crate::layer::{Below, Built, LayerKind};
@@ -16,11 +17,10 @@ use crate::world::{JobId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
-/// The kind.
+/// ATA cable: `sata` in device files.
 pub const SATA: LayerKind = LayerKind::new(page!("sata"), "sata", Below::One, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "sata" {
         "generation" generation: Word(&["ata-33", "ata-66", "ata-100", "ata-133", "sata-1", "sata-2", "sata-3"]),
             needed;
@@ -32,7 +32,7 @@ parameters! {
     }
 }
 
-/// Bytes per second of a generation. SATA sends ten bits for eight.
+/// Returns the bytes per second of a generation. SATA sends ten bits for eight.
 pub(crate) fn rate_bytes_per_s(generation: &str) -> f64 {
     match generation {
         "ata-33" => 33.3e6,
@@ -48,7 +48,7 @@ pub(crate) fn rate_bytes_per_s(generation: &str) -> f64 {
 #[derive(Clone)]
 struct Sata {
     slots: CommandSlots,
-    /// A flush is at the drive.
+    /// Whether the drive is executing a flush.
     flushing: bool,
     values: Values,
     words: Words,

@@ -1,38 +1,39 @@
-//! The parameters of layers: key, type, range, default and meaning in one place, for the reader of device files, for
-//! `--set`, for `kurabe models show`, for the documentation, and for whoever lets people move a parameter.
+//! The parameters of layers: key, type, range, default and meaning in one place. Device files,
+//! `--set`, `kurabe models show`, the documentation and the sliders of user interfaces all use
+//! them.
 
 use crate::settings::{LayerSettings, Worth};
 use kurabe_core::quantity::{GIB, KIB, MIB, parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, Result, Text, Value, text};
 
-/// The largest size, 1 PiB: beyond every device, and sums of many stay in 64 bits.
+/// Largest size, 1 PiB: beyond every device, and sums of many fit into 64 bits.
 pub(crate) const MOST_BYTES: u64 = 1 << 50;
-/// The longest request: its length is a number of 32 bits.
+/// Longest request: its length is a 32-bit number.
 pub(crate) const LONGEST_BYTES: u64 = u32::MAX as u64;
-/// The longest time, 1 h: no device is so slow, and sums of many stay in 64 bits.
+/// Longest time, 1 h: no device is that slow, and sums of many fit into 64 bits.
 pub(crate) const HOUR_NS: u64 = 3_600_000_000_000;
-/// The fastest rate, 1 PB/s: beyond every device.
+/// Fastest rate, 1 PB/s: beyond every device.
 const MOST_BYTES_PER_S: u64 = 1_000_000_000_000_000;
 
-/// Any size.
+/// Any size, including 0.
 pub(crate) const SIZE: ParameterType = ParameterType::Bytes(0, MOST_BYTES);
-/// A size of something that is there.
+/// A size greater than 0.
 pub(crate) const SOME_SIZE: ParameterType = ParameterType::Bytes(1, MOST_BYTES);
 
-/// What kind of quantity a parameter is, and its range.
+/// The kind of quantity of a parameter, and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterType {
-    /// A size from the first number of bytes to the second: `"64 KiB"`.
+    /// A size within these limits in bytes: `"64 KiB"`.
     Bytes(u64, u64),
     /// A time up to an hour: `"0.97 ms"`.
     Time,
     /// Bytes per second, from 1 B/s to 1 PB/s: `"3.1 MB/s"`.
     Rate,
-    /// A whole number from the first to the second.
+    /// An integer within these limits.
     Count(u64, u64),
-    /// One of these whole numbers, which rise.
+    /// One of these integers, in ascending order.
     OneOf(&'static [u64]),
-    /// A number from the first to the second.
+    /// A number within these limits.
     Number(f64, f64),
     /// `true` or `false`.
     Flag,
@@ -42,23 +43,23 @@ pub enum ParameterType {
     Rows(&'static [&'static str]),
 }
 
-/// Which values of its range a parameter can have, and how one goes through them.
+/// The permitted values within the range of a parameter, and how to step through them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParameterScale {
-    /// Every value, by equal steps.
+    /// All values, in equal steps.
     Linear,
-    /// Every value, by equal ratios.
+    /// All values, in equal ratios.
     Log,
-    /// Powers of two, and 0 where the range begins with it.
+    /// Powers of two, and 0 if the range begins with it.
     PowersOfTwo,
-    /// Whole multiples of this.
+    /// Integer multiples of this.
     Multiples(u64),
-    /// Single values.
+    /// Individual values.
     Choice,
 }
 
 impl ParameterType {
-    /// What a value looks like.
+    /// Returns an example of a value.
     pub fn example(self) -> Text {
         match self {
             Self::Bytes(..) => text!("a size: 64 KiB, 1 GiB", "大きさを書きます(例: 64 KiB、1 GiB)"),
@@ -80,7 +81,7 @@ impl ParameterType {
         }
     }
 
-    /// Least and most, in its [unit](Self::unit); nothing where it is no number.
+    /// Returns the minimum and maximum in its [unit](Self::unit); `None` if it is not a number.
     pub fn range(self) -> Option<(f64, f64)> {
         match self {
             Self::Bytes(least, most) | Self::Count(least, most) => Some((least as f64, most as f64)),
@@ -92,7 +93,7 @@ impl ParameterType {
         }
     }
 
-    /// Its values, if they are few words or numbers.
+    /// Returns its values, if it is an enumeration.
     pub fn choices(self) -> Vec<String> {
         match self {
             Self::OneOf(numbers) => numbers.iter().map(u64::to_string).collect(),
@@ -102,7 +103,7 @@ impl ParameterType {
         }
     }
 
-    /// The unit of its range; a value may be written as a number with it.
+    /// Returns the unit of its range, which may be appended to a number.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Bytes(..) => "B",
@@ -115,14 +116,14 @@ impl ParameterType {
     const fn scale(self) -> ParameterScale {
         match self {
             Self::Bytes(..) | Self::Time | Self::Rate => ParameterScale::Log,
-            // From a few hundred values on, small steps matter at the lower end only.
+            // From a few hundred values on, small steps matter only at the lower end.
             Self::Count(_, most) if most > 256 => ParameterScale::Log,
             Self::Count(..) | Self::Number(..) | Self::Rows(_) => ParameterScale::Linear,
             Self::OneOf(_) | Self::Flag | Self::Word(_) => ParameterScale::Choice,
         }
     }
 
-    /// A number of its unit as people write it, without loss.
+    /// Formats a number of its unit without loss, in the largest unit that fits.
     fn words(self, number: f64) -> String {
         let units: &[(u64, &str)] = match self {
             Self::Bytes(..) => &[(GIB * KIB, "TiB"), (GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB"), (1, "B")],
@@ -141,28 +142,28 @@ impl ParameterType {
 pub struct Parameter {
     /// Key in device files.
     pub key: &'static str,
-    /// Its type and range.
+    /// Type and range.
     pub kind: ParameterType,
-    /// Which values of its range it can have.
+    /// Permitted values within the range.
     pub scale: ParameterScale,
     /// Whether it may change while requests are served.
     pub live: bool,
-    /// Keys of the parameters from which its value is worked out where it is left out.
+    /// Keys of the parameters from which its value is derived if it is omitted.
     pub derived_from: &'static [&'static str],
-    /// Value, as a device file writes it (a string in double quotes), and its source, where a file does not give it.
+    /// Default value, as written in a device file (a string in double quotes), and its source.
     pub default: Option<(&'static str, &'static str)>,
-    /// What it is, in English and Japanese.
+    /// Meaning in English and Japanese.
     pub meaning: (&'static str, &'static str),
 }
 
 impl Parameter {
-    /// A parameter that every device must give.
+    /// Returns a parameter that every device must specify.
     pub(crate) const fn needed(key: &'static str, kind: ParameterType, [en, ja]: [&'static str; 2]) -> Self {
         let scale = kind.scale();
         Self { key, kind, scale, live: false, derived_from: &[], default: None, meaning: (en, ja) }
     }
 
-    /// A parameter with a default; `value` is written as in a device file.
+    /// Returns a parameter with a default; `value` is written as in a device file.
     pub(crate) const fn usual(
         key: &'static str,
         kind: ParameterType,
@@ -173,22 +174,22 @@ impl Parameter {
         Self { default: Some((value, source)), ..Self::needed(key, kind, meaning) }
     }
 
-    /// One that may change while requests are served.
+    /// Marks it as changeable while requests are served.
     pub(crate) const fn live(self) -> Self {
         Self { live: true, ..self }
     }
 
-    /// One with other values than every one of its range.
+    /// Restricts its values to those of a scale.
     pub(crate) const fn scaled(self, scale: ParameterScale) -> Self {
         Self { scale, ..self }
     }
 
-    /// One that is worked out from others where it is left out.
+    /// Marks it as derived from others if it is omitted.
     pub(crate) const fn derived_from(self, keys: &'static [&'static str]) -> Self {
         Self { derived_from: keys, ..self }
     }
 
-    /// Its range in words; nothing where its type says all.
+    /// Returns its range as text; `None` if the type says everything.
     pub fn range(&self) -> Option<Text> {
         let (least, most) = self.kind.range().filter(|_| self.scale != ParameterScale::Choice)?;
         let (least, most) = (self.kind.words(least), self.kind.words(most));
@@ -206,7 +207,7 @@ impl Parameter {
         })
     }
 
-    /// What to write for it.
+    /// Returns the remedy for an invalid value.
     pub(crate) fn remedy(&self) -> Text {
         let (example, range) = (self.kind.example(), self.range());
         range.map_or(
@@ -218,7 +219,7 @@ impl Parameter {
     /// Reads a value of this type.
     ///
     /// # Errors
-    /// When it is something else or outside of the range, with its place and what to write.
+    /// Returns an error with its position and a remedy if it has another type or is out of range.
     pub(crate) fn read(&self, value: &Value<'_>) -> Result<Worth> {
         let worth = self.worth(value).and_then(|worth| match self.has(&worth) {
             true => Ok(worth),
@@ -250,7 +251,7 @@ impl Parameter {
         ))
     }
 
-    /// A size that was written as a bare number, with the smallest unit that brings it into the range.
+    /// Adds the smallest unit that brings a size written as a bare number into the range.
     fn with_unit(&self, written: &str) -> Option<String> {
         let is_bare = matches!(self.kind, ParameterType::Bytes(..)) && written.parse::<u64>().is_ok();
         let sizes = ["KiB", "MiB", "GiB"].map(|unit| format!("{written}{unit}"));
@@ -258,7 +259,8 @@ impl Parameter {
         sizes.into_iter().filter(|_| is_bare).find(fits)
     }
 
-    /// A value of this type, in its range or not. A size, a time and a rate may be written without quotes.
+    /// Reads a value of this type without checking the range. A size, a time and a rate may be
+    /// written without quotes.
     fn worth(&self, value: &Value<'_>) -> Result<Worth> {
         let parsed =
             |parse: fn(&str) -> Result<u64, Text>| parse(value.written()).map_err(|what| value.error(&what));
@@ -291,25 +293,25 @@ impl Parameter {
     }
 }
 
-/// What must hold between two parameters of a layer.
+/// A constraint between two parameters of a layer.
 #[derive(Clone, Copy, Debug)]
 pub enum Relation {
-    /// The first is not below the second; 0 of the first stands for something else.
+    /// The first is at least the second; 0 for the first has a special meaning and is allowed.
     NotBelow(&'static str, &'static str),
-    /// The first is a whole multiple of the second.
+    /// The first is an integer multiple of the second.
     MultipleOf(&'static str, &'static str),
-    /// The first is more than its least only where the second is on.
+    /// The first may exceed its minimum only if the second is on.
     Needs(&'static str, &'static str),
 }
 
 impl Relation {
-    /// The two parameters.
+    /// Returns the keys of the two parameters.
     pub fn keys(self) -> (&'static str, &'static str) {
         let (Self::NotBelow(one, other) | Self::MultipleOf(one, other) | Self::Needs(one, other)) = self;
         (one, other)
     }
 
-    /// As a sentence.
+    /// Returns the constraint as a sentence.
     pub fn sentence(self) -> Text {
         let (one, other) = self.keys();
         match self {
@@ -324,7 +326,8 @@ impl Relation {
     }
 
     /// # Errors
-    /// When it does not hold, at one of the parameters; the remedy names the other.
+    /// Returns an error at one of the parameters if the constraint is violated; the remedy names
+    /// the other.
     pub(crate) fn check(self, layer: &str, settings: &LayerSettings) -> Result<()> {
         let (first, second) = self.keys();
         let (mut first, mut second) = (settings.setting(first), settings.setting(second));
@@ -340,7 +343,7 @@ impl Relation {
         if holds {
             return Ok(());
         }
-        // At the one that the user changed, if it was one of them.
+        // Report the parameter that the user changed, if it was one of them.
         if second.changed && !first.changed {
             std::mem::swap(&mut first, &mut second);
         }
@@ -352,7 +355,7 @@ impl Relation {
     }
 }
 
-/// Bytes per second: `3.1 MB/s`, or a number of them.
+/// Parses bytes per second: `3.1 MB/s`, or a bare number.
 fn parse_rate(words: &str) -> Result<u64, Text> {
     let bare = words.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let bytes = if bare { Some(words) } else { words.trim().strip_suffix("/s") };

@@ -1,13 +1,16 @@
 //! A parallel SCSI bus with its initiator (the computer's host adapter) and its target (the drive's electronics).
 //!
-//! The model: the bus is one timeline. A command takes selection and command phase, its data in pieces through the
-//! target's buffer, and the status phase. Asynchronously, every byte is handed over with a question and an answer, so
-//! the initiator's and the target's shares of a byte's time add up; synchronously, the slower of the two sets the rate.
-//! Without overlap a piece is fetched from the medium, then sent, and only then the next one is fetched; pipelined, there
-//! are several buffers, so that medium and bus work side by side. A target that disconnects leaves the bus to others while
-//! its medium works, and pays for coming back; one that does not holds it for the whole command.
+//! The model: the bus is one timeline. A command takes selection and command phase, its data in
+//! pieces through the target's buffer, and the status phase. An asynchronous transfer needs a
+//! request and an acknowledgement for every byte, so the initiator's and the target's shares of a
+//! byte's time add up. In a synchronous transfer, the slower of the two sets the rate. Without
+//! overlap a piece is fetched from the medium, then sent, and only then the next one is fetched.
+//! Pipelined, there are several buffers, so that medium and bus work in parallel. A target that
+//! disconnects leaves the bus to others while its medium works, and pays for the reconnection; one
+//! that does not occupies it for the whole command.
 //!
-//! Not here: arbitration between several initiators, parity errors, messages byte by byte.
+//! Not modelled: arbitration between several initiators, parity errors, and individual message
+//! bytes.
 
 #[cfg(test)]
 mod tests;
@@ -23,18 +26,17 @@ use crate::world::{Child, JobId, LayerId, Request, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
-/// Largest piece: a request's length is a number of 32 bits.
+/// Largest piece: the length of a request is a 32-bit number.
 const LARGEST_PIECE_BYTES: u64 = 1 << 31;
 
 const OVERLAPS: &[&str] = &["none", "pipelined"];
 
-/// The kind.
+/// Parallel SCSI bus: `scsi` in device files.
 pub const SCSI: LayerKind = LayerKind::new(page!("scsi"), "scsi", Below::One, PARAMETERS, build)
     .of_host()
     .related(&[Relation::Needs("tags", "disconnect")]);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "scsi" {
         "transfer" transfer: Word(&["asynchronous", "synchronous"]),
             usual("asynchronous", "SCSI-2 (X3.131-1994): the transfer without an agreement");
@@ -100,7 +102,7 @@ fn direction(builder: &mut Builder<'_>, values: &Values, read: bool) -> DataPhas
     let slower = values.initiator_synchronous_bytes_per_s.min(values.target_synchronous_bytes_per_s);
     let ns_per_byte = if synchronous { 1e9 / slower } else { shares };
     let buffers = if overlap == "pipelined" { values.buffers as usize } else { 1 };
-    // Only an asynchronous bus hands over byte by byte.
+    // Only an asynchronous bus transfers byte by byte.
     let texts = match (read, synchronous) {
         (true, false) => entry!("scsi", "cause", "data-in"),
         (true, true) => entry!("scsi", "cause", "data-in synchronous"),
@@ -111,10 +113,10 @@ fn direction(builder: &mut Builder<'_>, values: &Values, read: bool) -> DataPhas
     DataPhase { ns_per_byte, piece_bytes, buffers, cause }
 }
 
-/// How the target moves data of one direction.
+/// How the target transfers data of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct DataPhase {
-    /// Of a byte on the bus.
+    /// Time per byte on the bus.
     ns_per_byte: f64,
     piece_bytes: u64,
     /// Pieces that may be in the target: 1 without overlap.
@@ -122,16 +124,16 @@ struct DataPhase {
     cause: Cause,
 }
 
-/// A command under way.
+/// A command in progress.
 #[derive(Clone, Copy, Debug)]
 struct ActiveCommand {
     job: JobId,
-    /// What is still to be asked of the medium (read) or to go over the bus (write).
+    /// Range still to be requested from the medium (read) or to be sent over the bus (write).
     next_bytes: u64,
     end_bytes: u64,
     /// Pieces at the medium.
     out: u32,
-    /// When its latest piece, or the command itself, was through the bus.
+    /// Time at which its latest piece, or the command itself, has passed the bus.
     sent_ns: u64,
 }
 
@@ -141,9 +143,9 @@ struct Scsi {
     data_in: DataPhase,
     data_out: DataPhase,
     bus: Timeline,
-    /// Commands under way, by slot: one slot without tagged queueing.
+    /// Commands in progress, by slot; a single slot without tagged queueing.
     commands: Vec<Option<ActiveCommand>>,
-    /// Of a read: when the pieces that were last in the buffers were through the bus.
+    /// For reads: times at which the latest pieces in the buffers have passed the bus.
     sent: Vec<VecDeque<u64>>,
     queue: VecDeque<JobId>,
     causes: Causes,
@@ -161,32 +163,32 @@ words! {
 }
 
 impl DataPhase {
-    /// The end of the piece that begins at `from_bytes`.
+    /// Returns the end of the piece that begins at `from_bytes`.
     fn piece_end(&self, from_bytes: u64, end_bytes: u64) -> u64 {
         from_bytes.saturating_add(self.piece_bytes).min(end_bytes)
     }
 
-    /// The time of bytes on the bus.
+    /// Returns the time of this many bytes on the bus.
     fn data_ns(&self, bytes: u64) -> u64 {
         whole_ns(bytes as f64 * self.ns_per_byte, HOUR_NS)
     }
 }
 
-/// A piece of a command's request. The drive works out the command with the first of them.
+/// Returns a piece of a command's request. The drive processes the command with the first piece.
 fn piece_of(request: Request, from_bytes: u64, end_bytes: u64) -> Request {
     let continues = from_bytes > request.offset_bytes;
     Request { continues, ..request.at(from_bytes, (end_bytes - from_bytes) as u32) }
 }
 
 impl Scsi {
-    /// When the bus is free for a command, from `from_ns` at the earliest.
+    /// Returns the time at which the bus is free for a command, `from_ns` at the earliest.
     fn take_bus(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         let (start_ns, _) = self.bus.take(from_ns, 0);
         world.charge(job, self.causes.waiting, start_ns);
         start_ns
     }
 
-    /// Starts commands while there is room for them.
+    /// Starts commands while there are free slots.
     fn pump(&mut self, world: &mut World) {
         while let Some(job) = self.queue.front().copied() {
             let Some(slot) = self.commands.iter().position(Option::is_none) else { return };
@@ -230,7 +232,7 @@ impl Scsi {
         world.send_at(at_ns, Some(command.job), self.below, request, slot as u64);
     }
 
-    /// Asks the medium for the next piece of a read.
+    /// Requests the next piece of a read from the medium.
     fn fetch(&mut self, slot: usize, from_ns: u64, world: &mut World) {
         let Some(mut command) = self.commands[slot] else { return };
         if command.next_bytes >= command.end_bytes {
@@ -238,7 +240,7 @@ impl Scsi {
         }
         let end = self.data_in.piece_end(command.next_bytes, command.end_bytes);
         let piece = piece_of(world.request(command.job), command.next_bytes, end);
-        // A buffer is free when the piece that was in it is through the bus.
+        // A buffer is free when its previous piece has passed the bus.
         let sent = &self.sent[slot];
         let free_ns = if sent.len() < self.data_in.buffers { 0 } else { sent[0] };
         let at_ns = from_ns.max(free_ns);
@@ -248,7 +250,7 @@ impl Scsi {
         world.send_at(at_ns, Some(command.job), self.below, piece, slot as u64);
     }
 
-    /// Moves a piece that the medium gave over the bus.
+    /// Sends a piece that the medium delivered over the bus.
     fn give_out(&mut self, slot: usize, bytes: u32, world: &mut World) {
         let Some(mut command) = self.commands[slot] else { return };
         let now_ns = world.now_ns();
@@ -270,7 +272,7 @@ impl Scsi {
         }
     }
 
-    /// Takes the next piece of a write over the bus and hands it to the medium.
+    /// Receives the next piece of a write over the bus and passes it to the medium.
     fn take_in(&mut self, slot: usize, from_ns: u64, world: &mut World) {
         let Some(mut command) = self.commands[slot] else { return };
         if command.next_bytes >= command.end_bytes {
@@ -279,7 +281,7 @@ impl Scsi {
         let end = self.data_out.piece_end(command.next_bytes, command.end_bytes);
         let bytes = end - command.next_bytes;
         let piece = piece_of(world.request(command.job), command.next_bytes, end);
-        // What began before the piece before was whole may be done before it is.
+        // A piece that starts before the previous one was complete may also end before it.
         world.charge(command.job, self.data_out.cause, command.sent_ns);
         let start_ns = self.on_bus(command, from_ns.max(command.sent_ns), world);
         let end_ns = self.bus.take(start_ns, self.data_out.data_ns(bytes)).1;
@@ -294,8 +296,8 @@ impl Scsi {
         world.send_at(begin_ns, Some(command.job), self.below, piece, slot as u64);
     }
 
-    /// When a command gets the bus for what is ready at `from_ns`. A target that had nothing to do on the bus until
-    /// then, and disconnects, comes back first.
+    /// Returns the time at which a command gets the bus for data that are ready at `from_ns`. A
+    /// target that had nothing to do on the bus until then, and disconnects, reconnects first.
     fn on_bus(&mut self, command: ActiveCommand, from_ns: u64, world: &mut World) -> u64 {
         let start_ns = self.take_bus(command.job, from_ns, world);
         if !self.values.disconnect || from_ns <= command.sent_ns {
@@ -306,7 +308,7 @@ impl Scsi {
         back_ns
     }
 
-    /// Ends a command with its status when nothing of it is left to do after `done_ns`.
+    /// Ends a command with its status if nothing of it remains after `done_ns`.
     fn end_if_done(&mut self, slot: usize, done_ns: u64, world: &mut World) {
         let Some(command) = self.commands[slot] else { return };
         if command.out > 0 || command.next_bytes < command.end_bytes {
@@ -325,7 +327,8 @@ impl Scsi {
 impl Layer for Scsi {
     fn arrive(&mut self, job: JobId, world: &mut World) {
         match world.request(job).kind {
-            // SCSI of that time knows no trim, and a target without a write cache gets no SYNCHRONIZE CACHE.
+            // SCSI of that time has no trim, and a target without a write cache gets no SYNCHRONIZE
+            // CACHE.
             RequestKind::Trim => return world.finish(job),
             RequestKind::Flush if !self.values.write_cache => return world.finish(job),
             _ => world.write_as_data(job),

@@ -1,13 +1,14 @@
-//! The values of a layer's parameters, each with its source and the place where it stands.
+//! Values of a layer's parameters, each with its source and its position in the file.
 
 use crate::schema::Parameter;
 use kurabe_core::{Error, ErrorKind, Place, Result, Text, mention::MODELS_SHOW, text};
 use std::sync::Arc;
 
-/// Rows of numbers, shared: a measured drive has hundreds, and every stack that is built or copied keeps them.
+/// Rows of numbers, shared: a measured drive has hundreds, and every stack that is built or cloned
+/// refers to them.
 pub(crate) type Rows = Arc<[Vec<f64>]>;
 
-/// A value.
+/// The value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Worth {
     /// A size in bytes, a time in nanoseconds, or a count.
@@ -20,7 +21,7 @@ pub(crate) enum Worth {
 }
 
 impl Worth {
-    /// As a number: a flag is 1 or 0.
+    /// Returns it as a number: a flag is 1 or 0.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Whole(number) => Some(*number as f64),
@@ -31,15 +32,15 @@ impl Worth {
     }
 }
 
-/// A parameter's value.
+/// The value of a parameter with its origin.
 #[derive(Clone, Debug)]
 pub struct Setting {
     /// The parameter.
     pub parameter: &'static Parameter,
     pub(crate) worth: Worth,
-    /// As it was written, with its unit.
+    /// The value as it was written, with its unit.
     pub written: String,
-    /// An address, a document, `derived: …`, or `calibrated: …`.
+    /// A URL, a document, `derived: …`, or `calibrated: …`.
     pub source: String,
     pub(crate) place: Option<Place>,
     /// Whether the command line or a study changed it.
@@ -47,10 +48,10 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Reads a value where it stands.
+    /// Reads a value with its position.
     ///
     /// # Errors
-    /// When it is no value of the parameter.
+    /// Returns an error if it is not a valid value of the parameter.
     pub(crate) fn read(
         parameter: &'static Parameter,
         value: &kurabe_core::Value<'_>,
@@ -66,27 +67,31 @@ impl Setting {
         })
     }
 
-    /// The value in the unit of its type, if it is a number; 1 or 0 of a flag.
+    /// Returns the value in the unit of its type, if it is a number; 1 or 0 for a flag.
     pub fn number(&self) -> Option<f64> {
         self.worth.number()
     }
 
-    /// For a layer that does not take a change of it, although the table says that it is live.
+    /// Reports the bug of a layer that does not support changing this parameter, although the table
+    /// marks it as live.
+    ///
+    /// # Panics
+    /// Always.
     pub fn refused(&self) {
         panic!("the layer does not take a change of `{}`", self.parameter.key)
     }
 }
 
-/// A value as layers keep it.
+/// A value in the form that layers store.
 pub(crate) trait LayerValue {
-    /// The value of a setting.
+    /// Returns the value of a setting.
     ///
     /// # Panics
-    /// When it is of another type, a defect of the layer that asks.
+    /// If it has another type, which is a bug in the layer that reads it.
     fn of(setting: &Setting) -> Self;
 }
 
-/// Lets a type be that of the values of one variant.
+/// Implements `LayerValue` for the type of one variant.
 macro_rules! value {
     ($kept:ty: $variant:ident) => {
         impl LayerValue for $kept {
@@ -106,9 +111,9 @@ value!(bool: Flag);
 value!(&'static str: Word);
 value!(Rows: Rows);
 
-/// Values that a layer keeps of its parameters.
+/// Values that a layer stores of its parameters.
 pub(crate) trait Live {
-    /// Takes another value of a parameter that may change while requests are served.
+    /// Sets a parameter that may change while requests are served.
     fn change(&mut self, setting: &Setting);
 }
 
@@ -119,12 +124,12 @@ pub struct LayerSettings {
 }
 
 impl LayerSettings {
-    /// All of them, in the order of the layer's parameters.
+    /// Returns all of them, in the order of the layer's parameters.
     pub fn iter(&self) -> impl Iterator<Item = &Setting> {
         self.list.iter()
     }
 
-    /// Whether both hold the same values, from whatever source.
+    /// Returns whether both have the same values, regardless of their sources.
     pub(crate) fn are_same(&self, other: &Self) -> bool {
         let worths = |settings: &Self| {
             settings
@@ -136,12 +141,12 @@ impl LayerSettings {
         worths(self) == worths(other)
     }
 
-    /// The setting of a key, if it has one: `members` has none where members are listed.
+    /// Returns the setting of a key, if there is one: `members` has none if members are listed.
     pub(crate) fn find(&self, key: &str) -> Option<&Setting> {
         self.list.iter().find(|setting| setting.parameter.key == key)
     }
 
-    /// Takes a setting in place of another of its parameter.
+    /// Replaces the setting of a parameter, or adds it.
     pub(crate) fn put(&mut self, setting: Setting) {
         match self.list.iter_mut().find(|other| other.parameter.key == setting.parameter.key) {
             Some(other) => *other = setting,
@@ -149,15 +154,16 @@ impl LayerSettings {
         }
     }
 
-    /// The setting of a key that its kind of layer has.
+    /// Returns the setting of a key that its kind of layer has.
     ///
     /// # Panics
-    /// When the kind of layer has no such parameter: a defect of the layer.
+    /// If the kind of layer has no such parameter, which is a bug in the layer.
     pub(crate) fn setting(&self, key: &str) -> &Setting {
         self.find(key).unwrap_or_else(|| panic!("the layer has no parameter `{key}`"))
     }
 
-    /// An error at a parameter: its place in the file, or the value that the user gave it.
+    /// Returns an error about a parameter, with its position in the file or the value that the user
+    /// gave.
     pub(crate) fn error(&self, layer: &str, key: &str, what: &Text) -> Error {
         let setting = self.find(key);
         let (kind, at) = match setting.filter(|setting| setting.changed) {

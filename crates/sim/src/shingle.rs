@@ -1,11 +1,13 @@
-//! Shingled tracks behind a cache on the disk (drive-managed SMR).
+//! Shingled tracks behind a media cache (drive-managed SMR).
 //!
-//! The model: tracks overlap, so that a band of them can be written on only where its data end. What does so goes to its place.
-//! All else is appended to a log at the start of the disk, and a map tells what lies there. When nothing has been asked for a
-//! while, or when log or map is full, bands are cleaned, first the one whose data lie longest in the log: what the log has
-//! of it and what the band has are read, and the band is written anew at its place.
+//! The model: tracks overlap, so that a band of them can only be appended to. Sequential writes at
+//! the end of a band go directly there. All others are appended to a log at the start of the disk,
+//! and a map records what is in it. When the drive has been idle for a while, or when log or map
+//! are full, bands are cleaned, first the one whose data have been in the log longest: its data in
+//! the log and in the band are read, and the band is rewritten.
 //!
-//! Not modelled: bands that move, the journal of the map, tracks between bands, memory of flash, what a trim could tell.
+//! Not modelled: bands that move, the journal of the map, tracks between bands, flash caches, and
+//! the information of a trim.
 
 mod log;
 
@@ -23,11 +25,10 @@ use kurabe_core::{Result, Text, text};
 use log::CacheLog;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The kind.
+/// Drive-managed SMR: `shingle` in device files.
 pub const SHINGLE: LayerKind = LayerKind::new(page!("shingle"), "shingle", Below::One, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "shingle" {
         "capacity" capacity_bytes: SIZE, usual("0 B", "derived: what the bands hold");
         "cache" cache_bytes: SOME_SIZE, needed;
@@ -69,16 +70,16 @@ words! {
     }
 }
 
-/// Pieces of a band that are under way at once: the next one waits at the disk, so that no turn is lost.
+/// Pieces of a band in flight: the next one waits at the disk, so that no revolution is lost.
 const PIECES_AT_ONCE: usize = 2;
 
 /// A band that is being cleaned.
 #[derive(Clone, Debug)]
 struct Cleaning {
     band: u64,
-    /// What came to the log later stays there.
+    /// Position in the log; later data stay there.
     until: u64,
-    /// Bytes of the band that are written anew.
+    /// Bytes of the band that are rewritten.
     length_bytes: u64,
     todo: VecDeque<Request>,
     under_way: usize,
@@ -89,28 +90,28 @@ struct Cleaning {
 struct Shingled {
     below: LayerId,
     log: CacheLog,
-    /// How far each band is written; none is 0.
+    /// Written bytes of each band; 0 if it has no entry.
     written_bytes: BTreeMap<u64, u64>,
     /// Writes that wait for room.
     waiting: VecDeque<JobId>,
-    /// Requests that are below, and in how many parts.
+    /// Requests that are below, with the number of their parts.
     parts: OpenParts,
     cleaning: Option<Cleaning>,
-    /// Counts requests, so that a wake-up tells whether another came.
+    /// Number of requests so far, so that a wake-up can detect a later one.
     asked: u64,
     words: Words,
     values: Values,
 }
 
 impl Shingled {
-    /// The parts of a stretch of addresses in bands.
+    /// Divides a range of addresses at band boundaries.
     fn in_bands(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
         let band_bytes = self.values.band_bytes;
         (from / band_bytes..to.div_ceil(band_bytes))
             .map(move |band| (band, from.max(band * band_bytes), to.min((band + 1) * band_bytes)))
     }
 
-    /// Whether bytes go on where those of a band end.
+    /// Returns whether a write at `first` continues the data of a band.
     fn goes_on(&self, band: u64, first: u64) -> bool {
         let is_cleaned = self.cleaning.as_ref().is_some_and(|cleaning| cleaning.band == band);
         !is_cleaned && first == band * self.values.band_bytes + self.written_in(band)
@@ -120,7 +121,7 @@ impl Shingled {
         self.written_bytes.get(&band).copied().unwrap_or(0)
     }
 
-    /// Begins writes for which there is room.
+    /// Starts writes for which there is room.
     fn admit(&mut self, world: &mut World) {
         while let Some(job) = self.waiting.front().copied() {
             let request = world.request(job);
@@ -148,7 +149,7 @@ impl Shingled {
         }
     }
 
-    /// Where the bytes of a read lie.
+    /// Returns the positions of the bytes of a read.
     fn places_of(&self, from: u64, to: u64) -> Vec<(u64, u64)> {
         let (mut at, mut places) = (from, Vec::new());
         for (first, end, place) in self.log.within(from, to) {
@@ -160,7 +161,7 @@ impl Shingled {
         places
     }
 
-    /// Sends a request to places, each with its length; those that touch are one.
+    /// Sends a request to several positions, each with its length; touching ones are merged.
     fn send(&mut self, job: JobId, places: Vec<(u64, u64)>, world: &mut World) {
         let mut joined: Vec<(u64, u64)> = Vec::new();
         for (place, length) in places {
@@ -176,7 +177,7 @@ impl Shingled {
         }
     }
 
-    /// Cleans the band whose data lie longest in the log, or goes on with one.
+    /// Cleans the band whose data have been in the log longest, or continues with the current one.
     fn clean(&mut self, world: &mut World) {
         if self.cleaning.is_none() {
             let Some((oldest, _)) = self.log.oldest() else { return };
@@ -191,7 +192,8 @@ impl Shingled {
         }
     }
 
-    /// What is read of a band: first what the log has, in the order of places, then what the band alone has.
+    /// Plans the reads of a band: first its data in the log, in order of position, then the data
+    /// that only the band has.
     fn begun(&self, band: u64) -> Cleaning {
         let start = band * self.values.band_bytes;
         let logged = self.log.within(start, start + self.values.band_bytes);
@@ -218,7 +220,7 @@ impl Shingled {
         places.into_iter().flat_map(in_pieces).collect()
     }
 
-    /// A piece of a band came back.
+    /// Handles the end of a piece of a band.
     fn cleaned(&mut self, world: &mut World) {
         let Some(mut cleaning) = self.cleaning.take() else { return };
         cleaning.under_way -= 1;
@@ -242,7 +244,7 @@ impl Shingled {
         self.clean(world);
     }
 
-    /// Whether nothing is asked and there is something to clean meanwhile.
+    /// Returns whether the drive is idle and has something to clean.
     fn is_idle(&self) -> bool {
         self.values.cleaning == "idle" && self.parts.is_empty() && !self.log.is_empty()
     }

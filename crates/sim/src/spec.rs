@@ -1,9 +1,11 @@
-//! Device files: a stack as a list of layers, host at the top, each parameter with its value, unit and source.
+//! Device files: a stack as a list of layers from the host down, each parameter with its value,
+//! unit and source.
 //!
-//! The model: `[[layer]]` entries stand in order from the host down. A layer whose kind has members stands above as many
-//! copies of the rest of the list as its parameter `members` says, or above the members that `[[layer.member]]` lists.
-//! A layer `use = "…"` stands for the layers of another file: those of a device without its host, or all of a fragment,
-//! which is a file without a name; tables named like these layers change their parameters.
+//! The model: `[[layer]]` entries are in order from the host down. A layer whose kind has members
+//! is above as many copies of the rest of the list as its parameter `members` says, or above the
+//! members that `[[layer.member]]` lists. A layer `use = "…"` is replaced by the layers of another
+//! file: those of a device without its host, or all of a fragment, which is a file without a name.
+//! Tables named after these layers change their parameters.
 
 use crate::kinds::KINDS;
 use crate::layer::{Below, LayerKind};
@@ -16,48 +18,48 @@ use std::sync::LazyLock;
 /// Keys of a file.
 const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
-/// What [`DeviceSpec::set`] takes for the computer that a device stands in.
+/// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";
 
-/// Devices that use devices that use devices: no further than this.
+/// Maximum nesting of devices that use other devices.
 const DEEPEST_USE: u32 = 8;
 
-/// A device as its file describes it.
+/// A device as described by its file.
 #[derive(Clone, Debug)]
 pub struct DeviceSpec {
-    /// Its name.
+    /// Name of the device.
     pub name: String,
-    /// What it is.
+    /// Title of the device.
     pub title: Text,
-    /// About when what is modelled came to the market; nothing is computed from it.
+    /// Approximate year of the modelled product's release; no figure depends on it.
     pub year: Option<u16>,
-    /// What to know about the model: what it leaves out, where it stops being true.
+    /// Limits of the model: what it leaves out, and where it is no longer valid.
     pub note: Option<Text>,
-    /// The computer that it stands in, by the name of its file, if it is one that others share.
+    /// The computer that it is attached to, by the name of its file, if it is a shared one.
     pub computer: Option<String>,
-    /// Its layers, host at the top.
+    /// Layers, from the host down.
     pub layers: Vec<LayerSpec>,
 }
 
-/// A layer as its device file describes it.
+/// A layer as described by its device file.
 #[derive(Clone, Debug)]
 pub struct LayerSpec {
-    /// Its kind.
+    /// Kind of the layer.
     pub kind: &'static LayerKind,
-    /// Its name, unique in the stack unless it is the same part of different members; that of its kind if not given.
+    /// Name, unique within a branch of the stack; defaults to the kind.
     pub name: String,
-    /// Its parameters.
+    /// Values of the parameters.
     pub settings: LayerSettings,
-    /// What stands below it, if that is not the rest of the list.
+    /// Members below it, if they are not the rest of the list.
     pub members: Vec<MemberSpec>,
 }
 
 /// One or several equal members below a layer.
 #[derive(Clone, Debug)]
 pub struct MemberSpec {
-    /// How many.
+    /// Number of equal members.
     pub count: u32,
-    /// Their layers.
+    /// Layers of each.
     pub layers: Vec<LayerSpec>,
 }
 
@@ -67,10 +69,11 @@ impl std::fmt::Debug for LayerKind {
     }
 }
 
-/// Finds another device or a fragment by its name, given the file that uses it: the name of its file, and its text.
+/// Finds another device or a fragment by its name, given the file that uses it; returns its file
+/// name and its text.
 pub(crate) type Find<'a> = &'a dyn Fn(&str, &str) -> Result<(String, String)>;
 
-/// The default of every parameter of every kind.
+/// Defaults of the parameters of all kinds.
 static DEFAULTS: LazyLock<Vec<Vec<Option<Setting>>>> = LazyLock::new(|| {
     let default = |parameter: &'static Parameter| {
         let (value, source) = parameter.default?;
@@ -82,10 +85,10 @@ static DEFAULTS: LazyLock<Vec<Vec<Option<Setting>>>> = LazyLock::new(|| {
 });
 
 impl DeviceSpec {
-    /// The device without the time of a modelled computer before it, where a real one is.
+    /// Returns the device without the time of its modelled computer, for use behind a real one.
     ///
     /// # Errors
-    /// Those of [`Self::set`].
+    /// Returns the errors of [`Self::set`].
     pub fn without_computer(mut self) -> Result<Self> {
         if self.computer.is_some() {
             self.set(COMPUTER, "none")?;
@@ -93,10 +96,11 @@ impl DeviceSpec {
         Ok(self)
     }
 
-    /// Reads a device file; `name` is shown in errors. `find` gives name and text of the devices that it uses.
+    /// Parses a device file; `name` is shown in errors. `find` returns name and text of the devices
+    /// that it uses.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// Returns the first error, with its line.
     pub(crate) fn parse(name: &str, source: &str, find: Find<'_>) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
         let root = file.root(KEYS)?;
@@ -116,11 +120,12 @@ impl DeviceSpec {
         Ok(spec)
     }
 
-    /// Changes a parameter: `raid.strip` to `256KiB`. Every layer of that name is changed. `computer` is the computer that the
-    /// device stands in, by its name or file.
+    /// Changes a parameter, such as `raid.strip` to `256KiB`, in every layer of that name.
+    /// `computer` sets the computer that the device is attached to, by its name or file.
     ///
     /// # Errors
-    /// When there is no such layer, parameter or computer, or the value is of another kind.
+    /// Returns an error if the layer, parameter or computer does not exist, or the value is
+    /// invalid.
     pub fn set(&mut self, path: &str, value: &str) -> Result<()> {
         if path == COMPUTER {
             return self.put_in_computer(value);
@@ -138,7 +143,7 @@ impl DeviceSpec {
         change(&mut self.layers, layer, key, value)
     }
 
-    /// Gives its host the parameters that a computer's file tells.
+    /// Gives the host the parameters of a computer's file.
     fn put_in_computer(&mut self, name: &str) -> Result<()> {
         let find = |name: &str, _: &str| find_computer(name);
         let reader = SpecReader { find: &find, file: "", depth: 0, partial: true };
@@ -158,10 +163,10 @@ impl DeviceSpec {
         Ok(())
     }
 
-    /// Takes a layer out; what stood below it stands below what stood above.
+    /// Removes a layer; the layers above and below it are joined.
     ///
     /// # Errors
-    /// When there is no such layer in the device's own list, or it is the medium.
+    /// Returns an error if the device's own list has no such layer, or it is the medium.
     pub fn remove_layer(&mut self, name: &str) -> Result<()> {
         let medium = self.layers.len().saturating_sub(1);
         let names = || self.layers[..medium].iter().map(|layer| layer.name.as_str()).collect::<Vec<_>>();
@@ -179,7 +184,7 @@ impl DeviceSpec {
         Ok(())
     }
 
-    /// The text of a parameter, as it stands: `raid.strip`.
+    /// Returns the text of a parameter as written: `raid.strip`.
     pub fn get(&self, path: &str) -> Option<String> {
         if path == COMPUTER {
             return self.computer.clone();
@@ -189,13 +194,14 @@ impl DeviceSpec {
         settings.find_map(|spec| Some(spec.settings.find(key)?.written.clone()))
     }
 
-    /// Whether both behave alike, whatever they are called and wherever their values come from: the same layers with the
+    /// Returns whether both behave alike, regardless of names and sources: the same layers with the
     /// same values.
     pub fn is_same_stack(&self, other: &Self) -> bool {
         are_same_layers(&self.layers, &other.layers)
     }
 
-    /// Every layer from the top down, those of members included, each as often as the file has it.
+    /// Returns every layer from the top down, including those of members, each as often as the file
+    /// lists it.
     pub fn all_layers(&self) -> Vec<&LayerSpec> {
         fn add<'s>(layers: &'s [LayerSpec], all: &mut Vec<&'s LayerSpec>) {
             for layer in layers {
@@ -209,7 +215,7 @@ impl DeviceSpec {
     }
 }
 
-/// The computer that a list of layers begins with, if others share it.
+/// Returns the computer that a list of layers begins with, if it is a shared one.
 fn computer_of(list: &Value<'_>) -> Result<Option<String>> {
     let Some(first) = list.elements().into_iter().next() else { return Ok(None) };
     let Some(used) = first.any_table()?.get("use") else { return Ok(None) };
@@ -222,8 +228,8 @@ fn are_same_layers(one: &[LayerSpec], other: &[LayerSpec]) -> bool {
 }
 
 impl LayerSpec {
-    /// Gives what is left out its default, all in the order of the kind. `table` is where the layer stands, and `path` what
-    /// its keys begin with there.
+    /// Adds the defaults of omitted parameters and sorts all in the order of the kind. `table`
+    /// contains the layer, and `path` is the prefix of its keys there.
     fn complete(&mut self, table: &DataTable<'_>, path: &str) -> Result<()> {
         let kind = KINDS.iter().position(|kind| kind.word == self.kind.word);
         let mut list = Vec::with_capacity(self.kind.parameters.len());
@@ -255,8 +261,8 @@ impl LayerSpec {
                 .all(|(one, other)| one.count == other.count && are_same_layers(&one.layers, &other.layers))
     }
 
-    /// What stands below it: lists of layers, each with how many of it there are. `rest` is what follows it in its own
-    /// list.
+    /// Returns the lists of layers below it, each with its count. `rest` is the part of its own
+    /// list that follows it.
     pub fn below<'s>(&'s self, rest: &'s [LayerSpec]) -> Vec<(u64, &'s [LayerSpec])> {
         match self.kind.below {
             Below::Nothing => Vec::new(),
@@ -305,7 +311,7 @@ fn change(layers: &mut [LayerSpec], name: &str, key: &str, value: &str) -> Resul
     Ok(())
 }
 
-/// Layer and key of `raid.strip`.
+/// Splits `raid.strip` into layer and key.
 pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
     path.split_once('.').ok_or_else(|| {
         ErrorKind::Usage
@@ -317,7 +323,7 @@ pub(crate) fn split_path(path: &str) -> Result<(&str, &str)> {
     })
 }
 
-/// A value that a user gives; `at` is where, for errors.
+/// Reads a value given by the user; `at` is its position for errors.
 pub(crate) fn changed(parameter: &'static Parameter, at: &str, value: &str) -> Result<Setting> {
     read_flag(parameter, value).map_err(|error| {
         let what = error.what().map(|what| format!("{at}: {}", what.trim_start_matches("value: ")));
@@ -327,7 +333,7 @@ pub(crate) fn changed(parameter: &'static Parameter, at: &str, value: &str) -> R
     })
 }
 
-/// A value from the command line: a word where it is no number, table or truth value.
+/// Reads a value from the command line: a text if it is not a number, a table or a boolean.
 fn read_flag(parameter: &'static Parameter, value: &str) -> Result<Setting> {
     let bare = format!("value = {value}");
     let quoted = format!("value = {value:?}");
@@ -339,7 +345,7 @@ fn read_flag(parameter: &'static Parameter, value: &str) -> Result<Setting> {
     Ok(setting)
 }
 
-/// The last layer of every branch must be a medium, and nothing may stand below one.
+/// Checks that every branch ends in a medium, and that nothing is below one.
 fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
     let misfit = |what: Text| Err(at.error(&what));
     for (index, layer) in layers.iter().enumerate() {
@@ -372,7 +378,8 @@ fn check_ends(layers: &[LayerSpec], at: &Value<'_>) -> Result<()> {
     Ok(())
 }
 
-/// No name may stand for two layers of one branch: `--set` and the time account go by it.
+/// Checks that no two layers of a branch have the same name: `--set` and the time account identify
+/// layers by name.
 fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value<'_>) -> Result<()> {
     let before = above.len();
     for layer in layers {
@@ -394,10 +401,10 @@ fn check_names<'s>(layers: &'s [LayerSpec], above: &mut Vec<&'s str>, at: &Value
 #[derive(Clone, Copy)]
 struct SpecReader<'a> {
     find: Find<'a>,
-    /// The file that is read.
+    /// The file being read.
     file: &'a str,
     depth: u32,
-    /// Whether it is a fragment, in which a layer may lack parameters that it needs.
+    /// Whether it is a fragment, whose layers may lack required parameters.
     partial: bool,
 }
 
@@ -414,7 +421,7 @@ impl SpecReader<'_> {
         Ok(layers)
     }
 
-    /// The layers of another file, with the changes of the table that uses them; `known` are its other keys.
+    /// Returns the layers of another file, with the changes of the table that uses them.
     fn used(&self, user: &Value<'_>, name: &Value<'_>, own_keys: &[&str]) -> Result<Vec<LayerSpec>> {
         let mut layers = self.file_layers(name.string()?).map_err(|error| name.error_of_named(&error))?;
         let names: Vec<String> = layers.iter().map(|layer| layer.name.clone()).collect();
@@ -433,7 +440,7 @@ impl SpecReader<'_> {
         Ok(layers)
     }
 
-    /// All layers of a fragment; of a device those that are not of its host.
+    /// Returns all layers of a fragment, or those of a device without its host.
     fn file_layers(&self, name: &str) -> Result<Vec<LayerSpec>> {
         if self.depth >= DEEPEST_USE {
             let what = text!("devices use one another without end", "デバイスの参照が循環しています");
@@ -497,13 +504,13 @@ impl SpecReader<'_> {
     }
 }
 
-/// The parameters that a table gives.
+/// Returns the parameters given in a table.
 fn given(kind: &'static LayerKind, table: &DataTable<'_>) -> Result<Vec<Setting>> {
     let read = |parameter: &'static Parameter| Some(read_parameter(parameter, &table.get(parameter.key)?));
     kind.parameters.iter().filter_map(read).collect()
 }
 
-/// `strip = { value = "64 KiB", source = "…" }`
+/// Reads `strip = { value = "64 KiB", source = "…" }`.
 fn read_parameter(parameter: &'static Parameter, given: &Value<'_>) -> Result<Setting> {
     if !given.is_table() {
         let key = parameter.key;

@@ -1,15 +1,16 @@
 //! A solid-state drive with a page-mapped flash translation layer.
 //!
-//! The model: channels of dies, each a timeline; a mapping table from small units of the host to places in flash; a
-//! write buffer, whose rows of pages are programmed die by die while reads go ahead of them; garbage collection, SLC
-//! cache, mapping cache. When a request comes, all its times are computed at once: what was pending on a die is caught
-//! up with only when somebody looks at that die, so a request costs one event however many pages it has, and idle time
-//! costs nothing. Only a miss of the mapping cache costs a second event.
+//! The model: channels of dies, each a timeline; a mapping table from small units of the host to
+//! locations in flash; a write buffer, whose rows of pages are programmed die by die while reads
+//! take priority; garbage collection, SLC cache, mapping cache. All times of a request are computed
+//! on its arrival. Pending work of a die is only brought up to date when the die is next used, so a
+//! request costs one event regardless of its number of pages, and idle time costs nothing. Only a
+//! miss of the mapping cache costs a second event.
 //!
-//! What moves data in the background is one average per block: the controller spreads a collection evenly over the rows
-//! that the host writes next, as drives do to keep their latency even.
+//! Background data movement is averaged over a block: the controller distributes a collection
+//! evenly over the rows that the host writes next, as drives do to keep latency even.
 //!
-//! Not modelled: wear, errors and their retries, heat, coarse mapping (other layers have that).
+//! Not modelled: wear, errors and read retries, temperature, and coarse mapping (see `coarse.rs`).
 
 mod ahead;
 mod config;
@@ -45,11 +46,11 @@ use schedule::Schedule;
 use store::{FlashStore, UnitPlace};
 use write::{Latest, OpenRow, Saving};
 
-/// The kind.
+/// Solid-state drive: `ssd` in device files.
 pub const SSD: LayerKind = LayerKind::new(page!("ssd"), "ssd", Below::Nothing, config::PARAMETERS, build);
 
 words! {
-    /// Where time goes, and what is counted.
+    /// Causes and counters.
     struct Words from "ssd" {
         behind_reads: cause("behind-reads");
         behind_programs: cause("behind-writes");
@@ -82,28 +83,28 @@ words! {
 #[derive(Clone)]
 struct Ssd {
     config: Config,
-    /// What the layout of a worn drive is drawn from.
+    /// Source of the layout of a drive in steady state.
     random: Random,
     store: FlashStore,
     dies: Dies,
     channels: Vec<Schedule>,
-    /// The controller's memory, through which all data go.
+    /// The controller's memory, which all data pass.
     memory: Schedule,
-    /// The way of written data into the buffer, where it is slower than that.
+    /// Path of written data into the buffer, where it is slower than the controller's memory.
     inlet: Schedule,
     processor: Timeline,
-    /// Rows in the write buffer, as far as is known.
+    /// Rows in the write buffer, as of the last update.
     rows_used: u64,
     open_row: Option<OpenRow>,
     latest: Latest,
     saving: Saving,
-    /// The die whose turn it is to get a row.
+    /// Next die in round-robin order for a row.
     next_die: u32,
     mapping: Option<MappingCache>,
     ahead: ReadAhead,
-    /// What each die rewrites beside its work, if anything.
+    /// Periodic refresh of each die, if enabled.
     refresh: Option<Refresh>,
-    /// Requests that wait for the mapping table, by the number in their wake-up call.
+    /// Requests that wait for the mapping table, by the token of their wake-up.
     parked: Vec<JobId>,
     parked_free: Vec<u32>,
     words: Words,
@@ -138,20 +139,20 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 impl Ssd {
-    /// The units that a request touches.
+    /// Returns the units that a request touches.
     fn units(&self, request: &Request) -> std::ops::RangeInclusive<u32> {
         let unit_bytes = self.config.geometry.unit_bytes;
         let last = (request.end_bytes() - 1) / unit_bytes;
         (request.offset_bytes / unit_bytes) as u32..=last as u32
     }
 
-    /// What the firmware takes for the units of a read before anything of it is read.
+    /// Returns the firmware's time for the units of a read before any of it is read.
     fn unit_latency_ns(&self, request: &Request) -> u64 {
         let units = u64::from(request.length_bytes).div_ceil(self.config.geometry.unit_bytes);
         units.saturating_mul(self.config.values.unit_latency_ns)
     }
 
-    /// When the parts of the mapping table that a request needs are in memory.
+    /// Returns the time at which the parts of the mapping table that a request needs are in memory.
     fn look_up(&mut self, request: &Request, from_ns: u64, world: &mut World) -> u64 {
         let Some(mut mapping) = self.mapping.take() else { return from_ns };
         let units = self.units(request);
@@ -169,7 +170,7 @@ impl Ssd {
         ready_ns
     }
 
-    /// Has a job go on when the mapping table is there.
+    /// Suspends a job until the mapping table is loaded.
     fn park(&mut self, job: JobId, until_ns: u64, world: &mut World) {
         let number = self.parked_free.pop().unwrap_or_else(|| {
             self.parked.push(job);
@@ -224,8 +225,8 @@ impl Ssd {
         world.finish_at(end_ns, job);
     }
 
-    /// Reads bytes from flash: the times of the row that comes last, if any is in flash. What is read for the host also
-    /// passes the controller's memory.
+    /// Reads bytes from flash. Returns the times of the last row to arrive; `None` if none of them
+    /// is in flash. Data for the host also pass the controller's memory.
     fn read_rows(
         &mut self,
         from_bytes: u64,
@@ -236,7 +237,7 @@ impl Ssd {
     ) -> Option<ReadPath> {
         let geometry = self.config.geometry;
         let mut last: Option<ReadPath> = None;
-        // Units of one row are read at once: the row's number, a place in it, and its bytes.
+        // Units of one row are read together: the row's number, a position in it, and the bytes.
         let mut row: Option<(u32, u32, u64)> = None;
         let mut at_bytes = from_bytes;
         while at_bytes < to_bytes {
@@ -274,7 +275,7 @@ impl Ssd {
         path.end_ns
     }
 
-    /// Whether a request covers whole units.
+    /// Returns whether a request covers whole units.
     fn is_whole(&self, request: &Request) -> bool {
         let FlashGeometry { unit_bytes, capacity_bytes, .. } = self.config.geometry;
         let end_bytes = request.end_bytes();
@@ -287,7 +288,7 @@ impl Ssd {
         let first = request.offset_bytes.div_ceil(unit_bytes);
         self.ahead.written(request.offset_bytes, request.end_bytes());
         self.saving.is_due = true;
-        // The last unit of the drive may be cut short.
+        // The last unit of the drive may be incomplete.
         let whole = if request.end_bytes() == self.config.geometry.capacity_bytes {
             u64::from(self.config.geometry.units)
         } else {
@@ -300,7 +301,7 @@ impl Ssd {
     }
 }
 
-/// Whichever ends later, with the first data of both.
+/// Returns the later of two reads, with the earlier start of data.
 fn later(last: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
     let first_ns = last.map_or(path.first_ns, |last| last.first_ns.min(path.first_ns));
     let later = last.filter(|last| last.end_ns >= path.end_ns).unwrap_or(path);
@@ -309,7 +310,7 @@ fn later(last: Option<ReadPath>, path: ReadPath) -> Option<ReadPath> {
 
 impl Layer for Ssd {
     fn arrive(&mut self, job: JobId, world: &mut World) {
-        // Whole units of zeroes are taken out of the mapping table; parts of units are written.
+        // Whole units of zeroes are removed from the mapping table; partial units are written.
         if !self.is_whole(&world.request(job)) {
             world.write_as_data(job);
         }
@@ -353,14 +354,15 @@ impl Layer for Ssd {
         if control != Control::Wear {
             return Err(text!("it has no members", "メンバーを持たない層です"));
         }
-        // The open row has its place among blocks that are laid out anew.
+        // The open row would refer to blocks of the old layout.
         self.program_row(world.now_ns());
         self.config.worn = true;
         self.store = FlashStore::new(&self.config, self.random.clone());
         Ok(())
     }
 
-    /// A row counts until it is programmed. Without a buffer a write is acknowledged when it is in flash.
+    /// A row is at risk until it is programmed. Without a buffer, a write is acknowledged when it
+    /// is in flash.
     fn at_risk(&self, now_ns: u64) -> AtRisk {
         let FlashGeometry { dies, blocks_per_die, rows_per_block, .. } = self.config.geometry;
         let open = |die| u32::from(self.open_row.is_some_and(|row| row.die == die));

@@ -1,4 +1,4 @@
-//! A modelled device: its layers, and time going on in it.
+//! A modelled device: its layers, and the events in them.
 
 use crate::account::{CauseFacts, Words};
 use crate::build::{Branch, Builder, Register};
@@ -15,46 +15,47 @@ use kurabe_core::random::Random;
 use kurabe_core::{ErrorKind, Result, Text, nearest, text};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Layers of a stack, all instances counted.
+/// Maximum number of layers of a stack, counting all instances.
 const MOST_LAYERS: usize = 4096;
 
-/// Where a layer stands in its stack.
+/// Position of a layer in its stack.
 #[derive(Clone)]
 struct StackPlace {
-    /// Place of its name in the register.
+    /// Index of its name in the register.
     name: u16,
-    /// How many layers are above it.
+    /// Number of layers above it.
     depth: u32,
     kind: &'static LayerKind,
-    /// How many things a request can address here.
+    /// Number of units that a request can address.
     units: u16,
-    /// Those right below it.
+    /// Layers directly below it.
     below: Vec<LayerId>,
 }
 
 /// A modelled device in virtual time.
 ///
-/// Its user hands over requests with their time, which never goes back, and asks for the next time at which something
-/// happens. Nothing else moves it. A clone is a snapshot: it goes on as the original does, and apart from it.
+/// The caller submits requests with their time, which must not decrease, and asks for the time of
+/// the next event. Nothing else advances it. A clone is a snapshot that continues independently of
+/// the original.
 #[derive(Clone)]
 pub struct Stack {
     layers: Vec<Box<dyn Layer>>,
     /// By layer.
     places: Vec<StackPlace>,
-    /// Of each of its units.
+    /// Capacity of each unit.
     capacity_bytes: u64,
     world: World,
     register: Register,
     seed: u64,
-    /// What a layer panicked with: a defect of the model, after which nothing goes on.
+    /// The message of a layer's panic: a bug in the model, after which the stack stops.
     defect: Option<Text>,
 }
 
 impl Stack {
-    /// Builds the stack of a device. The seed sets all that is random in it.
+    /// Builds the stack of a device. The seed determines everything that is random in it.
     ///
     /// # Errors
-    /// When parameters do not fit together, with the place of one of them.
+    /// Returns an error at one of the parameters if they are inconsistent.
     pub fn new(spec: &DeviceSpec, seed: u64) -> Result<Self> {
         let unexplained = CauseFacts {
             layer: u16::MAX,
@@ -75,28 +76,28 @@ impl Stack {
         Ok(Self { layers, places, capacity_bytes: top.unit_bytes, world, register, seed, defect: None })
     }
 
-    /// Bytes that can be addressed, of each of its units.
+    /// Returns the addressable bytes of each of its units.
     pub fn capacity_bytes(&self) -> u64 {
         self.capacity_bytes
     }
 
-    /// How many things a request can address: more than one where a shared bus is on top.
+    /// Returns the number of units: more than one if a shared bus is on top.
     pub fn units(&self) -> u16 {
         self.places[0].units
     }
 
-    /// Whether requests of this kind reach a medium that has a command for them.
+    /// Returns whether requests of this kind reach a medium that has a command for them.
     pub fn knows(&self, kind: RequestKind) -> bool {
         self.layers.iter().all(|layer| layer.knows(kind))
     }
 
-    /// The time to which it has got.
+    /// Returns the current time.
     pub fn now_ns(&self) -> u64 {
         self.world.now_ns()
     }
 
-    /// Takes a request at a time. `token` comes back with its completion. A request beyond the capacity fails as block
-    /// devices have it: what writes finds no space, all else is invalid.
+    /// Submits a request at a time; its completion has the same `token`. A request beyond the
+    /// capacity fails as on a block device: a write with "no space", any other request as invalid.
     pub fn submit(&mut self, now_ns: u64, request: Request, token: u64) {
         self.advance(now_ns);
         if self.defect.is_some() {
@@ -112,27 +113,29 @@ impl Stack {
         self.settle(now_ns, false);
     }
 
-    /// When something happens next by itself; none if nothing is under way.
+    /// Returns the time of the next event; `None` if nothing is in progress.
     pub fn next_wake_ns(&self) -> Option<u64> {
         self.world.next_ns()
     }
 
-    /// Lets everything happen that is due until a time.
+    /// Processes all events until a time.
     pub fn advance(&mut self, now_ns: u64) {
         self.settle(now_ns, false);
         self.world.pass(now_ns);
     }
 
-    /// Lets everything happen that is due until a request leaves the stack, or until a time: as to advance to the next time
-    /// again and again, without asking in between.
+    /// Processes events until a request leaves the stack, or until a time. This is equivalent to
+    /// advancing to the next event repeatedly, without the checks in between.
     pub(crate) fn advance_to_completion(&mut self, limit_ns: u64) {
         self.settle(limit_ns, true);
     }
 
-    /// Lets everything happen until a time, or what is due when a request leaves the stack. A layer that panics ends this stack, not the process, which may serve others:
-    /// requests in it and later ones fail, and `check_sound` says why.
+    /// Processes events until a time, or until a request leaves the stack. A layer that panics
+    /// stops this stack but not the process, which may serve others: requests in it and later ones
+    /// fail, and `check_sound` returns the reason.
     fn settle(&mut self, until_ns: u64, first_completion: bool) {
-        // A stack with a defect is not looked at again, so nobody sees what the panic left half done.
+        // A stack with a defect is not used again, so the inconsistent state after the panic is
+        // never observed.
         let panic = match catch_unwind(AssertUnwindSafe(|| self.handle_messages(until_ns, first_completion)))
         {
             Ok(()) => return,
@@ -168,18 +171,18 @@ impl Stack {
                 }
             }
             if first_completion && !self.world.completions.is_empty() {
-                // What else is due at this time happens as well.
+                // Other events at this time are processed as well.
                 until_ns = self.world.now_ns();
             }
         }
     }
 
-    /// A request that left the stack.
+    /// Returns a completed request.
     pub fn take_completion(&mut self) -> Option<CompletedRequest> {
         self.world.completions.pop_front()
     }
 
-    /// Requests in the stack.
+    /// Returns the number of requests in the stack.
     pub fn in_flight(&self) -> u64 {
         self.world.in_flight()
     }
@@ -187,15 +190,15 @@ impl Stack {
     /// Checks that no layer has panicked.
     ///
     /// # Errors
-    /// When one has, with what it said. All requests fail from then on.
+    /// Returns an error with the panic message if one has. All requests fail from then on.
     pub fn check_sound(&self) -> Result<()> {
         self.defect.as_ref().map_or(Ok(()), |defect| Err(ErrorKind::Internal.error(defect.clone())))
     }
 
-    /// Checks that requests in the stack will leave it.
+    /// Checks that the requests in the stack can complete.
     ///
     /// # Errors
-    /// When some are there and nothing will ever happen; names the layer that holds them.
+    /// Returns an error that names the layer that holds requests if there is no further event.
     pub fn check_not_blocked(&self) -> Result<()> {
         self.check_sound()?;
         let count = self.in_flight();
@@ -225,10 +228,10 @@ impl Stack {
         )))
     }
 
-    /// Does something to a layer, to each of this name.
+    /// Performs an external intervention on every layer of this name.
     ///
     /// # Errors
-    /// When there is no such layer, or it has nothing to which that could be done.
+    /// Returns an error if there is no such layer, or it does not support the intervention.
     pub fn control(&mut self, layer: &str, control: Control) -> Result<()> {
         for place in self.places_of(layer)? {
             self.world.enter(LayerId(place as u16));
@@ -240,11 +243,12 @@ impl Stack {
         Ok(())
     }
 
-    /// Changes a live parameter in the midst of work: `sata.command` to `20us`, in each layer of this name. Its new value
-    /// is that of a stack that was built with it for every request from now on.
+    /// Changes a live parameter during operation, such as `sata.command` to `20us`, in every layer
+    /// of this name. From now on, every request behaves as in a stack built with the new value.
     ///
     /// # Errors
-    /// When there is no such layer or live parameter, or the value is not one of its range; nothing is changed then.
+    /// Returns an error and changes nothing if there is no such layer or live parameter, or the
+    /// value is out of range.
     pub fn change(&mut self, path: &str, value: &str) -> Result<()> {
         let (layer, key) = split_path(path)?;
         let mut changes = Vec::new();
@@ -271,7 +275,7 @@ impl Stack {
         Ok(())
     }
 
-    /// The layers of a name.
+    /// Returns the indices of the layers with this name.
     fn places_of(&self, layer: &str) -> Result<Vec<usize>> {
         let names = &self.register.names;
         let Some(name) = names.iter().position(|name| name == layer) else {
@@ -283,17 +287,17 @@ impl Stack {
         Ok(places.map(|(index, _)| index).collect())
     }
 
-    /// The name of a layer.
+    /// Returns the name of a layer.
     fn name_of(&self, layer: usize) -> &str {
         &self.register.names[usize::from(self.places[layer].name)]
     }
 
-    /// Every layer with its name.
+    /// Returns every layer with its name.
     fn named_layers(&self) -> impl DoubleEndedIterator<Item = (&str, &dyn Layer)> {
         self.layers.iter().enumerate().map(|(index, layer)| (self.name_of(index), &**layer))
     }
 
-    /// Where the time of the requests went that left since this was last asked.
+    /// Returns the times by cause of the requests that completed since the last call.
     pub fn take_sums(&mut self) -> TimeSums {
         let (operations, latency_ns) = std::mem::take(&mut self.world.left);
         let take = |order: &[usize], sums: &mut [u64]| -> Vec<u64> {
@@ -304,20 +308,20 @@ impl Stack {
         TimeSums { operations, latency_ns, times_ns, counts: take(&counters, &mut self.world.counts) }
     }
 
-    /// Has the time of each request kept, or no longer.
+    /// Starts or stops recording the times of each request.
     pub(crate) fn keep_each(&mut self, keep: bool) {
         self.world.each = keep.then(Vec::new);
     }
 
-    /// Where the time of each request went that left since this was last asked, if that is kept: in the order in which they
-    /// left, and each in the order of the sums.
+    /// Returns the recorded times of each request that completed since the last call, in order of
+    /// completion, each in the order of the sums.
     pub(crate) fn take_each(&mut self) -> Vec<Vec<u64>> {
         let (causes, _) = self.register.order();
         let each = self.world.each.as_mut().map(std::mem::take).unwrap_or_default();
         each.iter().map(|times_ns| causes.iter().map(|place| times_ns[*place]).collect()).collect()
     }
 
-    /// Sums of this stack with the names of what they are of; what is nothing is left out.
+    /// Adds names to sums of this stack, and omits those that are 0.
     pub fn account(&self, sums: &TimeSums) -> TimeAccount {
         let register = &self.register;
         let name = |place: u16| register.names.get(usize::from(place)).map_or("?", String::as_str).to_owned();
@@ -340,14 +344,15 @@ impl Stack {
         }
     }
 
-    /// Where the time of the requests went that left since this was last asked, in words. The shares sum to their
-    /// latencies exactly.
+    /// Returns the time account of the requests that completed since the last call. The shares sum
+    /// exactly to their latencies.
     pub fn take_account(&mut self) -> TimeAccount {
         let sums = self.take_sums();
         self.account(&sums)
     }
 
-    /// How much a power cut at this moment would take, and spare, by layer; layers with nothing to tell are left out.
+    /// Returns what a power cut at this moment would lose or spare, by layer; layers without such
+    /// data are omitted.
     pub fn volatile(&self) -> Vec<(&str, Volatile)> {
         let now_ns = self.now_ns();
         let layers = self.named_layers().map(|(name, layer)| {
@@ -357,13 +362,13 @@ impl Stack {
         layers.filter(|(_, volatile)| *volatile != Volatile::default()).collect()
     }
 
-    /// What a power cut at this moment would take, and spare, of the writes that were acknowledged, at the addresses of the
-    /// stack.
+    /// Returns what a power cut at this moment would lose or spare of the acknowledged writes, at
+    /// the addresses of the stack.
     pub fn at_risk(&self) -> AtRisk {
         self.at_risk_by_unit().swap_remove(0)
     }
 
-    /// The same of each of its units.
+    /// Returns the same for each unit.
     pub fn at_risk_by_unit(&self) -> Vec<AtRisk> {
         let in_flight = self.world.numbers_in_flight();
         let mut units = self.at_risk_from(LayerId(0));
@@ -374,7 +379,8 @@ impl Stack {
         units
     }
 
-    /// The same of a layer and those below it, by unit; what was not acknowledged yet is in it.
+    /// Returns the data at risk in a layer and those below it, by unit; includes writes that are
+    /// not acknowledged yet.
     fn at_risk_from(&self, layer: LayerId) -> Vec<AtRisk> {
         let (place, layer) = (&self.places[usize::from(layer.0)], &self.layers[usize::from(layer.0)]);
         let mut units = layer.lift(place.below.iter().flat_map(|below| self.at_risk_from(*below)).collect());
@@ -384,12 +390,12 @@ impl Stack {
         units
     }
 
-    /// How files are copied here, as the host does it.
+    /// Returns how the host copies files.
     pub fn copy_habits(&self) -> Option<CopyHabits> {
         self.layers.iter().find_map(|layer| layer.copy_habits())
     }
 
-    /// What a record keeps of it; `spec` is what it was built from.
+    /// Returns the description for a run's record; `spec` is the device that it was built from.
     pub fn record(&self, spec: &DeviceSpec) -> ModelRecord {
         let mut layers: Vec<LayerRecord> = Vec::new();
         for layer in spec.all_layers() {

@@ -1,13 +1,13 @@
-//! A resource that does one thing at a time, in the order in which it is asked: a bus, a die, a processor.
+//! A resource that does one thing at a time, in order of request: a bus, a die, a processor.
 
-/// When a resource is free.
+/// The time at which a resource is free.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Timeline {
     free_ns: u64,
 }
 
 impl Timeline {
-    /// Takes the resource for `length_ns`, not before `from_ns`: when it begins and when it ends.
+    /// Takes the resource for `length_ns`, not before `from_ns`. Returns start and end.
     #[inline]
     pub fn take(&mut self, from_ns: u64, length_ns: u64) -> (u64, u64) {
         let start_ns = self.free_ns.max(from_ns);
@@ -15,24 +15,25 @@ impl Timeline {
         (start_ns, self.free_ns)
     }
 
-    /// When it is free.
+    /// Returns the time at which it is free.
     #[inline]
     pub fn free_ns(&self) -> u64 {
         self.free_ns
     }
 }
 
-/// No single thing takes longer, two years: absurd parameters are cut to this, so that sums of a few stay in range.
+/// Upper limit of a single duration, two years: absurd parameters are clamped to it, so that sums
+/// of a few stay in range.
 pub(crate) const LONGEST_NS: u64 = 1 << 56;
 
-/// The time of `bytes` at a rate; two years at most.
+/// Returns the time of `bytes` at a rate; two years at most.
 #[inline]
 pub fn transfer_ns(bytes: u64, bytes_per_s: f64) -> u64 {
     whole_ns(bytes as f64 * 1e9 / bytes_per_s, LONGEST_NS)
 }
 
-/// `ns.round() as u64`, and `most_ns` at most, without the call that `round` is on processors of every kind: this is asked
-/// for every piece of every request.
+/// Computes `ns.round() as u64`, limited to `most_ns`, without the function call that `round` is on
+/// some processors: this runs for every piece of every request.
 #[inline]
 pub(crate) fn whole_ns(ns: f64, most_ns: u64) -> u64 {
     let floor_ns = (ns as u64).min(most_ns);

@@ -1,11 +1,14 @@
-//! A USB box or stick: a bridge with drives behind it, by the old protocol (BOT) or the new one (UAS).
+//! A USB enclosure or stick: a bridge with drives behind it, with the old protocol (BOT) or the new
+//! one (UAS).
 //!
-//! The model of BOT (Bulk-Only Transport): a command block, its data, its status, and only then the next command,
-//! whichever drive of the box it is for. So the times of all commands add up, no drive ever sees two commands to choose
-//! from, and drives never work at the same time. Of UAS: `depth` commands in flight for the whole box, whose data share
-//! the wire. In both the data of a command flow while its drive works, piece by piece.
+//! The model of BOT (Bulk-Only Transport): a command block, its data, its status, and only then the
+//! next command, for any drive of the enclosure. So the times of all commands add up, no drive ever
+//! has two commands to reorder, and drives never work in parallel. The model of UAS: `depth`
+//! commands in flight for the whole enclosure, whose data share the wire. In both, the data of a
+//! command are transferred while its drive works, piece by piece.
 //!
-//! Not modelled: both directions at once, which USB 3 could; bridges differ in whether they use it.
+//! Not modelled: simultaneous transfers in both directions, which USB 3 permits; bridges differ in
+//! whether they use it.
 
 use crate::account::Cause;
 use crate::build::{Builder, parameters, words};
@@ -17,14 +20,13 @@ use crate::world::{JobId, World};
 use kurabe_core::{Result, Text, text};
 use std::collections::VecDeque;
 
-/// Where the overheads of BOT are from.
+/// Source of the overheads of BOT.
 const BOT_SOURCE: &str = "derived: electronicdesign.com (2012): about 250 MB/s by BOT, 400 by UAS: 128 KiB take 196 us more, here divided among command, status and gap";
 
-/// The kind.
+/// USB bridge: `usb` in device files.
 pub const USB: LayerKind = LayerKind::new(page!("usb"), "usb", Below::Members, PARAMETERS, build);
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "usb" {
         "members": Count(1, 64), usual("1", "assumed: a stick or a box for one drive");
         "generation" generation: Word(&["usb-1", "usb-2", "usb-3", "usb-3.1"]), needed;
@@ -39,7 +41,8 @@ parameters! {
     }
 }
 
-/// Bytes per second of a generation after coding: 8b/10b at 5 Gb/s, 128b/132b at 10 Gb/s.
+/// Returns the bytes per second of a generation after coding: 8b/10b at 5 Gb/s, 128b/132b at 10
+/// Gb/s.
 fn rate_bytes_per_s(generation: &str) -> f64 {
     match generation {
         "usb-1" => 1.5e6,
@@ -52,9 +55,9 @@ fn rate_bytes_per_s(generation: &str) -> f64 {
 #[derive(Clone)]
 struct Usb {
     slots: CommandSlots,
-    /// One command at a time.
+    /// Whether only one command may be in flight.
     bot: bool,
-    /// The drive of the last command that was sent.
+    /// The drive of the last command sent.
     last_unit: u16,
     waiting: Cause,
     values: Values,

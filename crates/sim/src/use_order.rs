@@ -1,41 +1,40 @@
-//! The order in which numbered places were used, of which the one used longest ago gives way: a list linked through an array.
+//! The order of use of numbered slots, for LRU eviction: a list linked through an array.
 
-/// No place.
 const NONE: u32 = u32::MAX;
-/// Neighbour of a place that is not in the order.
+/// Neighbour of a slot that is not in the order.
 const ABSENT: u32 = u32::MAX - 1;
 
 /// The order of use.
 #[derive(Clone, Debug)]
 pub(crate) struct UseOrder {
-    /// By place: the one used before it, and the one used after it.
+    /// By slot: the one used before it, and the one used after it.
     links: Vec<(u32, u32)>,
     oldest: u32,
     newest: u32,
 }
 
 impl UseOrder {
-    /// An empty order of so many places.
+    /// Creates an empty order for `places` slots.
     pub(crate) fn new(places: usize) -> Self {
         Self { links: vec![(ABSENT, ABSENT); places], oldest: NONE, newest: NONE }
     }
 
-    /// There is another place, which is not in the order.
+    /// Adds a slot, which is not in the order yet.
     pub(crate) fn add_place(&mut self) {
         self.links.push((ABSENT, ABSENT));
     }
 
-    /// Whether a place is in the order.
+    /// Returns whether a slot is in the order.
     pub(crate) fn has(&self, place: u32) -> bool {
         self.links[place as usize].0 != ABSENT
     }
 
-    /// The place that was used longest ago.
+    /// Returns the least recently used slot.
     pub(crate) fn oldest(&self) -> Option<u32> {
         Some(self.oldest).filter(|oldest| *oldest != NONE)
     }
 
-    /// A place is used now; it comes into the order if it was not there.
+    /// Makes a slot the most recently used one; adds it to the order if needed.
     pub(crate) fn use_now(&mut self, place: u32) {
         if self.newest == place {
             return;
@@ -49,7 +48,7 @@ impl UseOrder {
         }
     }
 
-    /// Takes a place out, if it is there.
+    /// Removes a slot from the order, if it is there.
     pub(crate) fn remove(&mut self, place: u32) {
         let (older, newer) = std::mem::replace(&mut self.links[place as usize], (ABSENT, ABSENT));
         match older {

@@ -1,15 +1,16 @@
-//! The drives of a mirror or a RAID-Z: what ZFS keeps in front of each (so many reads and writes in flight, and the others in
-//! a queue), and how it fills an empty one in the place of one.
+//! The drives of a mirror or a RAID-Z: the ZFS queue in front of each (a limited number of reads
+//! and writes in flight, and the others waiting), and the resilvering of an empty replacement.
 //!
-//! The model (OpenZFS `vdev_queue.c`): reads and writes wait apart, each in the order of arrival. What adjoins the one that
-//! goes down, and waits right behind it, goes down with it as one command, up to a limit. The members of such a command
-//! are done with it.
+//! The model (OpenZFS `vdev_queue.c`): reads and writes wait separately, each in order of arrival.
+//! Requests that adjoin the one being issued, and wait directly behind it, are merged with it into
+//! one command, up to a limit. All requests of such a command complete together.
 //!
-//! To fill a drive (`dsl_scan.c`), the pool is gone through in the order of addresses, in stretches as long as neighbouring
-//! requests are joined to, three under way (zfs_vdev_scrub_max_active). Each is read from the drives that have what belongs
-//! there, and written. It goes on beside everything else.
+//! To resilver a drive (`dsl_scan.c`), the pool is scanned in order of addresses, in ranges as long
+//! as the merge limit, three in flight (zfs_vdev_scrub_max_active). Each is read from the drives
+//! that have its data, and written. This runs concurrently with all other requests.
 //!
-//! Not modelled: that a pool which is not full has less to fill, and that it gives way to others.
+//! Not modelled: that a pool which is not full has less to resilver, and that resilvering yields to
+//! other requests.
 
 use crate::account::{Cause, Counter};
 use crate::build::Builder;
@@ -18,13 +19,13 @@ use crate::world::{Child, JobId, LayerId, OpenParts, Request, RequestKind, World
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Marks the tag of a request that fills a drive; the rest is where its stretch begins.
+/// Flag on the tag of a resilvering request; the rest is the start of its range.
 const MARK: u64 = 1 << 63;
 /// zfs(4): zfs_vdev_aggregation_limit, zfs_vdev_scrub_max_active.
 const STRETCH_BYTES: u64 = 1 << 20;
 const UNDER_WAY: usize = 3;
 
-/// How many commands of a kind are in flight at a drive, and how long a joined one gets.
+/// Limits of the commands of each kind in flight at a drive, and of the length of a merged one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct QueueLimits {
     pub(crate) reads: u64,
@@ -37,23 +38,23 @@ pub(crate) struct QueueLimits {
 pub(crate) struct VdevQueue {
     below: LayerId,
     unit: u16,
-    /// Where the last command ended that was sent to it.
+    /// End of the last command sent to it.
     pub(crate) last_end_bytes: u64,
     pub(crate) in_flight: [u64; 2],
     waiting: [VecDeque<(JobId, Request)>; 2],
-    /// Of joined commands, by number: whose they are.
+    /// Jobs of each merged command, by its number.
     joined: BTreeMap<u64, Vec<JobId>>,
     sent: u64,
     pub(crate) failed: bool,
 }
 
 impl VdevQueue {
-    /// Puts a read or a write of a job into the queue.
+    /// Adds a read or a write of a job to the queue.
     pub(crate) fn push(&mut self, job: JobId, request: Request) {
         self.waiting[usize::from(request.kind.writes())].push_back((job, request));
     }
 
-    /// Takes out the jobs whose reads, or writes, wait.
+    /// Removes and returns the jobs whose reads, or writes, wait.
     pub(crate) fn take_waiting(&mut self, writes: bool) -> Vec<JobId> {
         std::mem::take(&mut self.waiting[usize::from(writes)]).into_iter().map(|(job, _)| job).collect()
     }
@@ -62,7 +63,7 @@ impl VdevQueue {
         self.waiting.iter().any(|waiting| !waiting.is_empty())
     }
 
-    /// Sends the drive what it may have; the tag is its number.
+    /// Sends commands to the drive up to its limits; the tag contains its number.
     fn feed(&mut self, index: usize, limits: QueueLimits, queue: Cause, world: &mut World) {
         for (side, most) in [limits.reads, limits.writes].into_iter().enumerate() {
             while self.in_flight[side] < most
@@ -87,7 +88,7 @@ impl VdevQueue {
         }
     }
 
-    /// Sends a command. One that is joined is nobody's own; it is accounted for when it has come back.
+    /// Sends a command. A merged one belongs to no single job and is accounted for when it returns.
     fn send(&mut self, index: usize, jobs: Vec<JobId>, request: Request, world: &mut World) {
         let request = Request { unit: self.unit, ..request };
         if let [job] = jobs[..] {
@@ -98,17 +99,17 @@ impl VdevQueue {
         self.joined.insert(self.sent, jobs);
     }
 
-    /// Sends what moves no data; it does not count against the queue.
+    /// Sends a request without data, which does not count towards the limits.
     pub(crate) fn pass(&mut self, index: usize, job: JobId, request: Request, world: &mut World) {
         self.send(index, vec![job], request, world);
     }
 
-    /// Sends what belongs to no request past the queue.
+    /// Sends a request that belongs to no job, bypassing the queue.
     fn send_beside(&self, request: Request, tag: u64, world: &mut World) {
         world.send_in_background(self.below, Request { unit: self.unit, ..request }, tag);
     }
 
-    /// A command has come back: whose it was.
+    /// Handles a command that returned, and returns its jobs.
     fn returned(&mut self, child: &Child, world: &mut World) -> Vec<JobId> {
         match child.request.kind {
             RequestKind::Read => self.in_flight[0] -= 1,
@@ -129,33 +130,34 @@ impl VdevQueue {
     }
 }
 
-/// The filling of a drive.
+/// The resilvering of a drive.
 #[derive(Clone)]
 struct Resilver {
     drive: usize,
     next_bytes: u64,
-    /// How many of the other drives are read.
+    /// Number of other drives to read from.
     sources: usize,
-    /// Stretches under way by their begin: reads that have not come back.
+    /// Ranges in flight by their start, each with the number of reads that have not returned.
     under_way: BTreeMap<u64, usize>,
 }
 
-/// The drives.
+/// The drives of the array.
 #[derive(Clone, Default)]
 pub(crate) struct VdevSet {
     pub(crate) list: Vec<VdevQueue>,
-    /// How many of them have not failed.
+    /// Number of drives that have not failed.
     pub(crate) sound: usize,
     drive_bytes: u64,
     resilver: Option<Resilver>,
-    /// Of requests that went to drives: how many commands are still to return.
+    /// For requests to several drives: the number of commands still to return.
     pub(crate) open: OpenParts,
     queue: Cause,
     filled_bytes: Counter,
 }
 
 impl VdevSet {
-    /// All that stand below, with what waiting for one is called, and what counts the bytes that are filled.
+    /// Returns all drives below, with the cause of waiting for one, and the counter of resilvered
+    /// bytes.
     pub(crate) fn new(builder: &Builder<'_>, queue: Cause, filled_bytes: Counter) -> Self {
         let drive = |(below, unit)| VdevQueue { below, unit, ..VdevQueue::default() };
         let list: Vec<_> = builder.targets().into_iter().map(drive).collect();
@@ -163,17 +165,18 @@ impl VdevSet {
         Self { list, sound, drive_bytes, queue, filled_bytes, ..Self::default() }
     }
 
-    /// The drive that is being filled.
+    /// Returns the drive that is being resilvered.
     pub(crate) fn filled(&self) -> Option<usize> {
         self.resilver.as_ref().map(|resilver| resilver.drive)
     }
 
-    /// Sends a drive what it may have.
+    /// Sends commands to a drive, up to its limits.
     pub(crate) fn feed(&mut self, index: usize, limits: QueueLimits, world: &mut World) {
         self.list[index].feed(index, limits, self.queue, world);
     }
 
-    /// A request that was at several drives has come back from one, or will never go there; whether it is done.
+    /// Records that a request to several drives has returned from one, or will never go there.
+    /// Returns whether it is done.
     pub(crate) fn came(&mut self, job: JobId, world: &mut World) -> bool {
         let is_last = is_last_part(&mut self.open, job);
         if is_last {
@@ -182,7 +185,7 @@ impl VdevSet {
         is_last
     }
 
-    /// A command has come back: the requests that are done with it.
+    /// Handles a command that returned, and returns the requests that are done with it.
     pub(crate) fn returned(&mut self, child: &Child, limits: QueueLimits, world: &mut World) -> Vec<JobId> {
         if child.parent.is_none() && child.tag & MARK != 0 {
             self.filled_stretch(child, world);
@@ -195,7 +198,7 @@ impl VdevSet {
         jobs
     }
 
-    /// A drive fails, or gives its place to an empty one.
+    /// Marks a drive as failed, or as replaced by an empty one.
     pub(crate) fn fail(&mut self, control: Control) -> Result<usize, Text> {
         let (Control::FailMember(index) | Control::RebuildMember(index, _)) = control else {
             return Err(control.refused());
@@ -209,7 +212,7 @@ impl VdevSet {
         Ok(index)
     }
 
-    /// Begins to fill a drive, if that is asked for, from so many of the others.
+    /// Starts to resilver a drive from `sources` of the others, if the control is a rebuild.
     pub(crate) fn fill(&mut self, control: Control, sources: usize, world: &mut World) {
         if let Control::RebuildMember(drive, next_bytes) = control {
             self.resilver = Some(Resilver { drive, next_bytes, sources, under_way: BTreeMap::new() });
@@ -217,7 +220,7 @@ impl VdevSet {
         }
     }
 
-    /// Begins as many stretches as may be under way; if none is left, the drive is sound.
+    /// Starts ranges, up to the limit in flight; if none is left, the drive is restored.
     fn go_on(&mut self, world: &mut World) {
         let Some(resilver) = &mut self.resilver else { return };
         while resilver.under_way.len() < UNDER_WAY && resilver.next_bytes < self.drive_bytes {
@@ -235,7 +238,7 @@ impl VdevSet {
         }
     }
 
-    /// A request that fills a drive has come back.
+    /// Handles the end of a resilvering request.
     fn filled_stretch(&mut self, child: &Child, world: &mut World) {
         let Some(resilver) = &mut self.resilver else { return };
         let at = child.tag & !MARK;

@@ -1,17 +1,19 @@
-//! What kinds of layers, their parameters, causes and counters are called, in English and Japanese.
+//! English and Japanese names of the kinds of layers, their parameters, causes and counters.
 //!
-//! The model: the folder `words/` has a page for each kind of layer, of entries: a heading such as `cause transfer`, then
-//! its texts, a line each and indented by two spaces, English before Japanese. Of a kind, a parameter and a counter it is
-//! the name, of a cause the name, one sentence for somebody who never heard of it, and what somebody outside can know it by
-//! (`kurabe_core::model::CauseClass`; not of standing in line, which its layer says). Pages are read while this is compiled,
-//! so an entry that lacks a text does not compile.
+//! The model: the folder `words/` has a page for each kind of layer. An entry is a heading such as
+//! `cause transfer`, followed by its texts, one per line and indented by two spaces, English before
+//! Japanese. Kinds, parameters and counters have a name. Causes have a name, one sentence of
+//! explanation for a reader who does not know the term, and the class by which an outside observer
+//! can recognise them (`kurabe_core::model::CauseClass`; not for queueing, whose class the layer
+//! specifies). Pages are read at compile time, so an entry with a missing text does not compile.
 
 use kurabe_core::model::CauseClass;
 
-/// The texts of a cause. The last of them is its class, by which a measurement without the model can recognise it.
+/// Number of texts of a cause. The last one is its class, by which a measurement without the model
+/// can recognise it.
 const CAUSE_TEXTS: usize = 5;
 
-/// The text of a page.
+/// Returns the text of a page.
 macro_rules! page {
     ($page:literal) => {
         include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/words/", $page, ".txt"))
@@ -19,7 +21,7 @@ macro_rules! page {
 }
 pub(crate) use page;
 
-/// The texts of an entry, looked up while this is compiled.
+/// Returns the texts of an entry, looked up at compile time.
 macro_rules! entry {
     ($page:literal, $sort:expr, $key:expr) => {
         const { $crate::vocabulary::texts($crate::vocabulary::page!($page), $sort, $key) }
@@ -27,10 +29,11 @@ macro_rules! entry {
 }
 pub(crate) use entry;
 
-/// The texts of the entry `SORT KEY` of a page.
+/// Returns the texts of the entry `SORT KEY` of a page.
 ///
 /// # Panics
-/// When the page has no such entry, or that has another number of texts or no class; which does not compile.
+/// If the page has no such entry, or the entry has a different number of texts or no class; at
+/// compile time this is an error.
 pub(crate) const fn texts<const COUNT: usize>(
     page: &'static str,
     sort: &str,
@@ -61,7 +64,7 @@ pub(crate) const fn texts<const COUNT: usize>(
     panic!("the page has no such entry")
 }
 
-/// The first line, and what comes after it.
+/// Returns the first line, and the rest after it.
 const fn split_line(bytes: &[u8]) -> (&[u8], &[u8]) {
     let mut end = 0;
     while end < bytes.len() && bytes[end] != b'\n' {
@@ -106,7 +109,7 @@ mod tests {
         assert!(std::panic::catch_unwind(|| class("arm")).is_err());
     }
 
-    /// Every file in a folder and those in it.
+    /// Returns the text of every file in a folder and its subfolders.
     fn sources(folder: &Path) -> String {
         let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
         files

@@ -1,40 +1,42 @@
-//! What a layer can do: see a request, send others below, wake up later, end a request, and say where its time went.
+//! The interface of a layer to its stack: read a request, send others below, request a wake-up, end
+//! a request, and charge its time.
 //!
-//! The model: one queue of messages in order of time. A message that is due now goes through a plain queue, past those
-//! that have waited for this moment in the heap, and among its like the order is that of sending. There is no clock; time
-//! is that of the message.
+//! The model: one queue of messages in order of time. A message that is due now goes through a
+//! plain queue, bypassing those in the heap that are due at the same time; within each queue, equal
+//! times keep the order of sending. There is no clock; the time is that of the current message.
 
 use crate::account::{Cause, Counter, Path, UNEXPLAINED};
 use crate::agenda::Agenda;
 use kurabe_core::device::{ErrorNumber, Transfer};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The end of time, 36 years: what would happen later never does. So no sum of times that a layer computes from now on
-/// leaves the range of its type, whatever the parameters are.
+/// The end of time, 36 years: later events never happen. So no sum of times that a layer computes
+/// exceeds the range of its type, whatever the parameters are.
 pub(crate) const LAST_NS: u64 = 1 << 60;
 
-/// What a request asks for.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RequestKind {
-    /// Bytes from the medium.
+    /// Reads bytes from the medium.
     Read,
-    /// Bytes to the medium.
+    /// Writes bytes to the medium.
     Write,
-    /// Everything that was written must be on the medium.
+    /// Makes all acknowledged writes durable on the medium.
     Flush,
-    /// These bytes are no longer needed.
+    /// Declares these bytes as no longer needed.
     Trim,
-    /// Bytes of value 0 to the medium, without moving any.
+    /// Writes zeroes to the medium, without transferring them.
     WriteZeroes,
 }
 
 impl RequestKind {
-    /// Whether every medium has a command for it: what flash added came later.
+    /// Returns whether every medium has a command for it; commands introduced with flash do not
+    /// count.
     pub(crate) fn is_known_to_all(self) -> bool {
         matches!(self, Self::Read | Self::Write | Self::Flush)
     }
 
-    /// Whether the medium holds other bytes afterwards.
+    /// Returns whether it changes the contents of the medium.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::WriteZeroes)
     }
@@ -43,29 +45,30 @@ impl RequestKind {
 /// A request to a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// What it asks for.
+    /// Kind of the request.
     pub kind: RequestKind,
-    /// Which of the things below a shared bus it is for, from 0.
+    /// Target unit below a shared bus, from 0.
     pub unit: u16,
-    /// Which thread of the computer asks, from 0.
+    /// Submitting thread of the computer, from 0.
     pub thread: u16,
     /// First byte.
     pub offset_bytes: u64,
-    /// Length; 0 for a flush.
+    /// Length in bytes; 0 for a flush.
     pub length_bytes: u32,
-    /// Of a write: the bytes are those that are there already.
+    /// For a write: whether the data equal the current contents.
     pub identical: bool,
-    /// Of a write: it is done when the medium has it, past all volatile memory (FUA, force unit access).
+    /// For a write: whether it completes only when it is on the medium, past all volatile memory
+    /// (FUA, force unit access).
     pub fua: bool,
-    /// It is a further piece of a command whose first piece came before: there is nothing more to work out.
+    /// Whether it is a further piece of a command that was already processed with its first piece.
     pub continues: bool,
-    /// Of a write: its place in the order of its user's writes, by which it is known after a power cut; 0 has the stack
-    /// count.
+    /// For a write: its position in the order of the user's writes, which identifies it after a
+    /// power cut; 0 lets the stack count.
     pub number: u64,
 }
 
 impl Request {
-    /// A request to what stands alone: an ordinary one, not numbered.
+    /// Returns an ordinary, unnumbered request to unit 0.
     pub const fn new(kind: RequestKind, offset_bytes: u64, length_bytes: u32) -> Self {
         Self {
             kind,
@@ -80,26 +83,26 @@ impl Request {
         }
     }
 
-    /// The byte after the last one.
+    /// Returns the byte after the last one.
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes + u64::from(self.length_bytes)
     }
 
-    /// The same for another stretch of bytes.
+    /// Returns the same request for another range of bytes.
     #[must_use]
     pub fn at(self, offset_bytes: u64, length_bytes: u32) -> Self {
         Self { offset_bytes, length_bytes, ..self }
     }
 }
 
-/// A request at a layer. The number is used again after its end.
+/// Identifier of a request at a layer. It is reused after the request ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct JobId(u32);
 
-/// Requests that are done when all their parts are, each with how many are not.
+/// Number of unfinished parts of each request that is done when all its parts are.
 pub(crate) type OpenParts = BTreeMap<JobId, u64>;
 
-/// A part of a request is done, and no longer open: whether it was the last one.
+/// Records that a part of a request is done. Returns whether it was the last one.
 pub(crate) fn is_last_part(open: &mut OpenParts, job: JobId) -> bool {
     match open.get_mut(&job) {
         Some(left) if *left > 1 => {
@@ -113,22 +116,22 @@ pub(crate) fn is_last_part(open: &mut OpenParts, job: JobId) -> bool {
     }
 }
 
-/// A layer of a stack.
+/// Identifier of a layer in a stack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LayerId(pub(crate) u16);
 
-/// A request that came back from below.
+/// A request that returned from below.
 #[derive(Clone, Copy, Debug)]
 pub struct Child {
-    /// The request on whose behalf it was sent; none if it was sent in the background.
+    /// The request for which it was sent; `None` if it was sent in the background.
     pub parent: Option<JobId>,
-    /// The word that the sender gave it.
+    /// The tag given by the sender.
     pub tag: u64,
-    /// What was asked for.
+    /// The request.
     pub request: Request,
-    /// Why it failed, if it did; its parent then fails, too.
+    /// Error, if it failed; its parent then fails as well.
     pub error: Option<ErrorNumber>,
-    /// Of a read: from when on its data came, if the layer below told.
+    /// For a read: time at which its data started to arrive, if the layer below reported it.
     pub data_ns: u64,
 }
 
@@ -136,7 +139,7 @@ pub struct Child {
 struct Job {
     request: Request,
     layer: LayerId,
-    /// The layer that sent it and that it goes back to; of a request of the user none.
+    /// The layer that sent it and that it returns to; `None` for a request of the user.
     back: Option<LayerId>,
     parent: Option<JobId>,
     tag: u64,
@@ -145,49 +148,50 @@ struct Job {
     path: Path,
 }
 
-/// What happens next.
+/// An event in the stack, due now or later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Message {
-    /// A request comes to its layer.
+    /// A request arrives at its layer.
     Arrive(JobId),
     /// A request is done.
     Done(JobId),
-    /// A layer wanted to be called.
+    /// A layer is to be woken.
     Wake(LayerId, u64),
 }
 
 /// A request of the user that left the stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CompletedRequest {
-    /// The word that the user gave it.
+    /// The token given by the user.
     pub token: u64,
-    /// When.
+    /// Time of completion.
     pub at_ns: u64,
-    /// The bytes that it asked for, or why it failed.
+    /// Number of bytes transferred, or the error.
     pub outcome: Transfer,
 }
 
-/// The state that all layers of a stack share.
+/// The state shared by all layers of a stack.
 #[derive(Clone, Debug, Default)]
 pub struct World {
     now_ns: u64,
     current: u16,
     jobs: Vec<Job>,
     free: Vec<JobId>,
-    /// Where the time of the request went that came back last of those sent in the background.
+    /// Path of the background request that returned last.
     background: Path,
-    /// What is due now: the first of it, which mostly is all, and the others.
+    /// Messages that are due now: the first one, which is usually the only one, and the others.
     first_ready: Option<Message>,
     ready: VecDeque<Message>,
     later: Agenda,
     pub(crate) completions: VecDeque<CompletedRequest>,
-    /// Time of requests that left the stack, by cause.
+    /// Time of the requests that left the stack, by cause.
     pub(crate) times_ns: Vec<u64>,
-    /// The same of each request, in the order of `completions`, if anybody wants it.
+    /// Times of each request, in the order of `completions`, if they are recorded.
     pub(crate) each: Option<Vec<Vec<u64>>>,
     /// By counter.
     pub(crate) counts: Vec<u64>,
-    /// Requests that left the stack since the account was taken, and the sum of their latencies.
+    /// Number of requests that left the stack since the last account, and the sum of their
+    /// latencies.
     pub(crate) left: (u64, u64),
     in_flight: u64,
     /// The highest number of a write.
@@ -199,45 +203,45 @@ impl World {
         Self { times_ns: vec![0; causes], counts: vec![0; counters], ..Self::default() }
     }
 
-    /// The time of what is happening.
+    /// Returns the time of the current event.
     #[inline]
     pub fn now_ns(&self) -> u64 {
         self.now_ns
     }
 
-    /// What a job asks for.
+    /// Returns the request of a job.
     #[inline]
     pub fn request(&self, job: JobId) -> Request {
         self.jobs[job.0 as usize].request
     }
 
-    /// The time of `job` from what was charged so far to `until_ns` went to `cause`. `until_ns` may lie in the future;
-    /// a time that was charged already stays as it is.
+    /// Charges the time of `job` from what was charged so far to `until_ns` to `cause`. `until_ns`
+    /// may be in the future; time that was charged already does not change.
     #[inline]
     pub fn charge(&mut self, job: JobId, cause: Cause, until_ns: u64) {
         self.jobs[job.0 as usize].path.charge(cause, until_ns);
     }
 
-    /// The time of `job` from what was charged so far went to what the background request waited for that has just come
-    /// back; only for a job that came after that request was sent.
+    /// Charges the time of `job` from what was charged so far like that of the background request
+    /// that has just returned; only valid for a job that arrived after that request was sent.
     pub fn charge_as_returned(&mut self, job: JobId) {
         self.jobs[job.0 as usize].path.follow(&self.background);
     }
 
-    /// Counts something.
+    /// Adds to a counter.
     #[inline]
     pub fn count(&mut self, counter: Counter, times: u64) {
         self.counts[usize::from(counter.0)] += times;
     }
 
-    /// Sends a request to a layer below on behalf of `parent`; it arrives at once. The parent's time until its return is
-    /// accounted for by what the layer below charges.
+    /// Sends a request to a layer below for `parent`; it arrives immediately. The parent's time
+    /// until its return is accounted for by the charges of the layer below.
     #[inline]
     pub fn send(&mut self, parent: JobId, below: LayerId, request: Request, tag: u64) {
         self.send_at(self.now_ns, Some(parent), below, request, tag);
     }
 
-    /// Sends a request that nobody waits for: a cache is written back, data are read ahead.
+    /// Sends a request that no job waits for, such as write-back or read-ahead.
     #[inline]
     pub fn send_in_background(&mut self, below: LayerId, request: Request, tag: u64) {
         self.send_at(self.now_ns, None, below, request, tag);
@@ -262,24 +266,25 @@ impl World {
         self.post(at_ns, Message::Done(job));
     }
 
-    /// The data of a read come from a time on, the first before the others.
+    /// Reports that the data of a read arrive from a time on, the first before the others.
     #[inline]
     pub(crate) fn data_from(&mut self, at_ns: u64, job: JobId) {
         self.jobs[job.0 as usize].data_ns = at_ns;
     }
 
-    /// Ends a job now, unsuccessfully.
+    /// Ends a job now with an error.
     pub fn fail(&mut self, job: JobId, error: ErrorNumber) {
         self.note_error(job, error);
         self.finish(job);
     }
 
-    /// A job will end unsuccessfully: something failed that was sent for it and others.
+    /// Records that a job will fail, because a request sent for it and others has failed.
     pub(crate) fn note_error(&mut self, job: JobId, error: ErrorNumber) {
         self.jobs[job.0 as usize].error = Some(error);
     }
 
-    /// From here on a job that writes zeroes writes data: there is no command for zeroes below.
+    /// Converts a job that writes zeroes to a data write, because there is no command for zeroes
+    /// below.
     pub fn write_as_data(&mut self, job: JobId) {
         let request = &mut self.jobs[job.0 as usize].request;
         if request.kind == RequestKind::WriteZeroes {
@@ -287,8 +292,8 @@ impl World {
         }
     }
 
-    /// Has the layer's `wake` called at a time not before now. There is no way to take that back: a layer that may change
-    /// its mind puts a number into the token and ignores old ones.
+    /// Requests a call of the layer's `wake` at a time not before now. It cannot be cancelled: a
+    /// layer that may change its mind puts a number into the token and ignores old ones.
     #[inline]
     pub fn wake_at(&mut self, at_ns: u64, token: u64) {
         self.post(at_ns, Message::Wake(LayerId(self.current), token));
@@ -328,7 +333,7 @@ impl World {
         }
     }
 
-    /// A request of the user comes to the topmost layer.
+    /// Submits a request of the user to the topmost layer.
     pub(crate) fn submit(&mut self, mut request: Request, token: u64) {
         self.in_flight += 1;
         if request.kind.writes() {
@@ -341,7 +346,7 @@ impl World {
         self.post(self.now_ns, Message::Arrive(job));
     }
 
-    /// A request of the user that no layer could serve fails at once.
+    /// Fails a request of the user that no layer could serve, immediately.
     pub(crate) fn refuse(&mut self, token: u64, error: ErrorNumber) {
         self.left.0 += 1;
         if let Some(each) = &mut self.each {
@@ -350,7 +355,7 @@ impl World {
         self.completions.push_back(CompletedRequest { token, at_ns: self.now_ns, outcome: Err(error) });
     }
 
-    /// Nothing goes on any more: every request of the user fails.
+    /// Stops the stack: every request of the user fails.
     pub(crate) fn abandon(&mut self) {
         let tokens: Vec<u64> = self.of_user().map(|job| job.tag).collect();
         tokens.into_iter().for_each(|token| self.refuse(token, ErrorNumber::IO));
@@ -360,12 +365,12 @@ impl World {
         self.later.clear();
     }
 
-    /// Numbers of writes of the user that were not acknowledged yet.
+    /// Returns the numbers of the user's writes that are not acknowledged yet.
     pub(crate) fn numbers_in_flight(&self) -> Vec<u64> {
         self.of_user().filter(|job| job.request.kind.writes()).map(|job| job.request.number).collect()
     }
 
-    /// Requests of the user that are in the stack.
+    /// Returns the requests of the user that are in the stack.
     fn of_user(&self) -> impl Iterator<Item = &Job> {
         let mut is_free = vec![false; self.jobs.len()];
         self.free.iter().for_each(|job| is_free[job.0 as usize] = true);
@@ -373,7 +378,7 @@ impl World {
         jobs.filter(|(job, is_free)| !is_free && job.back.is_none()).map(|(job, _)| job)
     }
 
-    /// The next message due until `until_ns`; time goes on to it.
+    /// Returns the next message due until `until_ns`, and advances the time to it.
     #[inline]
     pub(crate) fn next(&mut self, until_ns: u64) -> Option<Message> {
         if let Some(message) = self.first_ready.take() {
@@ -390,13 +395,13 @@ impl World {
         self.later.take()
     }
 
-    /// Whether something is due now.
+    /// Returns whether a message is due now.
     #[inline]
     fn is_ready(&self) -> bool {
         self.first_ready.is_some() || !self.ready.is_empty()
     }
 
-    /// When the next message is due.
+    /// Returns when the next message is due.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         if self.is_ready() { Some(self.now_ns) } else { self.next_later_ns() }
     }
@@ -406,28 +411,28 @@ impl World {
         self.later.next_ns().filter(|at_ns| *at_ns <= LAST_NS)
     }
 
-    /// Whether something is due after the end of time.
+    /// Returns whether the only messages are due after the end of time.
     pub(crate) fn is_over(&self) -> bool {
         !self.is_ready() && self.next_later_ns().is_none() && !self.later.is_empty()
     }
 
-    /// Time goes on to `now_ns` when everything before it has happened.
+    /// Advances the time to `now_ns` after everything before it has happened.
     pub(crate) fn pass(&mut self, now_ns: u64) {
         self.now_ns = self.now_ns.max(now_ns.min(LAST_NS));
     }
 
-    /// The layer that acts.
+    /// Returns the layer that is being called.
     pub(crate) fn current(&self) -> usize {
         usize::from(self.current)
     }
 
-    /// The layer that acts from here on.
+    /// Sets the layer that is being called.
     #[inline]
     pub(crate) fn enter(&mut self, layer: LayerId) {
         self.current = layer.0;
     }
 
-    /// The layer to which a job came; its time there begins.
+    /// Returns the layer at which a job arrived, and starts its time there.
     #[inline]
     pub(crate) fn arrived(&mut self, job: JobId) -> LayerId {
         let now_ns = self.now_ns;
@@ -436,7 +441,7 @@ impl World {
         job.layer
     }
 
-    /// Takes a job away that is done: the layer to which it returns, if it does not leave the stack.
+    /// Removes a finished job. Returns the layer to which it returns, unless it leaves the stack.
     #[inline]
     pub(crate) fn done(&mut self, id: JobId) -> Option<(LayerId, Child)> {
         let now_ns = self.now_ns;
@@ -463,7 +468,7 @@ impl World {
                 above.path.follow(&job.path);
                 above.error = above.error.or(error);
             }
-            // A job has another as its parent, so the places differ.
+            // A job's parent is another job, so the indices differ.
             Some(Err(_)) => {}
             None => std::mem::swap(&mut self.jobs[id.0 as usize].path, &mut self.background),
         }
@@ -471,7 +476,7 @@ impl World {
         Some((layer, Child { parent, tag, request, error, data_ns }))
     }
 
-    /// How many requests of the user are in the stack.
+    /// Returns the number of requests of the user in the stack.
     pub(crate) fn in_flight(&self) -> u64 {
         self.in_flight
     }

@@ -1,13 +1,13 @@
-//! A device as a file again: for who changed one and wants to keep it.
+//! Writing a device back to a file, for users who changed one and want to save it.
 //!
-//! The model: every parameter is written with the source that it has, those that were left out or came from another file too,
-//! so that the file stands alone.
+//! The model: every parameter is written with its source, including those that were omitted or came
+//! from another file, so that the file is self-contained.
 
 use crate::spec::{DeviceSpec, LayerSpec};
 use kurabe_core::Text;
 
 impl DeviceSpec {
-    /// The device as the text of a file that makes the same device.
+    /// Returns the text of a file that describes the same device.
     pub fn to_toml(&self) -> String {
         let mut out =
             format!("schema = 1\nname = {}\ntitle = {}\n", quoted(&self.name), bilingual(&self.title));
@@ -40,7 +40,7 @@ fn write_layers(out: &mut String, path: &str, layers: &[LayerSpec]) {
     }
 }
 
-/// Numbers, flags and tables stand as they are; everything else is a text.
+/// Numbers, flags and tables are written as they are; everything else is a string.
 fn value(written: &str) -> String {
     let is_number = written.parse::<i64>().is_ok()
         || (written.contains('.') && written.parse::<f64>().is_ok_and(f64::is_finite));
@@ -52,7 +52,7 @@ fn bilingual(text: &Text) -> String {
     format!("{{ en = {}, ja = {} }}", quoted(&text.en), quoted(&text.ja))
 }
 
-/// A basic string of TOML.
+/// Formats a basic string of TOML.
 fn quoted(words: &str) -> String {
     let mut out = String::from("\"");
     for character in words.chars() {
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::{DEVICES, device_named};
 
-    /// The file read again; it uses no other.
+    /// Parses the written file, which uses no other.
     fn read(device: &DeviceSpec) -> DeviceSpec {
         let source = device.to_toml();
         DeviceSpec::parse(&device.name, &source, &|_, _| unreachable!())

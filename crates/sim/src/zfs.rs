@@ -1,18 +1,19 @@
-//! What ZFS does to a file that is read from its beginning to its end: records, and reading ahead.
+//! ZFS as seen by a sequential reader: records and prefetch.
 //!
-//! The model (OpenZFS `dmu_zfetch.c`): requests are cut at records, which go down side by side. Where a read begins at
-//! the end of an earlier one, it is a stream; the distance to which records are read ahead of it doubles with each of
-//! its reads, up to `ahead`. Records that came are kept until they are read, or until as many others have come as fit
-//! twice into `ahead` for every stream. So with several drives below, each has something to do although the reader waits
-//! for one record at a time; who waits for a record that is on its way waits for what that waits for. A request shorter
-//! than a record stands for a small block of its own and goes down as it is.
+//! The model (OpenZFS `dmu_zfetch.c`): requests are split at records, which go down in parallel. A
+//! read that begins at the end of an earlier one continues a stream; the distance to which records
+//! are prefetched doubles with each of its reads, up to `ahead`. Prefetched records are kept until
+//! they are read, or until twice as many others have arrived as fit into `ahead` for every stream.
+//! So with several drives below, each is busy although the reader waits for one record at a time. A
+//! read that waits for a record in flight waits for whatever that waits for. A request shorter than
+//! a record represents a small block and goes down unchanged.
 //!
-//! With `txg` above 0, writes are acknowledged from memory and go down in transaction groups (`zfs/groups.rs`); else they
-//! go down as they come.
+//! With `txg` above 0, writes are acknowledged from memory and go down in transaction groups
+//! (`zfs/groups.rs`); otherwise they go down immediately.
 //!
-//! Not modelled: the cache for what is read twice (a test with an empty cache reads everything once), compression,
-//! checksums, and that a block which is written again gets another place: here it stays where it is, so that small
-//! writes here and there cost the drives more than they would.
+//! Not modelled: the cache for repeated reads (a test with an empty cache reads everything once),
+//! compression, checksums, and the new location of rewritten blocks: here they stay where they are,
+//! so that small random writes cost the drives more than in ZFS.
 
 mod groups;
 
@@ -27,11 +28,10 @@ use kurabe_core::{Result, Text, text};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The kind.
+/// ZFS: `zfs` in device files.
 pub const ZFS: LayerKind = LayerKind::new(page!("zfs"), "zfs", Below::One, PARAMETERS, build).of_host();
 
 parameters! {
-    /// Values of its parameters.
     struct Values, PARAMETERS from "zfs" {
         "record" record_bytes: Bytes(512, 16 << 20),
             usual("128 KiB", "OpenZFS zfsprops(7): recordsize, default 128K");
@@ -46,17 +46,17 @@ parameters! {
     }
 }
 
-/// A reader that goes forward.
+/// A sequential reader.
 #[derive(Clone, Copy)]
 struct PrefetchStream {
-    /// Where its next read begins.
+    /// Start of its next read.
     next_bytes: u64,
-    /// Records before this one were asked for.
+    /// Records before this one were requested.
     until_record: u64,
     window_bytes: u64,
 }
 
-/// A record that was read ahead.
+/// A prefetched record.
 #[derive(Clone, Default)]
 struct Record {
     is_here: bool,
@@ -69,12 +69,12 @@ struct Zfs {
     below_bytes: u64,
     capacity_bytes: u64,
     most_records: usize,
-    /// The one that read last stands last.
+    /// The most recent reader is last.
     streams: Vec<PrefetchStream>,
     records: BTreeMap<u64, Record>,
-    /// Records in the order in which they came.
+    /// Records in order of arrival.
     came: VecDeque<u64>,
-    /// How many pieces a request still waits for.
+    /// Number of pieces that each request still waits for.
     open: OpenParts,
     groups: Groups,
     values: Values,
@@ -168,7 +168,7 @@ impl Zfs {
         self.streams.push(stream);
     }
 
-    /// Reads ahead of a stream that went on.
+    /// Prefetches for a stream that continued.
     fn extend(&mut self, mut stream: PrefetchStream, job: JobId, world: &mut World) -> PrefetchStream {
         let request = world.request(job);
         stream.next_bytes = request.end_bytes();
@@ -188,7 +188,7 @@ impl Zfs {
         stream
     }
 
-    /// One piece less for a request to wait for.
+    /// Records that a request has one piece less to wait for.
     fn came(&mut self, job: JobId, world: &mut World) {
         if is_last_part(&mut self.open, job) {
             world.finish(job);
@@ -271,7 +271,7 @@ impl Layer for Zfs {
         self.groups.at_risk()
     }
 
-    /// The log lies behind what users see.
+    /// The log is beyond the addresses visible to users.
     fn lift(&self, mut below: Vec<AtRisk>) -> Vec<AtRisk> {
         for risk in &mut below {
             for ranges in [&mut risk.lost, &mut risk.saved] {
@@ -348,7 +348,7 @@ mod tests {
                 stack.advance(stack.next_wake_ns().unwrap());
             }
         }
-        // 200 records and what was read beyond the last of them, none of them twice.
+        // 200 records and those prefetched beyond the last of them, each only once.
         while let Some(at_ns) = stack.next_wake_ns() {
             stack.advance(at_ns);
         }

@@ -1,4 +1,4 @@
-//! Devices of the library with parameters that nobody would give: refused, or served without a panic, with every
+//! Devices of the library with absurd parameters: refused, or served without a panic, with every
 //! nanosecond accounted for.
 
 use kurabe_sim::{
@@ -6,10 +6,11 @@ use kurabe_sim::{
 };
 use proptest::prelude::*;
 
-/// Messages until a device counts as served: parameters may make a request as long as they like.
+/// Number of events after which a device counts as served: parameters may make a request
+/// arbitrarily long.
 const PATIENCE: usize = 4000;
 
-/// Values of a parameter's type, odd and extreme ones among them.
+/// Returns values of a parameter's type, including odd and extreme ones.
 fn values(parameter: &Parameter) -> Vec<String> {
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     match parameter.kind {
@@ -19,7 +20,7 @@ fn values(parameter: &Parameter) -> Vec<String> {
         ]),
         ParameterType::Time => words(&["0 ns", "1 ns", "1 us", "7 ms", "1 h", "59 min"]),
         ParameterType::Rate => words(&["1 B/s", "1 kB/s", "3 MB/s", "1 GB/s", "1000 TB/s"]),
-        // So many members of the largest drives would need all memory.
+        // As many members of the largest drives would need too much memory.
         ParameterType::Count(least, most) if parameter.key == "members" => {
             [least, 2, 3, 5].map(|count| count.clamp(least, most).to_string()).to_vec()
         }
@@ -45,7 +46,7 @@ fn values(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// All parameters of a device as `layer.parameter`, each with the values to try.
+/// Returns all parameters of a device as `layer.parameter`, each with the values to try.
 fn parameters(spec: &DeviceSpec) -> Vec<(String, Vec<String>)> {
     fn add(layers: &[LayerSpec], parameters: &mut Vec<(String, Vec<String>)>) {
         for layer in layers {
@@ -70,7 +71,7 @@ fn request(capacity_bytes: u64, kind: u8, at: f64, length: usize) -> Request {
     let length_bytes =
         if kind == RequestKind::Flush { 0 } else { u64::from(length).min(capacity_bytes) as u32 };
     let last_bytes = capacity_bytes - u64::from(length_bytes);
-    // Places of sectors, of pages, anywhere, and the very end.
+    // Aligned to pages, aligned to sectors, the first pages, the very end, and anywhere.
     let offset_bytes = match (at * 8.0) as u64 {
         0 | 1 => (last_bytes as f64 * at) as u64 / 4096 * 4096,
         2 | 3 => (last_bytes as f64 * at) as u64 / 512 * 512,

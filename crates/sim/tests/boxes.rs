@@ -1,12 +1,14 @@
-//! Disks in boxes over SATA and USB against what was published of them (ストレージインターフェースにおける SATA と USB の性能差,
-//! qiita.com/belgianbeer/items/9f963d6b33fd4124b45f). What cannot be reached is told with the reason.
+//! Disks in enclosures over SATA and USB compared with published figures (ストレージインターフェースにおける SATA と
+//! USB の性能差, qiita.com/belgianbeer/items/9f963d6b33fd4124b45f). Figures that the model misses have
+//! a comment with the reason.
 
 use kurabe_sim::{Request, RequestKind, Stack, device_named};
 
-/// An operation of a trace: when it was issued, and what it was.
+/// An operation of a trace: time of issue, and request.
 type Operation = (u64, Request);
 
-/// Does operations again as a closed loop: none comes sooner after the one before than it did, `depth` in flight.
+/// Replays operations as a closed loop with `depth` in flight: none is issued sooner after the
+/// previous one than in the trace.
 fn seconds(name: &str, operations: &[Operation], depth: usize) -> f64 {
     let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
     let (mut next, mut flying, mut ready_ns) = (0, 0, 0);
@@ -53,7 +55,7 @@ fn git_pull() -> Vec<Operation> {
     lines.filter_map(operation).collect()
 }
 
-/// `cp` of a large file, in MB/s.
+/// Returns the MB/s of `cp` of a large file.
 fn sequential(name: &str) -> f64 {
     const BLOCK: u32 = 128 << 10;
     let read = |index: u64| {
@@ -70,18 +72,20 @@ fn a_large_file_comes_as_fast_as_published() {
         let rate = sequential(single);
         assert!((100.0..=120.0).contains(&rate), "{single}: {rate}");
     }
-    // 100 to 120 MB/s were published, within 10 %.
+    // 100 to 120 MB/s were published; tolerance 10 %.
     let usb = sequential("mirror3-usb");
     assert!((90.0..=132.0).contains(&usb), "{usb}");
-    // 150 to 200 MB/s were published, within 10 %.
+    // 150 to 200 MB/s were published; tolerance 10 %.
     let sata = sequential("mirror3-sata-fbs");
     assert!((135.0..=220.0).contains(&sata), "{sata}");
-    // What the article says of its controller: by command-based switching much of that would be lost.
+    // As the article says of its controller, much of that would be lost with command-based
+    // switching.
     let one_drive = sequential("mirror3-sata-cbs");
     assert!(usb < one_drive && one_drive < 0.8 * sata, "{one_drive}");
 }
 
-/// Eight operations in flight are calibrated on the single disk over SATA; the rest follows.
+/// Eight operations in flight are calibrated on the single disk over SATA; the other figures are
+/// predictions.
 #[test]
 fn a_git_pull_over_usb_takes_half_as_long_again() {
     let pull = git_pull();
@@ -90,11 +94,12 @@ fn a_git_pull_over_usb_takes_half_as_long_again() {
     assert!((sata / 65.3 - 1.0).abs() < 0.02, "{sata}");
     let usb = seconds("hua722020-usb", &pull, 8);
     assert!((usb / 95.5 - 1.0).abs() < 0.10, "{usb}");
-    // 62.53 s were published, and 36 s come out: as if the drives of the article's mirror had not worked side by side in
-    // the pull, although they did when a large file was read. The order holds.
+    // 62.53 s were published, and the model gives 36 s: as if the drives of the article's mirror
+    // had not worked in parallel during the pull, although they did when a large file was read. The
+    // order is correct.
     let mirror = seconds("mirror3-sata-fbs", &pull, 8);
     assert!(mirror < sata, "{mirror}");
-    // A mirror behind one command at a time brings nothing.
+    // A mirror behind a link with one command at a time gains nothing.
     let mirror_usb = seconds("mirror3-usb", &pull, 8);
     assert!(mirror_usb > 1.4 * sata, "{mirror_usb}");
 }

@@ -1,4 +1,4 @@
-//! Device files: what is read, and what is refused, with its line.
+//! Device files: accepted ones, and errors with their line.
 
 use kurabe_core::ErrorKind;
 use kurabe_sim::{COMPUTERS, DEVICES, DeviceSpec, FRAGMENTS, Stack, load_device, read_device};
@@ -133,7 +133,8 @@ fn layers_of_one_branch_have_different_names() {
     assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
 }
 
-/// A device of a folder with a fragment of the user's own, whose text is given: the error, or the device.
+/// Reads a device in a folder with the user's own fragment of this text. Returns the error, or the
+/// device.
 fn with_fragment(name: &str, fragment: &str, uses: &str) -> Result<DeviceSpec, kurabe_core::Error> {
     let folder = std::env::temp_dir().join(format!("kurabe-fragment-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -153,7 +154,7 @@ fn a_fragment_gives_its_layers_and_its_user_changes_their_parameters() {
     let spec = with_fragment("good", fragment, changes).unwrap();
     let values = ["host.in_flight", "host.copy_depth", "usb.generation"].map(|path| spec.get(path).unwrap());
     assert_eq!(values, ["1", "2", "usb-2"]);
-    // What the fragment leaves open must be given where it is used.
+    // Parameters that the fragment omits must be given where it is used.
     let error = with_fragment("open", fragment, "").unwrap_err();
     assert!(error.what().en.ends_with("the key `usb.generation` is missing here"), "{error}");
     assert_eq!(error.place().unwrap().line, 4);
@@ -178,7 +179,7 @@ fn a_device_stands_in_the_computer_that_is_set() {
         spec.set("computer", name).unwrap();
         let record = Stack::new(&spec, 1).unwrap().record(&spec);
         let changed: Vec<_> = record.layers[0].parameters.iter().filter(|setting| setting.changed).collect();
-        // A computer leaves nothing of the one before.
+        // A computer removes all settings of the previous one.
         assert_eq!(changed.iter().map(|setting| setting.key.as_str()).collect::<Vec<_>>(), keys, "{name}");
         assert!(changed.iter().all(|setting| source.contains(&setting.source)), "{name}");
     }

@@ -1,12 +1,13 @@
-//! The disks, magneto-optical and ZIP drives against what was published of them. Rows that a parameter was calibrated on
-//! lie within 2 %, the others within 10 %; those that cannot be reached are told with the reason.
+//! Hard disks, magneto-optical and ZIP drives compared with published figures. Rows that calibrated
+//! a parameter are within 2 %, the others within 10 %; rows that the model misses have a comment
+//! with the reason.
 
 use crate::common::gnome_disks::{access_ms, gnome_disks};
 use crate::common::macbench::macbench;
 use crate::common::{OneByOne, device};
 use kurabe_sim::RequestKind;
 
-/// Rows with the part by which each figure may be off.
+/// Checks rows, each with its relative tolerance.
 fn check<const N: usize>(name: &str, modelled: [f64; N], published: [f64; N], tolerance: [f64; N]) {
     for index in 0..N {
         let off = modelled[index] / published[index] - 1.0;
@@ -23,7 +24,8 @@ fn check<const N: usize>(name: &str, modelled: [f64; N], published: [f64; N], to
 fn gnome_disks_is_met() {
     let rows = [
         ("ibm-dcas-34330", [6900.0, 5700.0, 15.71], [0.1, 0.1, 0.1]),
-        // The printed access time of 4.03 ms is less than half a turn: not an access to the medium.
+        // The printed access time of 4.03 ms is less than half a revolution, so it is not an access
+        // to the medium.
         ("quantum-lps-250", [2600.0, 2500.0, 4.03], [0.1, 0.1, f64::INFINITY]),
         ("fujitsu-mcd3130ss-640", [3600.0, 985.9, 46.48], [0.02, 0.1, 0.02]),
         ("fujitsu-mcd3130ss-1300", [3100.0, 915.2, 41.0], [0.02, 0.1, 0.02]),
@@ -39,10 +41,10 @@ fn gnome_disks_is_met() {
 fn macbench_is_met() {
     let rows = [
         ("ibm-dcas-34330-mac", [3770.12, 3687.64, 3754.74, 3800.37], [0.02, 0.1, 0.1, 0.1]),
-        // Reading in order slower than at random is nothing that a disk does by itself.
+        // A disk alone is never slower sequentially than at random.
         ("quantum-lps-250-mac", [2498.87, 2952.89, 2866.54, 2868.14], [0.27, 0.1, 0.1, 0.1]),
         ("fujitsu-mcd3130ss-640-mac", [1179.36, 1117.43, 657.30, 656.99], [0.02, 0.1, 0.1, 0.1]),
-        // Its outer tracks hold more than the average that GNOME Disks shows allows for.
+        // Its outer tracks hold more than the average shown by GNOME Disks permits.
         ("fujitsu-mcd3130ss-1300-mac", [1180.84, 1127.55, 732.02, 731.63], [0.1, 0.1, 0.18, 0.18]),
         ("iomega-zip100-mac", [1164.03, 1148.43, 1164.13, 1147.51], [0.02, 0.1, 0.1, 0.1]),
     ];
@@ -54,8 +56,9 @@ fn macbench_is_met() {
     }
 }
 
-/// Copying a file within the disk, 768 KiB in turns, against reading and writing it apart. The pauses of the computer
-/// are left out: the disk reads on in them. How much goes into a turn is calibrated on this very copy.
+/// Copying a file within the disk in alternating parts of 768 KiB, compared with reading and
+/// writing it separately. The pauses of the computer are omitted: the disk reads ahead during them.
+/// The size of the parts is calibrated on this copy.
 #[test]
 fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
     let (piece_bytes, turn_bytes, file_bytes) = (64 << 10, 768 << 10, 96 << 20);
@@ -64,7 +67,7 @@ fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
         let mut time_ns = 0;
         for turn in 0..file_bytes / turn_bytes {
             for kind in kinds {
-                // The copy lies behind the file, which is 4 GiB long.
+                // The copy is after the file, which is 4 GiB long.
                 let from_bytes = if copy && *kind == RequestKind::Write { 4 << 30 } else { 0 };
                 for piece in 0..turn_bytes / piece_bytes {
                     let at_bytes = from_bytes + turn * turn_bytes + piece * piece_bytes;
@@ -72,7 +75,7 @@ fn the_delay_ratio_of_a_disk_comes_from_moves_and_turns() {
                 }
             }
         }
-        // Of 4 GiB, in seconds.
+        // For 4 GiB, in seconds.
         (time_ns + on.time_ns(RequestKind::Flush, 0, 0, false)) as f64 / 1e9 * 4096.0 / 96.0
     };
     let (read_s, write_s) = (pass(false, &[RequestKind::Read]), pass(false, &[RequestKind::Write]));

@@ -1,7 +1,7 @@
-//! docs/models.md: the table of kinds is that of the code, and the worked example works. There and in docs/ja/models.md
-//! every kind has its limits told.
+//! docs/models.md: the table of kinds matches the code, and the worked example works. There and in
+//! docs/ja/models.md the limits of every kind are stated.
 //!
-//! To write the table anew: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
+//! To update the table: `KURABE_WRITE_DOCS=1 cargo test -p kurabe-sim --test main documentation`
 
 use kurabe_core::Lang;
 use kurabe_core::random::Random;
@@ -24,7 +24,8 @@ fn page(lang: Lang) -> String {
     std::fs::read_to_string(path).expect("the page on models")
 }
 
-/// A row of the table: what `kurabe models show` of the named device tells in full.
+/// Returns a row of the table, which summarises what `kurabe models show` prints for the named
+/// device.
 fn row(kind: &LayerKind, devices: &[DeviceSpec]) -> String {
     let below = match kind.below {
         Below::Nothing => "–",
@@ -65,7 +66,7 @@ fn the_table_of_kinds_is_that_of_the_code() {
     let (shown, tail) = rest.split_once(END).expect("a mark behind the table");
     let generated = table();
     if std::env::var_os("KURABE_WRITE_DOCS").is_some() {
-        // In one step, because other tests read it meanwhile.
+        // Atomically, because other tests read it concurrently.
         let new = format!("{path}.new");
         std::fs::write(&new, format!("{head}{BEGIN}{generated}{END}{tail}")).expect("the new page");
         std::fs::rename(&new, path).expect("the page on models");
@@ -88,7 +89,7 @@ fn every_kind_tells_where_it_stops_being_true() {
     }
 }
 
-/// The device file of the worked example.
+/// Builds the device file of the worked example.
 fn example() -> Stack {
     let page = page(Lang::En);
     let (_, after) = page.split_once(EXAMPLE).expect("the example's mark");
@@ -97,7 +98,7 @@ fn example() -> Stack {
     Stack::new(&read_device("docs/models.md", file).expect("a device file"), 1).expect("a stack")
 }
 
-/// Reads one after the other; the time in ns.
+/// Reads sequentially with one request in flight; returns the time in ns.
 fn read(stack: &mut Stack, requests: impl Iterator<Item = (u64, u32)>) -> u64 {
     let from_ns = stack.now_ns();
     for (offset_bytes, length_bytes) in requests {

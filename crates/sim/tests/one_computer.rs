@@ -1,4 +1,5 @@
-//! All figures of the DelayRatio article were measured in one computer, so its drives differ below the host only.
+//! All figures of the DelayRatio article were measured in one computer, so its models differ only
+//! below the host.
 
 use kurabe_core::model::Model;
 use kurabe_sim::{ModelTarget, device_named};
@@ -15,7 +16,7 @@ const DRIVES: [&str; 9] = [
     "hitachi-hds721616plat80",
 ];
 
-/// A parameter of the host, as `kurabe models show` has it.
+/// Returns a parameter of the host, as shown by `kurabe models show`.
 fn of_host(model: &ModelTarget, key: &str) -> String {
     let record = model.record();
     let host = record.layers.iter().find(|layer| layer.kind == "host").unwrap();
@@ -26,7 +27,7 @@ fn of_host(model: &ModelTarget, key: &str) -> String {
 fn one_computer_copies_in_one_way_whatever_the_drive() {
     let models = DRIVES.map(|name| ModelTarget::new(&device_named(name).unwrap(), 1).unwrap());
     let first = models[0].copy_habits();
-    // What is read is waited for, piece by piece; what is written is gathered and sent on.
+    // Reads wait for each piece; writes are collected and forwarded.
     assert!(first.read_gap_ns > 0 && first.write_gap_ns == 0, "{first:?}");
     for (name, model) in DRIVES.iter().zip(&models) {
         assert_eq!(model.copy_habits(), first, "{name}");

@@ -1,4 +1,4 @@
-//! The table of parameters: what it promises of values and ranges holds for every parameter of every device.
+//! The table of parameters: its values and ranges are correct for every parameter of every device.
 
 use kurabe_core::random::Random;
 use kurabe_sim::{
@@ -8,7 +8,7 @@ use kurabe_sim::{
 use kurabe_testkit::sampled;
 use proptest::prelude::*;
 
-/// Every parameter of a device with its path, each once.
+/// Returns every parameter of a device with its path, each once.
 fn parameters(spec: &DeviceSpec) -> Vec<(String, &'static Parameter)> {
     let of = |layer: &LayerSpec| {
         let name = layer.name.clone();
@@ -21,12 +21,12 @@ fn parameters(spec: &DeviceSpec) -> Vec<(String, &'static Parameter)> {
     all
 }
 
-/// A number of a parameter's unit as it may be written.
+/// Formats a number with a parameter's unit.
 fn written(parameter: &Parameter, number: f64) -> String {
     format!("{number} {}", parameter.kind.unit()).trim_end().to_owned()
 }
 
-/// Values of the range: both ends, and a place between them.
+/// Returns values within the range: both ends, and one in between.
 fn inside(parameter: &Parameter, share: f64) -> Vec<String> {
     let Some((least, most)) = parameter.kind.range() else {
         return match parameter.kind {
@@ -48,12 +48,12 @@ fn inside(parameter: &Parameter, share: f64) -> Vec<String> {
     [least, between, most].map(|number| written(parameter, number)).to_vec()
 }
 
-/// Values that are none of the parameter's.
+/// Returns invalid values of a parameter.
 fn outside(parameter: &Parameter) -> Vec<String> {
     let mut values = vec!["\"]] oops".to_owned(), "[[1, 2, 3, 4, 5, 6, 7]]".to_owned()];
     if let Some((least, most)) = parameter.kind.range() {
         let step = if matches!(parameter.kind, ParameterType::Number(..)) { 0.001 } else { 1.0 };
-        // A step beyond the largest sizes is beyond what a number tells apart.
+        // A step beyond the largest sizes is below the precision of an `f64`.
         values.push(written(parameter, (most * (1.0 + 1e-9)).ceil() + step));
         values.push(written(parameter, least - step));
         values.extend((least > 0.0).then(|| written(parameter, 0.0)));
@@ -75,7 +75,8 @@ fn what_a_parameter_is_can_be_set_again_and_changes_nothing() {
             let mut again = spec.clone();
             let value = spec.get(&path).unwrap();
             again.set(&path, &value).unwrap_or_else(|error| panic!("{name}: {path}={value}: {error}"));
-            // Unlike members of one name have one path: all of them get the value of the first.
+            // Different members of the same name share a path: all of them get the value of the
+            // first.
             let unlike = spec.all_layers().iter().any(|layer| layer.members.len() > 1);
             assert!(unlike || spec.is_same_stack(&again), "{name}: {path}={value}");
         }
@@ -114,8 +115,8 @@ proptest! {
     }
 }
 
-/// A stack of it is built, or the error says at which parameter it does not fit, and what to do. Drives and arrays of the
-/// largest sizes, which need much memory, are left out.
+/// A stack is built, or the error names the conflicting parameter and a remedy. The largest drives
+/// and arrays, which need much memory, are left out.
 #[test]
 fn the_ends_of_a_range_fit_or_are_refused_with_a_remedy() {
     let mut seen = Vec::new();
@@ -172,7 +173,7 @@ fn tables_name_parameters_that_there_are() {
     }
 }
 
-/// Live parameters of a device, each with its value and another one.
+/// Returns the live parameters of a device, each with its value and another one.
 fn live(spec: &DeviceSpec) -> Vec<(String, String, String)> {
     let other = |path: &str, parameter: &Parameter| {
         let (layer, key) = path.split_once('.').unwrap();
@@ -200,7 +201,8 @@ fn live(spec: &DeviceSpec) -> Vec<(String, String, String)> {
     .collect()
 }
 
-/// When requests of all kinds ended, four at a time; `change` comes when those of the third turn are under way.
+/// Returns the ends of requests of all kinds, four in flight; `change` is called while those of the
+/// third round are in flight.
 fn times(mut stack: Stack, change: impl Fn(&mut Stack)) -> Vec<(u64, u64)> {
     let mut random = Random::new(5, 0);
     let places = stack.capacity_bytes() / 4096 - 16;
@@ -249,7 +251,7 @@ fn a_live_parameter_changed_before_all_requests_is_as_one_built_so() {
 fn a_change_to_the_same_value_in_the_midst_of_work_changes_nothing() {
     for (name, _) in sampled(DEVICES, 16) {
         let spec = device_named(name).unwrap();
-        // Unlike members of one name have one path.
+        // Different members of the same name share a path.
         if spec.all_layers().iter().any(|layer| layer.members.len() > 1) {
             continue;
         }
@@ -262,7 +264,7 @@ fn a_change_to_the_same_value_in_the_midst_of_work_changes_nothing() {
     }
 }
 
-/// Layers that stand over a medium, each with the parameters that it must be given.
+/// Layers that can be placed above a medium, each with its required parameters.
 const OVER_A_MEDIUM: [(&str, &str); 8] = [
     ("host", ""),
     ("filesystem", ""),
@@ -277,7 +279,7 @@ const OVER_A_MEDIUM: [(&str, &str); 8] = [
     ("raid", "level = { value = 0, source = \"test\" }"),
 ];
 
-/// Time of a read of 64 KiB of its own.
+/// Returns the time of a single read of 64 KiB.
 fn read_ns(stack: &mut Stack, number: u64) -> u64 {
     let from_ns = stack.now_ns();
     stack.submit(from_ns, Request::new(RequestKind::Read, number * 65_536, 65_536), 0);
@@ -287,8 +289,8 @@ fn read_ns(stack: &mut Stack, number: u64) -> u64 {
     stack.take_completion().unwrap().at_ns - from_ns
 }
 
-/// A layer over a medium without memory, where what came before does not matter: the second read after the change, because
-/// the first may still wait for what began before it.
+/// For a layer above a medium without state: checks the second read after the change, because the
+/// first may still wait for work that began before it.
 #[test]
 fn a_change_in_the_midst_of_work_gives_the_times_of_a_stack_built_so() {
     let last_ns = |spec: &DeviceSpec, change: Option<(&str, &str)>| {

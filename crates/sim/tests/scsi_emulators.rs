@@ -1,8 +1,8 @@
-//! The SCSI disk emulators against the published figures (SCSIハードディスクエミュレーター性能比較), and the laws of
-//! their FAT images.
+//! The SCSI disk emulators compared with the published figures (SCSIハードディスクエミュレーター性能比較), and the
+//! laws of their FAT images.
 //!
-//! A row that calibrates a parameter must come out within 2 %; a predicted one within its own tolerance. Figures from
-//! 1 MB/s up are published with one decimal place.
+//! A row that calibrates a parameter must be within 2 %; a predicted one within its own tolerance.
+//! Figures from 1 MB/s up are published with one decimal place.
 
 use crate::common::gnome_disks::{GnomeDisks, access_ms, gnome_disks};
 use crate::common::macbench::{MacBench, macbench};
@@ -84,7 +84,8 @@ fn on_the_macintosh_all_but_one_come_out_as_published() {
     assert_macbench("henkan-bancho-pro-mac", [1044.30, 1050.06, 1008.25, 1007.95]);
     assert_macbench("scsi2sd-v5-mac", [1079.17, 1085.70, 1202.50, 1198.98]);
     assert_macbench("rascsi-mac", [721.72, 717.52, 413.03, 409.69]);
-    // Its writes suffer from a defect of the firmware that no mechanism here explains: they stay a miss.
+    // Its writes suffer from a firmware bug that no mechanism here explains, so the model misses
+    // them.
     let v6 = macbench(&device("scsi2sd-v6-mac", &[]));
     assert_near("scsi2sd-v6-mac", v6.sequential_read, 2266.58, CALIBRATED);
     assert_near("scsi2sd-v6-mac", v6.random_read, 2280.68, CALIBRATED);
@@ -125,7 +126,7 @@ fn the_account_of_an_access_names_the_walk() {
     let walking = account.shares.iter().find(|share| share.cause == "walking").unwrap();
     assert!(walking.time_ns * 10 > account.latency_ns * 9, "{account:?}");
     let sectors = account.counts.iter().find(|count| count.counter == "fat-sectors").unwrap();
-    // 15 258 clusters of 64 KiB, 128 in a sector of the FAT.
+    // 15 258 clusters of 64 KiB, 128 per FAT sector.
     assert_eq!(sectors.count, 120);
 }
 
@@ -171,7 +172,7 @@ proptest! {
         let kind = if write { RequestKind::Write } else { RequestKind::Read };
         let length = pages * 4096;
         let time_ns = on.time_ns(kind, page * 4096, length, false);
-        // 10 MB/s synchronous, 5 MB/s at most on the Macintosh.
+        // 10 MB/s synchronous, at most 5 MB/s on the Macintosh.
         let ns_per_byte = if name.ends_with("-mac") { 200 } else { 100 };
         prop_assert!(time_ns >= u64::from(length) * ns_per_byte);
     }
@@ -217,7 +218,7 @@ const PARAMETERS: [&str; 38] = [
     "card.copy",
     "card.class",
 ];
-/// Values at the ends of what the types hold, and some in between.
+/// Values at the limits of the types, and some in between.
 const VALUES: [&str; 29] = [
     "0",
     "1",
@@ -261,7 +262,7 @@ proptest! {
     ) {
         let mut spec = device("rascsi", &[]);
         for (path, value) in changes {
-            // What is of another type is refused here.
+            // Values of another type are refused here.
             let _ = spec.set(path, value);
         }
         let Ok(stack) = Stack::new(&spec, 1) else { return Ok(()) };

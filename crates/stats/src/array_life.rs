@@ -1,33 +1,36 @@
-//! How likely an array loses data within some time.
+//! The probability that an array loses data within a given time.
 //!
-//! The model: a Markov chain over how many members lack. Each member fails at the same constant rate, independent of the
-//! others; one at a time is filled again, at a constant rate. Of the members that are left a share takes data with it when
-//! it fails, and so does a filling that has nothing to make up for a bit that cannot be read. (For one parity and no
-//! unreadable bits the mean time to it is the MTTF^2 / (N (N - 1) MTTR) of Patterson, Gibson and Katz 1988.)
+//! The model: a Markov chain over the number of missing members. Members fail independently at the
+//! same constant rate, and one missing member at a time is rebuilt, also at a constant rate. A
+//! fixed share of the failures of the remaining members is fatal. So is a rebuild that meets an
+//! unreadable bit when no redundancy is left. (For one parity and no unreadable bits, the mean time
+//! to data loss is the MTTF^2 / (N (N - 1) MTTR) of Patterson, Gibson and Katz 1988.)
 
-/// Hours of a year.
+/// Hours per year.
 const HOURS_PER_YEAR: f64 = 8766.0;
 
-/// An array as the chain sees it.
+/// Parameters of the Markov chain of an array.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ArrayLife {
-    /// How many members it has.
+    /// Number of members.
     pub members: u64,
     /// Failures of a member per year.
     pub failures_per_year: f64,
-    /// Hours until a member is filled again.
+    /// Hours to rebuild a member.
     pub rebuild_hours: f64,
-    /// By how many members lack, from 0: the share of the others each of which takes data with it. The last is 1.
+    /// Share of the remaining members whose failure loses data, indexed by the number of missing
+    /// members. The last is 1.
     pub fatal_shares: Vec<f64>,
-    /// By the same: the share of fillings that meet what cannot be read and made up for.
+    /// Probability that a rebuild meets an unreadable bit that no redundancy corrects, indexed by
+    /// the number of missing members.
     pub unreadable_shares: Vec<f64>,
 }
 
-/// A square matrix.
 type Matrix = Vec<Vec<f64>>;
 
 impl ArrayLife {
-    /// One of which any so many members may fail; with none left a filling reads so many bits.
+    /// Returns an array that survives the failure of any `tolerated` members. With none of that
+    /// redundancy left, a rebuild meets an unreadable bit with probability `unreadable_share`.
     pub fn of_parity(members: u64, tolerated: u64, unreadable_share: f64) -> Self {
         let last =
             |value: f64| (0..=tolerated).map(|lack| if lack == tolerated { value } else { 0.0 }).collect();
@@ -39,7 +42,8 @@ impl ArrayLife {
         }
     }
 
-    /// One of pairs, of each of which one may fail; a filling reads the other.
+    /// Returns an array of mirrored pairs, each of which survives the failure of one member. A
+    /// rebuild reads the other member of the pair.
     pub fn of_pairs(members: u64, unreadable_share: f64) -> Self {
         let pairs = members / 2;
         let fatal_shares = (0..=pairs).map(|lack| lack as f64 / (members - lack) as f64).collect();
@@ -51,7 +55,8 @@ impl ArrayLife {
         }
     }
 
-    /// Rates per year from each state: to one more that lacks, to one less, and to loss.
+    /// Returns the transition rates per year with `lack` members missing: to one more missing, to
+    /// one fewer, and to data loss.
     fn rates(&self, lack: usize) -> (f64, f64, f64) {
         let fails = (self.members - lack as u64) as f64 * self.failures_per_year;
         let filled = if lack == 0 { 0.0 } else { HOURS_PER_YEAR / self.rebuild_hours };
@@ -59,7 +64,7 @@ impl ArrayLife {
         (fails * (1.0 - fatal), filled * (1.0 - unreadable), fails * fatal + filled * unreadable)
     }
 
-    /// The chance that data are lost within so many years of an array that is whole at first.
+    /// Returns the probability that an array with all members present loses data within `years`.
     pub fn loss_within(&self, years: f64) -> f64 {
         let states = self.fatal_shares.len();
         let rates: Vec<_> = (0..states).map(|lack| self.rates(lack)).collect();
@@ -67,8 +72,8 @@ impl ArrayLife {
         if fastest == 0.0 {
             return 0.0;
         }
-        // A step so short that a change in it is unlikely; then twice as long, until it is all. Nothing is subtracted, so
-        // small chances stay exact.
+        // Start with a step so short that a transition in it is unlikely, then double it until it
+        // covers the whole time. Nothing is subtracted, so small probabilities stay exact.
         let doublings = (fastest * years).log2().ceil().max(0.0) as u32 + 4;
         let step_years = years / f64::from(doublings).exp2();
         let mut once = vec![vec![0.0; states + 1]; states + 1];
@@ -91,7 +96,8 @@ impl ArrayLife {
     }
 }
 
-/// The chances after a time in which a change is expected so often, of chances after one change.
+/// Returns the transition probabilities over a time in which `changes` transitions are expected,
+/// given those of a single transition.
 fn exponential(once: &Matrix, changes: f64) -> Matrix {
     let identity: Matrix = (0..once.len())
         .map(|row| (0..once.len()).map(|column| f64::from(u8::from(row == column))).collect())
@@ -114,7 +120,8 @@ fn product(one: &Matrix, other: &Matrix) -> Matrix {
     one.iter().map(|row| (0..other.len()).map(|place| column(row, place)).collect()).collect()
 }
 
-/// The chance that of so many bytes a bit cannot be read, of which each cannot with this chance.
+/// Returns the probability that at least one bit of `bytes` is unreadable, if each bit is with
+/// probability `of_a_bit`.
 pub fn unreadable_share(bytes: f64, of_a_bit: f64) -> f64 {
     -(-bytes * 8.0 * of_a_bit).exp_m1()
 }
@@ -140,13 +147,14 @@ mod tests {
             let exact_years = ((2.0 * n - 1.0) * lambda + mu) / (n * (n - 1.0) * lambda * lambda);
             is_near(exact_years, mttf * mttf / (n * (n - 1.0) * mttr), 0.01);
             let loss = life(ArrayLife::of_parity(members, 1, 0.0), failures, hours).loss_within(1.0);
-            // Within a year the chance is the time over the mean, but for the hours that a first failure needs.
+            // Within one year, the probability is the time divided by the mean, except for the
+            // hours before the first failure.
             is_near(loss, 1.0 / exact_years, 0.01);
         }
         // Two parities: MTTF^3 / (N (N - 1) (N - 2) MTTR^2).
         let loss = life(ArrayLife::of_parity(8, 2, 0.0), 0.0157, 24.0).loss_within(1.0);
         is_near(loss, 8.0 * 7.0 * 6.0 * 0.0157f64.powi(3) * (24.0 / HOURS_PER_YEAR).powi(2), 0.02);
-        // No redundancy: any failure; pairs: the partner's.
+        // Without redundancy any failure is fatal; in a pair, the partner's.
         is_near(
             life(ArrayLife::of_parity(4, 0, 0.0), 0.0157, 1.0).loss_within(1.0),
             1.0 - (-4.0 * 0.0157f64).exp(),
@@ -159,14 +167,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_counts_where_nothing_makes_up_for_it() {
-        // 9 TB read at one bit in 10^14 meet one in half of the cases.
+        // Reading 9 TB at an error rate of one bit in 10^14 meets an error half of the time.
         is_near(unreadable_share(9e12, 1e-14), 0.513, 0.001);
         let loss = |tolerated| life(ArrayLife::of_parity(4, tolerated, 0.5), 0.0157, 10.0).loss_within(1.0);
         is_near(loss(1), 4.0 * 0.0157 * 0.5, 0.05);
         assert!(loss(2) < loss(1) / 1000.0);
     }
 
-    /// Lives drawn one by one, with rates so high that some thousand are enough.
+    /// Simulates single lives, at rates so high that some thousand lives are enough.
     #[test]
     fn lives_that_are_drawn_end_as_often() {
         let mut random = Random::new(7, 0);

@@ -1,19 +1,24 @@
-//! Two sides that were measured in turns: what may be said after so many blocks, and when to stop.
+//! Comparison of two sides measured in interleaved blocks: the verdict after each number of blocks,
+//! and when to stop.
 //!
-//! The model: in a block each side is measured once, close together, so that a disturbance meets both. The order in the
-//! first block of a pair is tossed, the second block has it the other way round (A B B A), so what changes steadily
-//! cancels out within the pair. The sums of the two blocks of a pair are one pair of values, and the ratio of the means with its
-//! tests comes from flipping them (`sign_flips`): exact because of the toss, whatever the noise is like.
+//! The model: a block measures each side once, close together in time, so that a disturbance
+//! affects both. The order within the first block of a pair is random and the second block reverses
+//! it (A B B A), so a steady drift cancels out within the pair. The sums over the two blocks form
+//! one pair of values. The ratio of the means and its tests come from flipping these pairs
+//! (`sign_flips`), which is exact for any noise because the order was random.
 //!
-//! Whoever looks again and again finds something at last. So there are few looks, fixed before, and the error that is
-//! allowed is shared out among them (`LOOKS`; "alpha spending" of Lan and DeMets, "Discrete sequential boundaries for
-//! clinical trials", 1983, in the form that holds whatever the looks have to do with one another, the union bound). The
-//! p-value of a look divided by the look's share is a p-value that holds whenever one stops (Johari, Koomen, Pekelis and
-//! Walsh, "Always valid inference", 2022). Holm's procedure over the cells takes these (Bartroff and Song, "Sequential tests of
-//! multiple hypotheses controlling type I and II familywise error rates", 2014), for differences and for "no difference" each
-//! on its own: a cell that is settled one way has not failed the other way, so it gives nothing back there.
+//! Repeated significance tests inflate the false-positive rate. So there are few interim analyses,
+//! at points fixed in advance, and the allowed error is distributed among them (`LOOKS`; "alpha
+//! spending" of Lan and DeMets, "Discrete sequential boundaries for clinical trials", 1983, in the
+//! form that holds for any dependence between the analyses, the union bound). The p-value of an
+//! analysis divided by its share of the error is valid at any stopping time (Johari, Koomen,
+//! Pekelis and Walsh, "Always valid inference", 2022). Holm's procedure over the cells uses these
+//! p-values (Bartroff and Song, "Sequential tests of multiple hypotheses controlling type I and II
+//! familywise error rates", 2014), separately for differences and for "no difference": a cell
+//! settled as one of them has not been rejected as the other, so it frees no error there.
 //!
-//! The looks are gone through again from the stored values, so an analysis of the records says what was said live.
+//! The analyses are repeated from the stored values, so evaluating stored records gives the
+//! verdicts of the live run.
 
 use crate::compare::{CONFIDENCE, Compared, Sides, Verdict};
 use crate::normal::student_quantile;
@@ -21,8 +26,9 @@ use crate::quantile::quantile_interval;
 use crate::{bootstrap::Estimate, rank::holm, rank::is_tie, sign_flips::SignFlips, trend::trend};
 use serde::Serialize;
 
-/// After how many pairs of blocks there is a look, and its share of the error that is allowed. The first has the most:
-/// most differences are larger than they need be to be seen, and ten pairs are the fewest that can show any.
+/// Pairs of blocks at each interim analysis, and its share of the allowed error. The first has the
+/// largest share: most differences are far larger than the smallest detectable one, and ten pairs
+/// are the fewest that can show any.
 const LOOKS: [(usize, f64); 12] = [
     (10, 0.25),
     (14, 0.068),
@@ -38,46 +44,49 @@ const LOOKS: [(usize, f64); 12] = [
     (448, 0.068),
 ];
 
-/// Blocks before which nothing is said.
+/// Fewest blocks with a verdict.
 pub const FEWEST_BLOCKS: usize = 2 * LOOKS[0].0;
-/// Blocks after which nothing more is said.
+/// Number of blocks after the last interim analysis.
 pub const MOST_BLOCKS: usize = 2 * LOOKS[LOOKS.len() - 1].0;
 
-/// A cell of two sides that took turns.
+/// Comparison of a cell on two interleaved targets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocked {
-    /// The ratio with its interval, and what may be said. The p-value is that of flipped signs, valid whenever one stops, and
-    /// corrected for the number of cells.
+    /// The ratio with its interval, and the verdict. The p-value is that of flipped signs, valid at
+    /// any stopping time and corrected for the number of cells.
     pub compared: Compared,
     /// Blocks and drift behind the verdict.
     pub course: Course,
 }
 
-/// How the comparison of a cell came about.
+/// How the verdict on a cell was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Course {
     /// Pairs of blocks behind the verdict.
     pub block_pairs: usize,
-    /// Whether the verdict stands, so that the cell needs no more blocks.
+    /// Whether the verdict is final, so that the cell needs no more blocks.
     pub settled: bool,
-    /// How many times as fast the baseline was in the last block as in the first; `None` for too few blocks.
+    /// Speed of the baseline in the last block relative to the first; `None` for too few blocks.
     pub baseline_trend: Option<Estimate>,
-    /// The same of the other side.
+    /// Speed of the other side in the last block relative to the first.
     pub other_trend: Option<Estimate>,
-    /// The same of the ratio of both.
+    /// Ratio of the two sides in the last block relative to the first.
     pub ratio_trend: Option<Estimate>,
 }
 
-/// Whether there is a look after so many blocks.
+/// Returns whether there is an interim analysis after `blocks` blocks.
 pub fn is_look(blocks: usize) -> bool {
     LOOKS.iter().any(|(pairs, _)| 2 * pairs == blocks)
 }
 
-/// Goes through the looks at cells whose values are in the order of blocks, in both sides alike. A difference below
-/// `margin` does not matter. `families` is how many such comparisons are made at once, each with these cells: the allowed error is divided by it.
-/// A cell without usable values is `None`, and stays open: its turn may come.
+/// Judges cells after each interim analysis. The values of both sides are in the order of the
+/// blocks.
+///
+/// A difference below `margin` does not matter. `families` is the number of such comparisons made
+/// together, each over these cells; the allowed error is divided by it. A cell without usable
+/// values is `None` and stays open, since its values may still follow.
 pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocked>> {
     let level = (1.0 - CONFIDENCE) / families.max(1) as f64;
     let mut trials: Vec<Option<Trial>> = cells.iter().map(|sides| Trial::of(sides, margin)).collect();
@@ -98,12 +107,13 @@ pub fn judge(cells: &[Sides], margin: f64, families: usize) -> Vec<Option<Blocke
     trials.iter().zip(cells).zip(p_values).map(judged).collect()
 }
 
-/// Verdicts of one kind free the others of that kind from a part of the correction, so it goes on until nothing changes.
+/// Settles cells until nothing changes. Each verdict of one kind relaxes the correction for the
+/// other cells of that kind.
 fn settle(trials: &mut [Option<Trial>], level: f64) {
     loop {
         let counts = OpenClaims::of(trials);
         let mut changed = false;
-        // The clearest first, as Holm has it.
+        // The smallest p-value first, as in Holm's procedure.
         let mut open: Vec<&mut Trial> =
             trials.iter_mut().flatten().filter(|trial| trial.settled.is_none()).collect();
         open.sort_by(|one, two| one.p_value.total_cmp(&two.p_value));
@@ -120,7 +130,8 @@ fn settle(trials: &mut [Option<Trial>], level: f64) {
     }
 }
 
-/// Cells for which either claim is still open or would be false: what Holm divides the allowed error by.
+/// Number of cells for which each claim is still open or would be false: Holm's divisor of the
+/// allowed error.
 #[derive(Clone, Copy)]
 struct OpenClaims {
     difference: usize,
@@ -144,28 +155,28 @@ struct Settled {
     pairs: usize,
 }
 
-/// A cell on its way through the looks.
+/// State of a cell during the interim analyses.
 struct Trial {
-    /// Sums of the pairs of blocks, whose ratio is the speed.
+    /// Sums over the pairs of blocks; the ratio of top to bottom is the speed.
     top: Vec<f64>,
     bottom: Vec<f64>,
     margin: f64,
-    /// What the last look saw, the pairs that it saw, and its share of the error.
+    /// Results of the last analysis, the pairs it covered, and its share of the error.
     chances: Chances,
     pairs: usize,
     share: f64,
-    /// The smallest p-value so far, divided by the share of its look.
+    /// The smallest p-value so far, divided by the share of its analysis.
     p_value: f64,
     settled: Option<Settled>,
 }
 
-/// How likely what was seen would be if the true ratio were another one.
+/// Probabilities of the observed values under given true ratios.
 #[derive(Clone, Copy)]
 struct Chances {
-    /// If there were no difference: so high a ratio, and so low a one.
+    /// Under no difference: of a ratio at least this high, and of one at least this low.
     of_faster: f64,
     of_slower: f64,
-    /// If there were one of the margin, up or down: one that is so near to none.
+    /// Under a difference of exactly the margin, up or down: of a ratio this near to 1.
     within: f64,
 }
 
@@ -186,13 +197,14 @@ impl Trial {
         })
     }
 
-    /// The pairs that the last look saw.
+    /// Returns the pairs of the last analysis.
     fn seen(&self) -> SignFlips<'_> {
         SignFlips { top: &self.top[..self.pairs], bottom: &self.bottom[..self.pairs] }
     }
 
-    /// Looks after so many pairs. What ended between two looks, because the time was up, is looked at once more with the
-    /// share of the look that did not come: the clock ended it, not the values.
+    /// Analyses the first `pairs` pairs. A measurement that ended between two analyses because its
+    /// time was up is analysed once more, with the share of the analysis that was not reached. That
+    /// is valid because the clock ended it, not the values.
     fn look(&mut self, pairs: usize, before: usize, share: f64) {
         let available = self.top.len().min(pairs);
         if self.settled.is_some() || available <= before {
@@ -210,7 +222,7 @@ impl Trial {
         self.p_value = self.p_value.min(either.min(1.0) / share);
     }
 
-    /// The error that a claim may have among so many.
+    /// Returns the error allowed for a claim about one of `among` cells.
     fn allowed(&self, level: f64, among: usize) -> f64 {
         level * self.share / among as f64
     }
@@ -275,13 +287,14 @@ impl Trial {
         }
     }
 
-    /// Log ratio of each of the first pairs of blocks.
+    /// Returns the log ratio of each of the first `pairs` pairs of blocks.
     fn logs(&self, pairs: usize) -> Vec<f64> {
         let log = |(top, bottom): (&f64, &f64)| if is_tie(*top, *bottom) { 0.0 } else { (top / bottom).ln() };
         self.top[..pairs].iter().zip(&self.bottom).map(log).collect()
     }
 
-    /// The median of the pairs of blocks by itself, with the usual interval of one look at one cell.
+    /// Returns the median of the ratios of the pairs, with the ordinary interval of a single
+    /// analysis of a single cell.
     fn middle(&self, pairs: usize) -> Estimate {
         let mut sorted = self.logs(pairs);
         sorted.sort_unstable_by(f64::total_cmp);
@@ -291,8 +304,9 @@ impl Trial {
         Estimate { value: value.exp(), low: low.exp(), high: high.exp() }
     }
 
-    /// Repetitions of each side that would likely settle it: the interval narrows with the root of their number, and
-    /// must come to exclude 1 or to lie within the margin. Looks come at fixed numbers only.
+    /// Estimates the further blocks that would settle the cell. The interval shrinks with the
+    /// square root of the number of pairs until it excludes 1 or lies within the margin. The result
+    /// is rounded up to the next analysis.
     fn more(&self, interval: &Estimate, confidence: f64) -> Option<u32> {
         let half_width = (interval.high / interval.low).ln() / 2.0;
         let distance = interval.value.ln().abs();
@@ -307,8 +321,8 @@ impl Trial {
 }
 
 impl Trial {
-    /// The same where there is no interval yet: by Student's, from three pairs on. That the first look is near
-    /// says nothing of what it will show.
+    /// Estimates the further blocks where there is no interval yet, by Student's t, from three
+    /// pairs on. That the first analysis is near does not mean that it settles the cell.
     fn more_by_spread(&self, confidence: f64) -> Option<u32> {
         let differences = self.logs(self.pairs);
         if differences.len() < 3 {
@@ -326,7 +340,8 @@ impl Trial {
     }
 }
 
-/// How many blocks are in whole pairs; `None` if there is none, or a value in them is not positive.
+/// Returns the number of blocks in whole pairs; `None` without any, or if one of their values is
+/// not positive.
 fn whole_blocks(sides: &Sides) -> Option<usize> {
     let blocks = sides.baseline.len().min(sides.other.len());
     let whole = (blocks - blocks % 2).min(MOST_BLOCKS);

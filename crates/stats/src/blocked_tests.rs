@@ -6,8 +6,8 @@ fn normal(random: &mut Random) -> f64 {
     (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// Both sides of a cell, whose order is tossed for each pair of blocks. `disturb` gives the log of the disturbance at each
-/// point of time, four of them for a pair of blocks.
+/// Returns both sides of a cell with a random order in each pair of blocks. `disturb` returns the
+/// logarithm of the disturbance at a point in time; a pair of blocks has four.
 fn measured(
     random: &mut Random,
     pairs: usize,
@@ -110,7 +110,7 @@ fn more_cells_and_more_families_ask_for_more() {
     for stricter in [among, families] {
         assert!(stricter.course.block_pairs >= alone.course.block_pairs);
     }
-    // Cells that are found to differ free the others from a part of the correction.
+    // Cells found to differ relax the correction for the others.
     let mut random = Random::new(6, 1);
     let clear: Vec<Sides> = (0..19).map(|_| steady(&mut random, 40, 2.0, 0.01)).collect();
     let mixed = [clear, vec![steady(&mut Random::new(6, 0), 40, 1.06, 0.05)]].concat();
@@ -137,7 +137,7 @@ fn a_drift_of_both_sides_shows_and_does_not_touch_the_ratio() {
 #[test]
 fn the_ratio_is_that_of_the_means_that_are_shown() {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    // Two humps: the other side is 40 % slower in most pairs, and three times as fast in the rest.
+    // Two modes: the other side is 40 % slower in most pairs and three times as fast in the rest.
     let mut random = Random::new(8, 0);
     let mut sides = steady(&mut random, 40, 1.0, 0.02);
     for pair in 0..40 {
@@ -152,14 +152,15 @@ fn the_ratio_is_that_of_the_means_that_are_shown() {
         assert!((judged.compared.speed.value / ratio - 1.0).abs() < 1e-9, "{judged:?}");
         assert!(matches!(judged.compared.verdict, Verdict::NotEnough { .. }), "{judged:?}");
     }
-    // A stall counts as much as it costs: one repetition in forty, at a twentieth of the speed.
+    // A stall counts in proportion to its cost: one repetition in forty, at a twentieth of the
+    // speed.
     let mut sides = steady(&mut Random::new(8, 0), 40, 1.0, 0.02);
     sides.other[5] /= 20.0;
     let judged = only(sides);
     assert!((judged.compared.speed.value - 0.976).abs() < 0.01, "{judged:?}");
 }
 
-/// Of trials with equal sides and eight cells, how many call any cell different.
+/// Counts the trials with equal sides and eight cells in which any cell is called different.
 fn false_alarms(trials: u64, mut cell: impl FnMut(&mut Random) -> Sides) -> u64 {
     let mut alarms = 0;
     for trial in 0..trials {
@@ -173,7 +174,7 @@ fn false_alarms(trials: u64, mut cell: impl FnMut(&mut Random) -> Sides) -> u64 
     alarms
 }
 
-/// With 5 % of 200, more than 20 would come by chance once in 500.
+/// At a rate of 5 % of 200, chance exceeds 20 only once in 500.
 #[test]
 fn noise_that_hangs_together_and_spikes_raise_no_more_alarms_than_allowed() {
     let alarms = false_alarms(200, |random| {
@@ -205,7 +206,7 @@ proptest! {
 
 #[test]
 fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
-    // Five pairs of blocks, up and down by this much.
+    // Five pairs of blocks whose logarithms alternate by `swing`.
     let of = |swing: f64| {
         let other = (0..10).map(|block| if block / 2 % 2 == 0 { swing } else { -swing });
         let other = other.map(|log: f64| 100.0 * log.exp()).collect();
@@ -215,7 +216,7 @@ fn before_the_first_look_what_is_missing_is_foreseen_by_the_scatter() {
             other => panic!("{other:?}"),
         }
     };
-    // Calm: the first look will do. Wild: not before the last.
+    // Little scatter: the first analysis is enough. Large scatter: only the last one.
     assert_eq!((of(0.003), of(0.3)), (Some(10), Some(438)));
 }
 

@@ -1,17 +1,20 @@
-//! The interval of a ratio of two sets of repetitions, by the bootstrap.
+//! Interval of the ratio of two sets of repetitions, by the bootstrap.
 //!
-//! The model: repetitions of either side are drawn again with replacement, many times; the ratio of each draw makes a
-//! distribution, and two of its percentiles are the interval. Which two is corrected for bias and skewness (BCa: Efron,
-//! "Better bootstrap confidence intervals", 1987; for two samples as SciPy's `bootstrap` has it), and for few
-//! repetitions, because a resample of n values spreads like n - 1 of them (Hesterberg, "What teachers should know about
-//! the bootstrap", 2015, section 3.2.2: the expanded percentile interval).
+//! The model: the repetitions of each side are resampled many times with replacement. The ratios of
+//! the resamples form a distribution, and two of its percentiles are the interval. The choice of
+//! percentiles is corrected for bias and skewness (BCa: Efron, "Better bootstrap confidence
+//! intervals", 1987; for two samples as in SciPy's `bootstrap`), and for few repetitions, because a
+//! resample of n values has the spread of n - 1 of them (Hesterberg, "What teachers should know
+//! about the bootstrap", 2015, section 3.2.2: the expanded percentile interval).
 //!
-//! No draw lies beyond the values that are there: two sides of three that happen to lie apart, as one in ten equal pairs
-//! does, would be called different however sure one wants to be. So the interval of means is never narrower than
-//! Student's with Welch's degrees of freedom (`summary`), which knows how far values can lie that were not seen.
+//! No resample lies beyond the observed values. Two sets of three that happen not to overlap, as
+//! one in ten equal pairs does, would therefore be called different at any confidence. So the
+//! interval of means is never narrower than Student's with Welch's degrees of freedom (`summary`),
+//! which allows for values beyond the observed ones.
 //!
-//! All of it is done with logarithms, and sides are drawn in an order that depends on their values alone, so that sides
-//! turned round give the interval turned round, to the last bit. The generator is pinned.
+//! All calculations use logarithms, and the sides are drawn in an order that depends on their
+//! values alone. Exchanging the sides therefore gives exactly the reciprocal interval. The
+//! generator is pinned.
 
 use crate::mean;
 use crate::normal::{normal_cdf, normal_quantile, student_quantile};
@@ -19,20 +22,20 @@ use crate::summary::LogRatio;
 use kurabe_core::random::Random;
 use serde::Serialize;
 
-/// Draws: the ends of a 95 % interval then vary by about 2 % of its width.
+/// Number of resamples. The ends of a 95 % interval then vary by about 2 % of its width.
 const DRAWS: usize = 4000;
-/// Fewer values than this say too little of where their median may lie.
+/// Fewer values do not bound their median.
 const FEWEST_FOR_MEDIAN: usize = 5;
-/// Seed of the draws.
+/// Seed of the resampling.
 const SEED: u64 = 0x6b75_7261_6265;
 
-/// An estimate with its interval.
+/// A value with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// The ratio of the sets as they are.
+    /// The ratio of the observed sets.
     pub value: f64,
-    /// Lower end; not a number if there are too few values to tell.
+    /// Lower end; not a number if there are too few values.
     #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub low: f64,
     /// Upper end.
@@ -40,7 +43,7 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// What a ratio is made of.
+/// The kind of mean whose ratio is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Centre {
     /// Arithmetic means.
@@ -49,8 +52,8 @@ pub enum Centre {
     Median,
 }
 
-/// The ratio of `numerator` to `denominator` with its interval at a confidence such as 0.95. `None` if either set is
-/// empty, or has a value that is not positive.
+/// Returns the ratio of `numerator` to `denominator` with its interval at a confidence such as
+/// 0.95. `None` if either set is empty or contains a value that is not positive.
 pub fn ratio_interval(
     centre: Centre,
     numerator: &[f64],
@@ -60,17 +63,17 @@ pub fn ratio_interval(
     Some(Drawn::of(centre, numerator, denominator)?.estimate(confidence))
 }
 
-/// A ratio whose sets were drawn again, to be asked for its interval at several levels of confidence.
+/// The resamples of a ratio, from which its interval is taken at any confidence.
 pub(crate) struct Drawn {
     value: f64,
     resampled: Option<Resampled>,
-    /// What the formula over means and deviations says, for means.
+    /// The log ratio by the formula over means and deviations; only for means.
     formula: Option<LogRatio>,
     turned: bool,
 }
 
 impl Drawn {
-    /// `None` if either set is empty, or has a value that is not positive.
+    /// Resamples both sets. `None` if either is empty or contains a value that is not positive.
     pub(crate) fn of(centre: Centre, numerator: &[f64], denominator: &[f64]) -> Option<Self> {
         let value = ratio(centre, numerator, denominator)?;
         let turned =
@@ -102,7 +105,8 @@ impl Drawn {
     }
 }
 
-/// The ratio of `numerator` to `denominator`. `None` if either set is empty, or has a value that is not positive.
+/// Returns the ratio of `numerator` to `denominator`. `None` if either set is empty or contains a
+/// value that is not positive.
 pub(crate) fn ratio(centre: Centre, numerator: &[f64], denominator: &[f64]) -> Option<f64> {
     let usable =
         |values: &[f64]| !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
@@ -112,13 +116,12 @@ pub(crate) fn ratio(centre: Centre, numerator: &[f64], denominator: &[f64]) -> O
     Some(of(centre, numerator) / of(centre, denominator))
 }
 
-/// Logarithms of the ratios of resamples, with what corrects their percentiles.
+/// Sorted logarithms of the ratios of resamples, with the corrections of their percentiles.
 struct Resampled {
-    /// Sorted.
     logs: Vec<f64>,
     bias: f64,
     acceleration: f64,
-    /// Values of the smaller set, and degrees of freedom of both.
+    /// Number of values of the smaller set, and degrees of freedom of both.
     count: f64,
     freedom: f64,
 }
@@ -140,18 +143,18 @@ impl Resampled {
         }
     }
 
-    /// The ends at a confidence, expanded for few values.
+    /// Returns the ends at a confidence, expanded for few values.
     fn expanded(&self, confidence: f64) -> (f64, f64) {
         let expand = (self.count / (self.count - 1.0)).sqrt();
         self.ends(student_quantile((1.0 + confidence) / 2.0, self.freedom) * expand)
     }
 
-    /// The ends that lie `reach` standard deviations off, before the corrections for bias and skewness.
+    /// Returns the ends at `reach` standard deviations, corrected for bias and skewness.
     fn ends(&self, reach: f64) -> (f64, f64) {
         let end = |z: f64| {
             let moved = self.bias + z;
             let slowed = 1.0 - self.acceleration * moved;
-            // Beyond the pole the correction has no meaning; the end is then the outermost draw.
+            // Beyond the pole the correction is undefined; the end is then the outermost resample.
             let p =
                 if slowed > 0.0 { normal_cdf(self.bias + moved / slowed) } else { f64::from(moved > 0.0) };
             quantile(&self.logs, p)
@@ -172,7 +175,7 @@ fn median(values: &mut [f64]) -> f64 {
     (values[values.len() / 2] + values[(values.len() - 1) / 2]) / 2.0
 }
 
-/// Logarithms of the ratios of resamples.
+/// Returns the logarithms of the ratios of resamples.
 fn draw(centre: Centre, numerator: &[f64], denominator: &[f64], draws: usize) -> Vec<f64> {
     let mut random = Random::new(SEED, 0);
     let mut one = |values: &[f64], scratch: &mut Vec<f64>| {
@@ -191,7 +194,7 @@ fn draw(centre: Centre, numerator: &[f64], denominator: &[f64], draws: usize) ->
     (0..draws).map(|_| (one(numerator, &mut scratch) / one(denominator, &mut scratch)).ln()).collect()
 }
 
-/// Skewness of the influence of single values, by leaving out one at a time.
+/// Returns the skewness of the influence of single values, by leaving out one at a time.
 fn acceleration(centre: Centre, numerator: &[f64], denominator: &[f64]) -> f64 {
     let influences = |values: &[f64], sign: f64| {
         let left_out: Vec<f64> = (0..values.len())
@@ -216,7 +219,7 @@ fn acceleration(centre: Centre, numerator: &[f64], denominator: &[f64]) -> f64 {
     if spread > 0.0 { (above.0 + below.0) / (6.0 * spread) } else { 0.0 }
 }
 
-/// A quantile of sorted values, between two by proportion.
+/// Returns a quantile of sorted values, interpolated linearly.
 fn quantile(sorted: &[f64], p: f64) -> f64 {
     let at = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let (low, part) = (at.floor() as usize, at.fract());
@@ -238,8 +241,8 @@ mod tests {
 
     #[test]
     fn the_corrected_interval_is_that_of_scipy() {
-        // scipy.stats.bootstrap of the logarithm of the ratio, method="BCa", 400 000 resamples; the draws differ, so the
-        // ends do by a little.
+        // scipy.stats.bootstrap of the logarithm of the ratio, method="BCa", 400 000 resamples. The
+        // resamples differ, so the ends differ slightly.
         let bca = |a: &[f64], b: &[f64], reach| {
             let (low, high) = Resampled::of(Centre::Mean, a, b, 100_000).ends(reach);
             Estimate { value: 1.0, low: low.exp(), high: high.exp() }

@@ -1,13 +1,15 @@
-//! The figures of a measured cell: what its counted repetitions come to, in the base unit of what the cell tells.
+//! Figures of a measured cell: the statistic of its counted repetitions, in the base unit of the
+//! cell's measure.
 //!
-//! The model: a cell's `Measure` decides what a value is. A rate is a value per repetition, or per sample where the
-//! step sampled the target (GNOME Disks averages the rates of its samples, not bytes over time); an access time is a
-//! value per access; a duration is a value per repetition. The tool's statistic over these values is the figure.
-//! Imported cells have no repetitions, and so none of these figures.
+//! The model: a cell's `Measure` decides what a value is. A rate is a value per repetition, or per
+//! sample where the step sampled the target (GNOME Disks averages the rates of its samples, not
+//! bytes over time); an access time is a value per access; a duration is a value per repetition.
+//! The figure is the tool's statistic over these values. Imported cells have no repetitions, and so
+//! none of these figures.
 //!
-//! Cells are compared by other values: there the repetition is the unit, so one that sampled the target counts once, by the
-//! mean of its samples. A printed figure of another tool is one value, of which no spread is known; where the tool kept the samples that
-//! it is the mean of, they are the values.
+//! Comparisons use other values. Their unit is the repetition, so one that sampled the target
+//! counts once, with the mean of its samples. A figure printed by another tool is a single value of
+//! unknown spread. If the tool stored the samples behind it, they are the values.
 
 use crate::figure::figure;
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
@@ -15,13 +17,13 @@ use kurabe_core::model::{CauseClass, ModelRecord, TimeAccount};
 use kurabe_core::record::{Cell, LatencyRecord, Measure, OpsRecord, Repetition, Sample};
 use kurabe_core::{profile::Statistic, workload::Direction};
 
-/// The values behind the figure of a cell: bytes per second, or ns for access times and durations. Empty if nothing
-/// was measured.
+/// Returns the values behind the figure of a cell: bytes per second, ns for access times and
+/// durations, or operations per second. Empty if nothing was measured.
 pub fn cell_values(cell: &Cell) -> Vec<f64> {
     cell.counted().flat_map(|repetition| repetition_values(cell, repetition)).collect()
 }
 
-/// The values of one repetition, in the same unit.
+/// Returns the values of one repetition, in the same unit as [`cell_values`].
 pub fn repetition_values(cell: &Cell, repetition: &Repetition) -> Vec<f64> {
     let samples = &repetition.samples;
     match cell.measure {
@@ -36,13 +38,14 @@ pub fn repetition_values(cell: &Cell, repetition: &Repetition) -> Vec<f64> {
     }
 }
 
-/// The tool's statistic of [`cell_values`], in the same unit; `None` if nothing was measured. Only rates are better
-/// the higher they are.
+/// Returns the tool's statistic of [`cell_values`], in the same unit; `None` if nothing was
+/// measured. For times, lower is better.
 pub fn cell_figure(cell: &Cell, statistic: Statistic) -> Option<f64> {
     figure(statistic, &cell_values(cell), cell.measure.higher_is_better())
 }
 
-/// The statistic of operations per second over the repetitions; `None` if no operation was counted.
+/// Returns the statistic of operations per second over the repetitions; `None` if no operation was
+/// counted.
 pub fn cell_iops(cell: &Cell, statistic: Statistic) -> Option<f64> {
     let counted =
         cell.counted().any(|repetition| repetition.operations(cell.direction.unwrap_or(Direction::Mix)) > 0);
@@ -50,31 +53,35 @@ pub fn cell_iops(cell: &Cell, statistic: Statistic) -> Option<f64> {
     figure(statistic, &values, true).filter(|_| counted)
 }
 
-/// The statistic of the repetitions' mean latencies, in ns; `None` if no latency was counted.
+/// Returns the statistic of the repetitions' mean latencies, in ns; `None` if no latency was
+/// counted.
 pub fn cell_mean_latency_ns(cell: &Cell, statistic: Statistic) -> Option<f64> {
     let means =
         cell.counted().filter_map(|repetition| repetition_latency(repetition, cell.direction).mean_ns());
     figure(statistic, &means.collect::<Vec<f64>>(), false)
 }
 
-/// The latencies of all counted repetitions together.
+/// Returns the latencies of all counted repetitions together.
 pub fn cell_latency(cell: &Cell) -> LatencyRecord {
     let latencies: Vec<_> =
         cell.counted().map(|repetition| repetition_latency(repetition, cell.direction)).collect();
     LatencyRecord::together(&latencies)
 }
 
-/// The latencies of a direction in a repetition; without a direction those of reads and writes together.
+/// Returns the latencies of one direction in a repetition; without a direction, reads and writes
+/// together.
 pub fn repetition_latency(repetition: &Repetition, direction: Option<Direction>) -> LatencyRecord {
     LatencyRecord::together(sides(repetition, direction).into_iter().map(|side| &side.latency))
 }
 
-/// Bytes per second of a direction, counted so that no record can overflow; without a direction reads and writes.
+/// Returns the bytes per second of one direction, counted so that no record can overflow; without a
+/// direction, reads and writes together.
 pub fn rate_bytes_per_s(repetition: &Repetition, direction: Option<Direction>) -> f64 {
     repetition.rate_bytes_per_s(direction.unwrap_or(Direction::Mix))
 }
 
-/// Operations per second of a direction; without a direction reads and writes.
+/// Returns the operations per second of one direction; without a direction, reads and writes
+/// together.
 pub fn rate_iops(repetition: &Repetition, direction: Option<Direction>) -> f64 {
     repetition.rate_iops(direction.unwrap_or(Direction::Mix))
 }
@@ -87,8 +94,8 @@ fn sides(repetition: &Repetition, direction: Option<Direction>) -> Vec<&OpsRecor
     }
 }
 
-/// The values of a cell, one for each counted repetition, in the base unit of its measure; a single one of an imported
-/// cell.
+/// Returns one value for each counted repetition of a cell, in the base unit of its measure; for an
+/// imported cell, a single value.
 pub fn compared_values(cell: &Cell) -> Vec<f64> {
     if let Some(imported) = &cell.imported {
         return printed(imported, cell.measure).into_iter().collect();
@@ -96,14 +103,15 @@ pub fn compared_values(cell: &Cell) -> Vec<f64> {
     cell.counted().filter_map(|repetition| repetition_value(cell, repetition)).collect()
 }
 
-/// The value of a repetition in the base unit of its cell's measure.
+/// Returns the mean of a repetition's values, in the base unit of the cell's measure.
 pub fn repetition_value(cell: &Cell, repetition: &Repetition) -> Option<f64> {
     let values = repetition_values(cell, repetition);
     figure(Statistic::Mean, &values, true)
 }
 
-/// The values of cells that do the same in different runs, made by one statistic as far as that can be: where another tool
-/// printed the best of its runs, the best repetition stands for a cell that kurabe measured, too.
+/// Returns the values of corresponding cells of different runs, under the same statistic as far as
+/// possible. If another tool printed the best of its runs, cells measured by kurabe are reduced to
+/// their best repetition.
 pub fn alike(cells: &[&Cell]) -> (Vec<Vec<f64>>, Statistic) {
     let lists: Vec<Vec<f64>> = cells.iter().map(|cell| compared_values(cell)).collect();
     let best = cells.iter().any(|cell| prints_best(cell)) && cells.iter().any(|cell| cell.imported.is_none());
@@ -138,7 +146,7 @@ pub fn sampled(cells: &[&Cell]) -> Option<Vec<Vec<f64>>> {
     )
 }
 
-/// The samples that a tool kept beside its figure, which is their mean.
+/// Returns the samples that a tool stored alongside its figure, which is their mean.
 fn printed_samples(cell: &Cell) -> Option<Vec<f64>> {
     let imported = cell.imported.as_ref()?;
     let main = main_figure(imported, cell.measure).filter(|main| main.of == Some(FigureOf::Samples))?;
@@ -146,7 +154,7 @@ fn printed_samples(cell: &Cell) -> Option<Vec<f64>> {
     Some(series.points.iter().map(|(_, value)| *value).collect())
 }
 
-/// Whether a tool's main figure of a cell is its best run.
+/// Returns whether a tool's main figure of a cell is its best run.
 fn prints_best(cell: &Cell) -> bool {
     let main = cell.imported.as_ref().and_then(|imported| main_figure(imported, cell.measure));
     main.is_some_and(|main| match cell.measure {
@@ -155,7 +163,7 @@ fn prints_best(cell: &Cell) -> bool {
     })
 }
 
-/// The main figure of an imported cell.
+/// Returns the main figure of an imported cell in the base unit of its measure.
 pub(crate) fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> {
     let main = main_figure(imported, measure)?;
     match main.quantity {
@@ -164,7 +172,8 @@ pub(crate) fn printed(imported: &ImportedCell, measure: Measure) -> Option<f64> 
     }
 }
 
-/// What a tool printed of a cell's measure; of a rate also operations per second.
+/// Returns the figure that a tool printed for a cell's measure; for a rate, operations per second
+/// also qualify.
 pub(crate) fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&PrintedFigure> {
     let of = |quantity: Quantity| imported.figures.iter().find(|figure| figure.quantity == quantity);
     match measure {
@@ -175,20 +184,21 @@ pub(crate) fn main_figure(imported: &ImportedCell, measure: Measure) -> Option<&
     }
 }
 
-/// Where the time of the repetitions of a cell went that have an account, and what is counted of the same repetitions.
+/// The combined time account of the repetitions that have one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CellAccount {
-    /// Their accounts, added up.
+    /// Sum of the accounts.
     pub account: TimeAccount,
-    /// How many they are.
+    /// Number of repetitions with an account.
     pub repetitions: u64,
-    /// Their samples.
+    /// Number of samples in them.
     pub samples: u64,
-    /// Their time.
+    /// Elapsed time of these repetitions.
     pub elapsed_ns: u64,
 }
 
-/// The account of the counted repetitions; `None` if none has any, or no time passed in them.
+/// Returns the account of the counted repetitions; `None` if no repetition has one, or no time
+/// passed in them.
 pub fn cell_account(cell: &Cell) -> Option<CellAccount> {
     let mut sum = CellAccount::default();
     for repetition in cell.counted() {
@@ -291,7 +301,7 @@ mod tests {
     fn samples_are_the_values_where_there_are_any() {
         let samples = [(10, 1_000_000_000), (10, 2_000_000_000)];
         let one = [(false, 5, 20, 0, &samples[..])];
-        // Not 20 bytes in 3 s: the mean of the samples' rates, as GNOME Disks has it.
+        // Not 20 bytes in 3 s but the mean of the samples' rates, as in GNOME Disks.
         assert_eq!(cell_figure(&cell(Measure::Rate, "read", &one), Statistic::Mean), Some(7.5));
         let access = cell(Measure::AccessTime, "read", &one);
         assert_eq!(cell_figure(&access, Statistic::Mean), Some(1.5e9));

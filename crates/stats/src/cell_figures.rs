@@ -1,4 +1,5 @@
-//! What a cell comes to, in numbers for other programs: the figures that a table shows, and their units in their names.
+//! Figures of a cell as numbers for other programs: those that a table shows, with the unit in each
+//! name.
 
 use crate::cell::{
     cell_figure, cell_iops, cell_latency, cell_mean_latency_ns, cell_values, main_figure, printed,
@@ -10,70 +11,71 @@ use kurabe_core::record::{Cell, Measure, Repetition, RunRecord};
 use kurabe_core::{profile::Statistic, workload::Direction};
 use serde::Serialize;
 
-/// The figures of a cell. What was not measured, or not printed by the tool that measured, is not there.
+/// The figures of a cell. A field is `None` if the figure was not measured, or not printed by the
+/// tool that measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellFigures<'a> {
-    /// Its place in the run.
+    /// Index of the cell in the run.
     pub cell_index: usize,
-    /// The step's name.
+    /// Name of the step.
     pub label: &'a str,
-    /// The part of the step.
+    /// Part of the step.
     pub part: &'a str,
-    /// Direction.
+    /// Direction; `None` for a cell without one.
     pub direction: Option<Direction>,
-    /// What its main figure tells.
+    /// Kind of the main figure.
     pub measure: Measure,
-    /// How the main figure was made of the values.
+    /// Statistic behind the main figure.
     pub statistic: FigureStatistic,
-    /// Values that count: repetitions, or samples.
+    /// Number of counted values: repetitions, or samples.
     pub values: usize,
-    /// The main figure of a rate.
+    /// Main figure of a rate.
     pub rate_bytes_per_s: Option<f64>,
-    /// The mean of the rates.
+    /// Mean of the rates.
     pub rate_mean_bytes_per_s: Option<f64>,
-    /// Its 95 % interval.
+    /// 95 % interval of the mean rate.
     pub rate_interval_bytes_per_s: Option<[f64; 2]>,
-    /// The main figure of an access time or a duration.
+    /// Main figure of an access time or a duration.
     pub time_ns: Option<f64>,
-    /// The mean of the times.
+    /// Mean of the times.
     pub time_mean_ns: Option<f64>,
-    /// Its 95 % interval.
+    /// 95 % interval of the mean time.
     pub time_interval_ns: Option<[f64; 2]>,
     /// Operations per second.
     pub rate_iops: Option<f64>,
-    /// The mean latency of an operation.
+    /// Mean latency of an operation.
     pub latency_mean_ns: Option<f64>,
-    /// Latency percentiles of all operations.
+    /// Median latency of all operations.
     pub latency_p50_ns: Option<f64>,
-    /// 90 %.
+    /// 90th percentile.
     pub latency_p90_ns: Option<f64>,
-    /// 99 %.
+    /// 99th percentile.
     pub latency_p99_ns: Option<f64>,
-    /// 99.9 %.
+    /// 99.9th percentile.
     pub latency_p99_9_ns: Option<f64>,
-    /// 99.99 %.
+    /// 99.99th percentile.
     pub latency_p99_99_ns: Option<f64>,
-    /// The slowest operation.
+    /// Latency of the slowest operation.
     pub latency_maximum_ns: Option<f64>,
-    /// Operations that failed.
+    /// Number of failed operations.
     pub failed_operations: u64,
-    /// Whether kurabe was the limit, and not the storage.
+    /// Whether kurabe was the bottleneck, not the storage.
     pub generator_bound: bool,
 }
 
-/// By whom and how a main figure was made.
+/// Which tool computed a main figure, and by which statistic.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum FigureStatistic {
-    /// By kurabe, with the profile's statistic.
+    /// Computed by kurabe, with the profile's statistic.
     Made(Statistic),
-    /// By another tool.
+    /// Printed by another tool.
     Printed(Option<PrintedStatistic>),
 }
 
-/// The figures of all cells of a run.
+/// Returns the figures of all cells of a run.
 pub fn run_figures(run: &RunRecord) -> Vec<CellFigures<'_>> {
     let statistic = run.header.statistic();
     let cells = run.cells.iter().enumerate();
@@ -85,7 +87,7 @@ pub fn run_figures(run: &RunRecord) -> Vec<CellFigures<'_>> {
         .collect()
 }
 
-/// The main figure of a cell: how it was made, of how many values, its value, and the mean.
+/// The main figure of a cell: statistic, number of values, value and mean.
 #[derive(Clone, Copy)]
 struct Main {
     statistic: FigureStatistic,
@@ -94,7 +96,8 @@ struct Main {
     mean: Option<MeanInterval>,
 }
 
-/// The figures of a cell that its main one, and latencies by their share of the operations, come to.
+/// Assembles the figures of a cell from its main figure and a function that returns the latency at
+/// a share of the operations.
 fn of_cell<'a>(
     cell_index: usize,
     cell: &'a Cell,

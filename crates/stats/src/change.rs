@@ -1,14 +1,16 @@
-//! Change points of a curve: where it stops being one thing and becomes another, found by what is likely and not by eye.
+//! Change points of a curve: where it changes level or shape, by likelihood and not by eye.
 //!
-//! The model: a curve is a few pieces, each of a shape that storage has: a level, a power of the place, the mixing of
-//! two levels that a cache makes, or a start-up time and a rate. Errors are relative, so everything is measured in the
-//! logarithm of the value. All ways to cut the curve are gone through (dynamic programming), and the one is taken that
-//! fits best for what it costs: the modified BIC of Zhang and Siegmund ("A modified Bayes information criterion with
-//! applications to the analysis of comparative genomic hybridization data", Biometrics 63, 2007) for a known error, in
-//! units of minus twice the log-likelihood, with a charge for a change that keeps flat curves whole (see
-//! [`CHANGE_PRICE`]). The error is known from repetitions, and never below [`LEAST_ERROR`]: what is smaller matters to nobody.
+//! The model: a curve consists of a few pieces, each of a shape that storage produces: a level, a
+//! power law, the mix of two levels that a cache causes, or a start-up time plus a rate. Errors are
+//! relative, so all calculations use the logarithm of the value. Dynamic programming tries every
+//! segmentation and selects the one with the best fit after penalties: the modified BIC of Zhang
+//! and Siegmund ("A modified Bayes information criterion with applications to the analysis of
+//! comparative genomic hybridization data", Biometrics 63, 2007) for a known error, in units of
+//! minus twice the log-likelihood, with a penalty per change that keeps flat curves whole (see
+//! [`CHANGE_PRICE`]). The error comes from the repetitions and is never below [`LEAST_ERROR`],
+//! because smaller changes do not matter in practice.
 //!
-//! Not here: curves that go up and down often, and what a change means.
+//! Not here: curves that rise and fall often, and the interpretation of a change.
 
 mod mixing;
 mod shape;
@@ -19,31 +21,34 @@ use crate::mean;
 use serde::Serialize;
 use shape::{Datum, fit};
 
-/// What a change costs, in units of the logarithm of the number of points. The mBIC has 3, which assumes many points;
-/// with the 10 to 30 of a sweep flat curves of 5 to 15 % noise were cut in more than one case out of 20.
+/// Penalty per change, in units of the logarithm of the number of points. The mBIC has 3, which
+/// assumes many points. With the 10 to 30 points of a sweep, that split flat curves with 5 to 15 %
+/// noise in more than one case out of 20.
 pub const CHANGE_PRICE: f64 = 4.5;
-/// The smallest relative error of a point that is believed.
+/// Lower bound of the relative error of a point.
 pub const LEAST_ERROR: f64 = 0.02;
-/// From this many points on, their scatter about their neighbours tells of disturbances that last longer than a point.
+/// From this many points on, their scatter about their neighbours reveals disturbances that last
+/// longer than one point.
 const SCATTER_POINTS: usize = 8;
 
-/// A place of a curve with what was seen there.
+/// A point of a curve with the values observed there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CurvePoint {
-    /// The place, above 0.
+    /// Position on the axis, above 0.
     pub x: f64,
-    /// Repetitions, each above 0.
+    /// Values of the repetitions, each above 0.
     pub values: Vec<f64>,
 }
 
-/// The shapes that the pieces of a curve may have.
+/// The sets of shapes that the pieces of a curve may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShapeFamily {
-    /// Levels: a rate over time.
+    /// A rate over time: levels.
     Levels,
-    /// A time over the size of the working set: levels, the mixing that a cache makes, a power, a straight line.
+    /// A time over the size of the working set: levels, the mix that a cache causes, a power, a
+    /// straight line.
     WorkingSet,
-    /// A time over the size of a transfer: a start-up time and a rate.
+    /// A time over the size of a transfer: a start-up time plus a rate.
     Transfer,
     /// A rate over the operations in flight: a power, then a level.
     Depth,
@@ -59,48 +64,49 @@ impl ShapeFamily {
         }
     }
 
-    /// The smallest relative error of a point that is believed. No transfer is quite a straight line, because pages and
-    /// requests are whole.
+    /// Returns the lower bound of the relative error of a point. No transfer is an exact straight
+    /// line, because pages and requests are whole.
     fn least_error(self) -> f64 {
         if self == Self::Transfer { 2.5 * LEAST_ERROR } else { LEAST_ERROR }
     }
 
-    /// Whether neighbours on the curve are alike but for a few changes, so that their scatter tells the error.
+    /// Returns whether neighbouring points are alike except at a few changes, so that their scatter
+    /// shows the error.
     fn is_calm(self) -> bool {
         matches!(self, Self::Levels | Self::WorkingSet)
     }
 }
 
-/// A place where a curve changes.
+/// A position where a curve changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangePoint {
-    /// The likeliest place.
+    /// The most likely position.
     pub x: f64,
-    /// Lower end of where it lies.
+    /// Lower end of its interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of its interval.
     pub high: f64,
-    /// The last point before it.
+    /// Index of the last point before the change.
     pub before: usize,
 }
 
-/// A curve, cut.
+/// A curve divided into pieces.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Curve {
-    /// Its pieces in order; they cover all points.
+    /// Pieces in order; together they cover all points.
     pub pieces: Vec<Piece>,
-    /// The places between them.
+    /// Changes between the pieces.
     pub changes: Vec<ChangePoint>,
-    /// Its points: places in ascending order, and the geometric mean of what was seen there.
+    /// Positions in ascending order, each with the geometric mean of the values observed there.
     pub points: Vec<(f64, f64)>,
-    /// The relative error of a point.
+    /// Relative error of a point.
     pub error: f64,
 }
 
-/// Cuts a curve. `None` if there are fewer than three points, or any that is not positive. Points are taken in the order
-/// of their places; those of one place are put together.
+/// Divides a curve into pieces. Points are sorted by position, and those at the same position are
+/// merged. `None` if there are fewer than three points, or any that is not positive.
 pub fn change_points(points: &[CurvePoint], family: ShapeFamily) -> Option<Curve> {
     let (data, error) = data(points, family)?;
     let pieces = cut(&data, family);
@@ -109,7 +115,7 @@ pub fn change_points(points: &[CurvePoint], family: ShapeFamily) -> Option<Curve
     Some(Curve { pieces, changes, points, error })
 }
 
-/// The points as what the fits need, and the relative error of a point.
+/// Returns the points in the form that the fits need, and the relative error of a point.
 fn data(points: &[CurvePoint], family: ShapeFamily) -> Option<(Vec<Datum>, f64)> {
     let good = |value: &f64| value.is_finite() && *value > 0.0;
     if !points.iter().all(|point| good(&point.x) && !point.values.is_empty() && point.values.iter().all(good))
@@ -150,8 +156,8 @@ fn data(points: &[CurvePoint], family: ShapeFamily) -> Option<(Vec<Datum>, f64)>
     Some((data, error))
 }
 
-/// The error of a point from how far points lie off the line through their neighbours: from the median, so that a few
-/// changes do not count.
+/// Estimates the error of a point from the median distance of points from the line through their
+/// neighbours. The median ignores a few changes.
 fn scatter(points: &[CurvePoint], means: &[f64]) -> f64 {
     let mut off: Vec<f64> = (1..points.len() - 1)
         .map(|i| {
@@ -162,11 +168,11 @@ fn scatter(points: &[CurvePoint], means: &[f64]) -> f64 {
         })
         .collect();
     off.sort_by(f64::total_cmp);
-    // The median of the absolute value of a standard normal variable.
+    // Median of the absolute value of a standard normal variable.
     off.get(off.len() / 2).map_or(0.0, |middle| middle / 0.6745)
 }
 
-/// The pieces of the best cut.
+/// Returns the pieces of the best segmentation.
 fn cut(data: &[Datum], family: ShapeFamily) -> Vec<Piece> {
     let (count, log_count) = (data.len(), (data.len() as f64).ln());
     let piece = |first: usize, last: usize| -> Option<(f64, Piece)> {
@@ -178,7 +184,7 @@ fn cut(data: &[Datum], family: ShapeFamily) -> Vec<Piece> {
             .map(|(misfit, piece)| (misfit + piece.shape.slopes() * log_count + length_price, piece))
             .min_by(|a, b| a.0.total_cmp(&b.0))
     };
-    // By the end of the part that is cut: the price, and the last piece.
+    // The cost and the last piece of the best segmentation, by the end of the segmented part.
     let mut best: Vec<Option<(f64, Piece)>> = Vec::with_capacity(count);
     for last in 0..count {
         let mut here: Option<(f64, Piece)> = None;
@@ -205,16 +211,18 @@ fn cut(data: &[Datum], family: ShapeFamily) -> Vec<Piece> {
     pieces
 }
 
-/// Where one piece becomes the next: of a cache by the fit of its mixing, otherwise where the two meet between the last
-/// point of the one and the first of the other, or in the middle if they do not.
+/// Locates the change between two pieces. For a cache, this is the size fitted by its mixing model.
+/// Otherwise it is the intersection of both pieces between the last point of the left and the first
+/// of the right, or the midpoint if they do not intersect there.
 fn locate(data: &[Datum], left: &Piece, right: &Piece) -> ChangePoint {
     let (low, high) = (data[left.last].x, data[right.first].x);
     if left.shape == Shape::Level
         && right.shape == Shape::Mixing
         && let Some((x, [low, high])) = mixing::cache_size(&data[left.first..=right.last])
     {
-        // Between the points where the pieces were cut, or next to them: otherwise the fit is of something else. The
-        // first point of the mixing may itself still be on the level.
+        // Accept it only between the points where the pieces meet, or next to them: otherwise the
+        // fit describes something else. The first point of the mixing may itself still be on the
+        // level.
         let beyond = data[(right.first + 1).min(right.last)].x;
         if x >= data[left.last.saturating_sub(1)].x && x <= beyond {
             return ChangePoint { x, low, high, before: left.last };

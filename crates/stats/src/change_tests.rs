@@ -18,7 +18,7 @@ impl Noise {
     }
 }
 
-/// Places in powers of two, each seen so many times with this relative noise.
+/// Returns points at powers of two, each with `seen` values of this relative noise.
 fn curve(places: usize, seen: usize, noise: f64, seed: u64, truth: impl Fn(f64) -> f64) -> Vec<CurvePoint> {
     let mut random = Noise::new(seed);
     (0..places)
@@ -30,7 +30,7 @@ fn curve(places: usize, seen: usize, noise: f64, seed: u64, truth: impl Fn(f64) 
         .collect()
 }
 
-/// How many trials of a hundred a condition holds in.
+/// Returns the percentage of trials in which a condition holds.
 fn percent(mut holds: impl FnMut(u64) -> bool) -> f64 {
     let held = (0..u64::from(TRIALS)).filter(|seed| holds(*seed)).count();
     held as f64 * 100.0 / f64::from(TRIALS)
@@ -140,7 +140,7 @@ fn too_little_is_no_curve() {
     let point = |x: f64, y: f64| CurvePoint { x, values: vec![y] };
     assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 1.0)], ShapeFamily::Depth), None);
     assert_eq!(change_points(&[point(1.0, 1.0), point(2.0, 0.0), point(3.0, 1.0)], ShapeFamily::Depth), None);
-    // The same place several times is one point.
+    // Repeated values at one position are one point.
     assert_eq!(change_points(&[point(1.0, 1.0), point(1.0, 2.0), point(2.0, 1.0)], ShapeFamily::Depth), None);
 }
 

@@ -1,34 +1,37 @@
-//! Comparing two sets of repetitions: by how much one is faster, how sure that is, and what may be said aloud.
+//! Comparison of two sets of repetitions: the speed ratio, its interval and the verdict.
 //!
-//! The model: a speed ratio is always such that above 1 the other side is faster than the baseline; where lower values
-//! are better (times), the ratio is turned round. Its interval decides, not its value. Several cells are compared at
-//! once, so each cell's interval is taken at the confidence that Holm's procedure asks of it ("A simple sequentially
-//! rejective multiple test procedure", 1979), going by the intervals themselves: all are held to the strictest level at
-//! first; what stands there frees the others of its part; what does not stand ends it.
+//! The model: a speed ratio above 1 always means that the other side is faster than the baseline;
+//! where lower values are better (times), the ratio is inverted. The interval decides, not the
+//! value. Several cells are compared together, so each cell's interval is taken at the confidence
+//! that Holm's procedure requires ("A simple sequentially rejective multiple test procedure",
+//! 1979), applied to the intervals themselves: all cells start at the strictest level, a verdict at
+//! that level relaxes it for the others, and the procedure ends when no further cell gets a
+//! verdict.
 
 use crate::bootstrap::{Centre, Drawn, Estimate, ratio};
 use crate::normal::student_quantile;
 use crate::rank::{RankTest, holm, is_tie, rank_test};
 use serde::Serialize;
 
-/// The confidence of every statement.
+/// Confidence of every verdict.
 pub const CONFIDENCE: f64 = 0.95;
-/// More repetitions than this are not worth proposing.
+/// Upper limit of proposed further repetitions.
 const MOST_MORE: u32 = 1000;
 
-/// The values of a cell on both sides.
+/// Values of a cell on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sides {
-    /// The values of the baseline.
+    /// Values of the baseline.
     pub baseline: Vec<f64>,
-    /// The values of the other side.
+    /// Values of the other side.
     pub other: Vec<f64>,
     /// Whether larger values are better.
     pub higher_is_better: bool,
 }
 
 impl Sides {
-    /// Numerator and denominator of the ratio, such that above 1 the other side is faster.
+    /// Returns the numerator and denominator of the ratio, which is above 1 if the other side is
+    /// faster.
     pub(crate) fn fractions(&self) -> (&[f64], &[f64]) {
         if self.higher_is_better { (&self.other, &self.baseline) } else { (&self.baseline, &self.other) }
     }
@@ -39,37 +42,38 @@ impl Sides {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The other is faster than the baseline.
+    /// The other side is faster than the baseline.
     Faster,
-    /// The other is slower.
+    /// The other side is slower.
     Slower,
-    /// The interval lies within the margin: whatever difference there is, it does not matter.
+    /// The interval lies within the margin: any difference is too small to matter.
     Same,
-    /// Neither: more repetitions are needed, on each side about so many in all, if that can be foreseen.
+    /// None of these can be concluded; more repetitions are needed.
     NotEnough {
-        /// Repetitions of each side beyond those that are there.
+        /// Further repetitions that each side needs, if that can be estimated.
         more: Option<u32>,
     },
 }
 
-/// A cell compared.
+/// The comparison of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Compared {
-    /// How many times as fast the other is, by the means.
+    /// Speed of the other side relative to the baseline, by the means.
     pub speed: Estimate,
-    /// The same by the medians.
+    /// Speed of the other side relative to the baseline, by the medians.
     pub speed_by_median: Estimate,
-    /// Probability that a repetition of the other is better than one of the baseline, ties half.
+    /// Probability that a repetition of the other side is better than one of the baseline; a tie
+    /// counts half.
     pub superiority: f64,
-    /// The rank test's p-value, corrected for the number of cells.
+    /// p-value of the rank test, corrected for the number of cells.
     pub p_value: f64,
-    /// What may be said.
+    /// The conclusion that the interval supports.
     pub verdict: Verdict,
 }
 
-/// Compares cells. A difference below `margin` (0.05 is 5 %) does not matter. A cell of which one side has no usable
-/// values is `None`.
+/// Compares cells. A difference below `margin` (0.05 is 5 %) does not matter. The result is `None`
+/// for a cell with a side that has no usable values.
 pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
     let trials: Vec<(usize, Trial)> =
         cells.iter().enumerate().filter_map(|(index, sides)| Some((index, Trial::of(sides)?))).collect();
@@ -91,7 +95,7 @@ pub fn compare(cells: &[Sides], margin: f64) -> Vec<Option<Compared>> {
     compared
 }
 
-/// A cell that is compared.
+/// Resamples and rank test of one cell.
 struct Trial {
     by_mean: Drawn,
     by_median: Drawn,
@@ -109,8 +113,8 @@ impl Trial {
     }
 }
 
-/// Compares a cell whose values were computed without anything left to chance, so that there is nothing to be unsure of.
-/// `None` if a side has no usable value.
+/// Compares a cell whose values are deterministic, so that they have no uncertainty. `None` if a
+/// side has no usable value.
 pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
     let value = |centre| {
         let (top, bottom) = sides.fractions();
@@ -135,12 +139,13 @@ pub fn compare_computed(sides: &Sides, margin: f64) -> Option<Compared> {
     })
 }
 
-/// What stands of a cell among others.
+/// The interval of a cell and the verdict it supports, at a confidence corrected for the other
+/// cells.
 #[derive(Clone, Copy)]
 pub(crate) struct CellClaim {
     pub(crate) interval: Estimate,
     pub(crate) confidence: f64,
-    /// Faster, slower or the same, if that may be said.
+    /// Faster, slower or the same; `None` if the interval supports no verdict.
     stands: Option<Verdict>,
 }
 
@@ -151,9 +156,9 @@ impl CellClaim {
     }
 }
 
-/// What may be said of so many cells at once; `interval` gives that of a cell at a confidence. Differences and "no
-/// difference" are two questions, each with Holm's procedure of its own: a cell that was found equal could still have
-/// been called different.
+/// Applies Holm's procedure to `count` cells; `interval` returns the interval of a cell at a
+/// confidence. Differences and "no difference" are separate questions, each with its own procedure:
+/// a cell found to be equal could still have been called different.
 pub(crate) fn step_down(
     count: usize,
     margin: f64,
@@ -192,7 +197,7 @@ pub(crate) fn step_down(
     }
 }
 
-/// What an interval says by itself.
+/// Returns the verdict that an interval alone supports.
 fn stands(speed: &Estimate, margin: f64) -> Option<Verdict> {
     let (low, high) = (speed.low, speed.high);
     if low >= 1.0 / (1.0 + margin) && high <= 1.0 + margin {
@@ -206,8 +211,9 @@ fn stands(speed: &Estimate, margin: f64) -> Option<Verdict> {
     }
 }
 
-/// Repetitions of each side that would likely settle it: the interval narrows with the root of their number, and must
-/// come to exclude 1 or to lie within the margin, whichever needs less.
+/// Estimates the further repetitions of each side that would settle the cell. The interval shrinks
+/// with the square root of their number until it excludes 1 or lies within the margin, whichever
+/// needs fewer.
 fn more(speed: &Estimate, margin: f64, counts: (usize, usize), confidence: f64) -> Option<u32> {
     let half_width = (speed.high / speed.low).ln() / 2.0;
     let distance = speed.value.ln().abs();
@@ -218,7 +224,8 @@ fn more(speed: &Estimate, margin: f64, counts: (usize, usize), confidence: f64) 
     }
     let p = 1.0 - (1.0 - confidence) / 2.0;
     let spread = half_width * now.sqrt() / student_quantile(p, (2.0 * now - 2.0).max(1.0));
-    // Few repetitions pay for not knowing their own spread, so the factor depends on the number looked for.
+    // With few repetitions their spread is uncertain, so the factor depends on the number to be
+    // found.
     let enough = (counts.0.min(counts.1) + 1..=MOST_MORE as usize).find(|count| {
         let count = *count as f64;
         student_quantile(p, 2.0 * count - 2.0) * spread / count.sqrt() < needed

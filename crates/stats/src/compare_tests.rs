@@ -42,7 +42,7 @@ fn noise_asks_for_more_repetitions_and_foresees_how_many() {
     let noisy = sides(&[100.0, 140.0, 80.0], &[130.0, 90.0, 160.0]);
     let Verdict::NotEnough { more: Some(more) } = only(noisy.clone()).verdict else { panic!("not enough") };
     assert!((3..=200).contains(&more), "{more}");
-    // As many copies of the same noise as foreseen settle it.
+    // The estimated number of copies of the same noise settles it.
     let times = (more as usize).div_ceil(3) + 1;
     let settled =
         only(Sides { baseline: noisy.baseline.repeat(times), other: noisy.other.repeat(times), ..noisy });
@@ -78,7 +78,7 @@ fn computed_values_need_no_repetitions() {
     let times = Sides { higher_is_better: false, ..sides(&[2.0], &[1.0]) };
     assert_eq!(compare_computed(&times, 0.05).unwrap().speed.value, 2.0);
     assert_eq!(compare_computed(&sides(&[], &[1.0]), 0.05), None);
-    // The same figure by sums that were rounded in another order is no difference.
+    // The same figure from sums rounded in a different order is not a difference.
     let same = compare_computed(&sides(&[0.3], &[0.1 + 0.2]), 0.05).unwrap();
     assert_eq!((same.superiority, same.p_value, same.speed.value), (0.5, 1.0, 1.0));
 }
@@ -103,7 +103,8 @@ fn sides_turned_round_get_the_verdict_turned_round() {
 
 #[test]
 fn few_repetitions_of_many_cells_are_seldom_called_different() {
-    // Eight cells with three repetitions of one thing: at most 5 % of such families may have a false finding.
+    // Eight cells with three repetitions of the same thing: at most 5 % of such families may have a
+    // false positive.
     let mut random = kurabe_core::random::Random::new(4, 0);
     let mut false_findings = 0;
     for _ in 0..200 {
@@ -125,7 +126,7 @@ fn chance_alone_does_not_reach_beyond_the_margin_with_certainty() {
     let normal = |random: &mut Random| {
         (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
     };
-    // Ten repetitions of six cells, as `default` has them, that vary by 5 %.
+    // Ten repetitions of six cells, as in `default`, that vary by 5 %.
     for trial in 0..200 {
         let mut random = Random::new(12, trial);
         let mut side = || (0..10).map(|_| 100.0 * (0.05 * normal(&mut random)).exp()).collect::<Vec<f64>>();

@@ -1,44 +1,45 @@
-//! How far a distribution of latencies is from a measured one.
+//! Distance between a distribution of latencies and a measured one.
 //!
-//! Source: C. Ruemmler and J. Wilkes, "An introduction to disk drive modeling", IEEE Computer 27(3), 1994: the root mean
-//! square of the horizontal distance between the two curves of cumulative distribution, as a share of the mean of the
-//! measured ones. DiskSim's validation tells the same.
+//! Source: C. Ruemmler and J. Wilkes, "An introduction to disk drive modeling", IEEE Computer
+//! 27(3), 1994: the root mean square of the horizontal distance between the two cumulative
+//! distribution curves, as a share of the mean of the measured latencies. DiskSim's validation
+//! reports the same figure.
 
 use crate::latency::percentile_ns;
 use kurabe_core::{record::LatencyRecord, workload::Direction};
 
-/// Places along the curves at which the distance is taken.
+/// Number of points along the curves at which the distance is taken.
 const PLACES: u32 = 10_000;
 
-/// Latencies that were measured when a trace was recorded: of all its operations, or of a direction.
+/// Latencies measured while a trace was recorded, of all its operations or of one direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MeasuredLatencies {
     /// The direction; `None` for reads and writes together.
     pub direction: Option<Direction>,
-    /// What they were.
+    /// The measured latencies.
     pub latency: LatencyRecord,
 }
 
-/// How far two distributions are apart.
+/// The distance between two distributions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Demerit {
     /// Root mean square of the horizontal distance, in ns.
     pub rms_ns: f64,
     /// Mean of the measured latencies, in ns.
     pub measured_mean_ns: f64,
-    /// Mean of the others, in ns.
+    /// Mean of the other latencies, in ns.
     pub other_mean_ns: f64,
 }
 
 impl Demerit {
-    /// The distance as a share of the measured mean.
+    /// Returns the distance as a share of the measured mean.
     pub fn share(&self) -> f64 {
         self.rms_ns / self.measured_mean_ns
     }
 }
 
-/// How far `other` is from `measured`; `None` if one has no operation, or all that was measured took no time. Both are
-/// known to within half a bucket, 0.4 % of each latency.
+/// Returns the distance of `other` from `measured`; `None` if either has no operations, or the
+/// measured mean is 0. Both are accurate to half a bucket, 0.4 % of each latency.
 pub fn demerit(measured: &LatencyRecord, other: &LatencyRecord) -> Option<Demerit> {
     let (measured_mean_ns, other_mean_ns) = (measured.mean_ns()?, other.mean_ns()?);
     let distance_ns = |rank: u32| {
@@ -72,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_shift_is_its_own_distance() {
-        // Below 256 ns every value has a bucket of its own, so nothing is rounded.
+        // Below 256 ns every value has its own bucket, so nothing is rounded.
         let apart = demerit(&record_of(100..200), &record_of(105..205)).unwrap();
         assert_eq!((apart.rms_ns, apart.measured_mean_ns, apart.other_mean_ns), (5.0, 149.5, 154.5));
         assert!((apart.share() - 5.0 / 149.5).abs() < 1e-12);

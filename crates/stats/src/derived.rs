@@ -1,42 +1,43 @@
-//! Figures that a profile makes of its cells' figures: scores and ratios, by the profile's formula.
+//! Scores and ratios that a profile's formulas derive from the figures of its cells.
 //!
-//! The model: a name in a formula is a step's `id`, a part of it, and a unit. A sweep has several steps of one id; its
-//! formula is worked out for each of them.
+//! The model: a name in a formula consists of a step's `id`, a part of the step, and a unit. A
+//! sweep has several steps with the same id; its formula is evaluated for each of them.
 
 use crate::{cell_figure, cell_iops, figure::figure};
 use kurabe_core::Text;
 use kurabe_core::profile::{Derived, Formula, FormulaUnit, Profile, Statistic, Step};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 
-/// A figure that a profile makes of its cells' figures.
+/// A figure that a profile derives from its cells' figures.
 pub struct DerivedFigure {
-    /// Its name; of one of several also that of its step.
+    /// Name; if there are several of the same formula, it includes the step.
     pub name: Text,
-    /// Its (first) step.
+    /// Index of its (first) step.
     pub step: usize,
-    /// Its value; no unit.
+    /// Dimensionless value.
     pub value: f64,
-    /// What it means, in a sentence below it; several alike go without.
+    /// Explanation to print below the figure; `None` if one formula gives several figures.
     pub meaning: Option<Text>,
-    /// What makes it invalid by the rules of its tool.
+    /// Reason why the rules of the tool make it invalid.
     pub fault: Option<DerivedFault>,
 }
 
-/// Why a score is not valid, with the cell at fault as step and part.
+/// Why a score is not valid. Each variant names the cell as step and part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DerivedFault {
     /// The cell was not measured.
     Missing(String),
-    /// It took less time than it must, both in ns.
+    /// The cell took less time than required; both times are in ns.
     Short(String, u64, u64),
 }
 
-/// What IO500 writes behind such a score.
+/// Suffix that IO500 appends to an invalid score.
 const INVALID: &str = "[INVALID]";
-/// Parts that make what the others need.
+/// Parts of steps that create the data for the others.
 const MAKING: [&str; 2] = ["write", "create"];
 
-/// The scores and ratios of a run, as far as their cells were measured; a formula that divides by nothing gives no number.
+/// Returns the scores and ratios of a run whose cells were measured; a formula that divides by zero
+/// gives NaN.
 pub fn derived_figures(record: &RunRecord) -> Vec<DerivedFigure> {
     let Some(profile) = &record.header.profile else { return Vec::new() };
     let mut figures = Vec::new();
@@ -76,7 +77,8 @@ fn fault(profile: &Profile, derived: &Derived, least_ns: u64, cells: &[Cell]) ->
     })
 }
 
-/// The values of a formula: one, or one for each of several steps of the same id, with the place of the (first) step.
+/// Evaluates a formula. Returns one value, or one for each step if several steps have the same id,
+/// with the index of the (first) step.
 pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> Vec<(usize, f64)> {
     let names = formula.names();
     let Some(first) = names.first() else { return Vec::new() };
@@ -105,9 +107,9 @@ pub fn derived_values(profile: &Profile, formula: &Formula, cells: &[Cell]) -> V
         .collect()
 }
 
-/// A cell's figure in a unit; `None` if the cell has none of that kind.
+/// Returns a cell's figure in a unit; `None` if the cell has no figure of that kind.
 pub fn figure_in(cell: &Cell, statistic: Statistic, unit: FormulaUnit) -> Option<f64> {
-    // Of a rate the time is that of the whole repetition.
+    // For a rate, the time is that of the whole repetition.
     let time_ns = || match cell.measure {
         Measure::AccessTime | Measure::Duration => cell_figure(cell, statistic),
         Measure::Rate | Measure::Operations => {

@@ -1,4 +1,5 @@
-//! From repetitions to the figure of a cell: the tool's own statistic, and the mean with its interval.
+//! The figure of a cell from its repetitions: the tool's own statistic, and the mean with its
+//! interval.
 
 use crate::normal::{student_quantile, student_tail};
 use kurabe_core::profile::Statistic;
@@ -12,12 +13,12 @@ pub struct MeanInterval {
     pub half_width: Option<f64>,
 }
 
-/// The mean of values; 0 of none.
+/// Returns the mean of the values; 0 if there are none.
 pub fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The mean of `values` and its interval; `None` without values.
+/// Returns the mean of `values` and its interval; `None` without values.
 ///
 /// Half width: `t(0.975, n - 1) · s / √n` with the sample's standard deviation s (Student, "The probable error of
 /// a mean", 1908).
@@ -34,8 +35,8 @@ pub fn mean_interval(values: &[f64]) -> Option<MeanInterval> {
     Some(MeanInterval { mean, half_width })
 }
 
-/// The probability that the true mean is at least this, by Student's t; `None` for fewer than two values. Values that do not
-/// scatter leave no doubt.
+/// Returns the probability that the true mean is at least `least`, by Student's t; `None` for fewer
+/// than two values. For values without scatter it is 0 or 1.
 pub fn mean_at_least(values: &[f64], least: f64) -> Option<f64> {
     let MeanInterval { mean, half_width } = mean_interval(values)?;
     let freedom = values.len() as f64 - 1.0;
@@ -47,7 +48,7 @@ pub fn mean_at_least(values: &[f64], least: f64) -> Option<f64> {
     }
 }
 
-/// The profile's own statistic of the repetitions; `None` without values.
+/// Returns the profile's own statistic of the repetitions; `None` without values.
 pub fn figure(statistic: Statistic, values: &[f64], higher_is_better: bool) -> Option<f64> {
     match statistic {
         Statistic::Mean => mean_interval(values).map(|interval| interval.mean),

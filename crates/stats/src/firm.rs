@@ -1,17 +1,18 @@
-//! How far off the mean of a few values may be: what it takes to say how firm an order of several things is.
+//! Uncertainty of the mean of a few values, for the confidence in a ranking of several things.
 //!
-//! The model: the true mean lies about the measured one as Student's t has it, with the standard error of the values (the
-//! fiducial distribution of Fisher, "The fiducial argument in statistical inference", 1935; of the difference of two means
-//! it is that of Behrens and Fisher, which errs to the careful side). Drawing the values themselves again cannot show how
-//! far off three values are: no draw lies beyond them.
+//! The model: the true mean is distributed about the measured one as Student's t, scaled by the
+//! standard error of the values (the fiducial distribution of Fisher, "The fiducial argument in
+//! statistical inference", 1935; for the difference of two means it is that of Behrens and Fisher,
+//! which errs on the conservative side). Resampling would not show the uncertainty of three values,
+//! because no resample lies beyond them.
 
 use kurabe_core::random::Random;
 
-/// Beyond so many degrees of freedom Student's t is taken for normal.
+/// Above this many degrees of freedom, Student's t is approximated by the normal distribution.
 const MOST_FREEDOM: usize = 100;
 
-/// A logarithm of where the mean of these values may truly lie, by lot. Of a single value no spread is known, so it stays
-/// where it is. Not a number without values.
+/// Draws the logarithm of a plausible true mean of these values. A single value has no known
+/// spread, so its own logarithm is returned. Not a number without values.
 pub fn draw_log_mean(values: &[f64], random: &mut Random) -> f64 {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -22,7 +23,7 @@ pub fn draw_log_mean(values: &[f64], random: &mut Random) -> f64 {
     mean.ln() + student(values.len() - 1, random) * variance.sqrt() / (count.sqrt() * mean)
 }
 
-/// A value of Student's t.
+/// Draws a value from Student's t.
 fn student(freedom: usize, random: &mut Random) -> f64 {
     let value = normal(random);
     if freedom > MOST_FREEDOM {
@@ -32,7 +33,8 @@ fn student(freedom: usize, random: &mut Random) -> f64 {
     value / (squares / freedom as f64).sqrt()
 }
 
-/// A standard normal value (Box and Muller, "A note on the generation of random normal deviates", 1958).
+/// Draws a standard normal value (Box and Muller, "A note on the generation of random normal
+/// deviates", 1958).
 fn normal(random: &mut Random) -> f64 {
     (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }

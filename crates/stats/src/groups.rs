@@ -1,35 +1,37 @@
-//! Values that come in two groups, of which a mean tells neither.
+//! Detection of values in two groups, which a mean describes badly.
 //!
-//! The model: a device that is now in one state and now in another (a cache that is full or not, a turbo that comes and goes)
-//! has figures in two heaps with nothing between. They are two groups if the widest gap between neighbours is wider than both
-//! groups together, on a scale of ratios, and each holds a fifth of the values: single wild values are no state. Of 10 000 sets of 20 to
-//! 100 values from a normal, an exponential and an even distribution, none is told to be two groups (the test below).
+//! The model: a device that alternates between two states (a cache that is full or not, a turbo
+//! that comes and goes) has values in two clusters with a gap between them. They are two groups if
+//! the widest gap between neighbours is wider than both groups together, on a scale of ratios, and
+//! each group holds at least a fifth of the values: a few outliers are not a state. None of 10 000
+//! sets of 20 to 100 values from a normal, an exponential and a uniform distribution is reported as
+//! two groups (the test below).
 
 use crate::mean;
 use serde::Serialize;
 
-/// Fewer values show no groups.
+/// Fewest values in which groups are detected.
 const FEWEST: usize = 20;
-/// The least share of the values that is a group.
+/// Smallest share of the values that forms a group.
 const LEAST_SHARE: f64 = 0.2;
-/// Groups nearer to each other than this ratio do not matter.
+/// Smallest ratio between groups that matters.
 const LEAST_RATIO: f64 = 1.1;
 
 /// Two groups of values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TwoGroups {
-    /// Values in the lower group.
+    /// Number of values in the lower group.
     pub low_count: usize,
-    /// Their mean.
+    /// Mean of the lower group.
     pub low_mean: f64,
-    /// Values in the higher group.
+    /// Number of values in the higher group.
     pub high_count: usize,
-    /// Their mean.
+    /// Mean of the higher group.
     pub high_mean: f64,
 }
 
-/// The groups in which values come; `None` if they are one, too few, or not all positive.
+/// Divides values into two groups; `None` if they are one group, too few, or not all positive.
 pub fn two_groups(values: &[f64]) -> Option<TwoGroups> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -63,7 +65,7 @@ mod tests {
             (groups.low_mean - 68.0).abs() < 1e-9 && (groups.high_mean - 160.0).abs() < 1.0,
             "{groups:?}"
         );
-        // Too few, and a single one that is wild.
+        // Too few values, and a single outlier.
         assert_eq!(two_groups(&values[..19]), None);
         assert_eq!(two_groups(&[vec![10.0], vec![100.0; 19]].concat()), None);
         assert_eq!(two_groups(&[100.0; 20]), None);

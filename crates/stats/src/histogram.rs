@@ -15,12 +15,12 @@ use kurabe_core::record::LatencyRecord;
 const SUB_BITS: u32 = 7;
 /// Buckets per power of two.
 const SUB_COUNT: u64 = 1 << SUB_BITS;
-/// log2 of the first value that is out of range; 2^42 ns are 73 minutes. Larger values count in the last bucket
-/// and keep their exact maximum.
+/// log2 of the first value out of range; 2^42 ns are 73 minutes. Larger values count in the last
+/// bucket; the maximum stays exact.
 const RANGE_BITS: u32 = 42;
 const BUCKET_COUNT: usize = bucket_index((1 << RANGE_BITS) - 1) + 1;
 
-/// The bucket of a value.
+/// Returns the bucket of a value.
 #[inline]
 const fn bucket_index(value_ns: u64) -> usize {
     if value_ns < 2 * SUB_COUNT {
@@ -30,7 +30,7 @@ const fn bucket_index(value_ns: u64) -> usize {
     (shift as usize) * SUB_COUNT as usize + (value_ns >> shift) as usize
 }
 
-/// The lowest value of a bucket.
+/// Returns the lowest value of a bucket.
 const fn bucket_lowest_ns(index: usize) -> u64 {
     let index = index as u64;
     if index < 2 * SUB_COUNT {
@@ -40,12 +40,12 @@ const fn bucket_lowest_ns(index: usize) -> u64 {
     (index - shift * SUB_COUNT) << shift
 }
 
-/// The width in ns of the bucket that begins at `lowest_ns`.
+/// Returns the width in ns of the bucket that begins at `lowest_ns`.
 pub fn bucket_width_ns(lowest_ns: u64) -> u64 {
     if lowest_ns < 2 * SUB_COUNT { 1 } else { 1 << (lowest_ns.ilog2() - SUB_BITS) }
 }
 
-/// A histogram that grows.
+/// A latency histogram with exact minimum, maximum and sum.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Box<[u64; BUCKET_COUNT]>,
@@ -66,7 +66,7 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// Counts one latency.
+    /// Counts a latency.
     #[inline]
     pub fn record(&mut self, value_ns: u64) {
         let index = bucket_index(value_ns).min(BUCKET_COUNT - 1);
@@ -76,7 +76,7 @@ impl Histogram {
         self.max_ns = self.max_ns.max(value_ns);
     }
 
-    /// Adds another histogram.
+    /// Adds the counts of another histogram.
     pub fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.counts.iter_mut().zip(other.counts.iter()) {
             *mine += theirs;
@@ -86,12 +86,13 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Latencies counted.
+    /// Returns the number of latencies counted.
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// The lowest value of the bucket that holds the median; `None` while empty.
+    /// Returns the lowest value of the bucket that contains the median; `None` if the histogram is
+    /// empty.
     pub fn median_bucket_ns(&self) -> Option<u64> {
         let half = self.count().div_ceil(2);
         let mut seen = 0;
@@ -104,13 +105,13 @@ impl Histogram {
         None
     }
 
-    /// Forgets everything.
+    /// Resets all counts.
     pub fn clear(&mut self) {
         self.counts.fill(0);
         (self.sum_ns, self.min_ns, self.max_ns) = (0, u64::MAX, 0);
     }
 
-    /// The sparse form that a record keeps.
+    /// Returns the sparse form that is stored in a record.
     pub fn to_record(&self) -> LatencyRecord {
         let count = self.count();
         LatencyRecord {

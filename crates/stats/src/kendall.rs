@@ -1,29 +1,31 @@
-//! Whether the runs of a device rise or fall, one after the other.
+//! Test of whether the results of a device rise or fall from run to run.
 //!
-//! The model: runs are few and far apart, so no shape is assumed of the course and no independence of what is left beside a
-//! line. Of every pair of runs it is asked which is faster (Mann, "Nonparametric tests against trend", 1945; Kendall, "Rank
-//! correlation methods", 1948), and how much the course changes is the median of the slopes between pairs (Sen, "Estimates of
-//! the regression coefficient based on Kendall's tau", 1968).
+//! The model: runs are few and far apart, so neither a shape of the curve nor independent residuals
+//! are assumed. Every pair of runs is tested for which one is faster (Mann, "Nonparametric tests
+//! against trend", 1945; Kendall, "Rank correlation methods", 1948). The size of the change is the
+//! median of the slopes between pairs (Sen, "Estimates of the regression coefficient based on
+//! Kendall's tau", 1968).
 
 use crate::normal::normal_cdf;
 
-/// Values up to so many are tested exactly; beyond, the chance by the normal distribution is off by less than a twentieth of
-/// itself.
+/// Up to this many values the test is exact. Beyond, the p-value of the normal approximation is off
+/// by less than a twentieth.
 const MOST_EXACT: usize = 60;
-/// With fewer values even a course without exception has a chance above 5 %.
+/// With fewer values, even a strictly monotonic series has a p-value above 5 %.
 const FEWEST: usize = 5;
 
-/// How values rise or fall.
+/// A rise or fall of values over time.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Drift {
-    /// How many times as large the last value is as the first, by the median slope of the logarithms.
+    /// Ratio of the last value to the first, by the median slope of the logarithms.
     pub ratio: f64,
-    /// Chance of a course so much in one direction if nothing changed; two-sided.
+    /// Probability of a series at least this monotonic if nothing changed; two-sided.
     pub p: f64,
 }
 
-/// The drift of values in the order of time; `None` of fewer than five, or of one that is not positive.
+/// Returns the drift of values in time order; `None` if there are fewer than five, or one is not
+/// positive.
 pub fn drift(values: &[f64]) -> Option<Drift> {
     let count = values.len();
     if count < FEWEST || values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
@@ -52,8 +54,9 @@ pub fn drift(values: &[f64]) -> Option<Drift> {
     Some(Drift { ratio: (slope * (count - 1) as f64).exp(), p })
 }
 
-/// Of all orders of so many values, the share with a score at least as far from 0. Each value goes in front of 0 to all of
-/// those before it, each with the same chance, and so the number of pairs out of order is a sum of such numbers.
+/// Returns the share of all permutations of `count` values whose score is at least as far from 0.
+/// Each value precedes 0 to all of the earlier ones, each number with the same probability, so the
+/// number of inversions is a sum of such numbers.
 fn exact_p(count: usize, score: i64) -> f64 {
     let pairs = count * (count - 1) / 2;
     let mut chances = vec![1.0];
@@ -70,7 +73,7 @@ fn exact_p(count: usize, score: i64) -> f64 {
     (2.0 * chances[..=most].iter().sum::<f64>()).min(1.0)
 }
 
-/// By the normal distribution, with the correction for ties and for whole numbers.
+/// Returns the p-value of the normal approximation, corrected for ties and continuity.
 fn normal_p(count: f64, score: i64, ties: &[f64]) -> f64 {
     let sum = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
     let variance = (sum(count) - ties.iter().map(|n| sum(*n)).sum::<f64>()) / 18.0;
@@ -86,7 +89,8 @@ mod tests {
 
     #[test]
     fn the_chance_is_that_of_all_orders() {
-        // scipy.stats.kendalltau(range(n), values): all of eight in one direction, and one pair of five exchanged.
+        // scipy.stats.kendalltau(range(n), values): eight values in one direction, and five with
+        // one pair exchanged.
         let falling = drift(&[63.0, 55.0, 44.0, 36.0, 29.0, 23.0, 17.0, 12.7]).unwrap();
         assert!((falling.p - 4.960_317_460_317_46e-5).abs() < 1e-15, "{falling:?}");
         assert!((0.15..0.25).contains(&falling.ratio), "{falling:?}");

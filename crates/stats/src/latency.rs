@@ -3,8 +3,8 @@
 use crate::histogram::bucket_width_ns;
 use kurabe_core::record::LatencyRecord;
 
-/// What came since an earlier record of the same counting. Its extremes are those of its buckets, because the record
-/// has only the extremes of all.
+/// Returns the latencies added to a histogram since an earlier record of it. Minimum and maximum
+/// are those of the buckets, because the record has them only for the whole histogram.
 pub fn since(before: &LatencyRecord, now: &LatencyRecord) -> LatencyRecord {
     let mut earlier = before.buckets.iter().copied().peekable();
     let mut buckets = Vec::new();
@@ -26,9 +26,9 @@ pub fn since(before: &LatencyRecord, now: &LatencyRecord) -> LatencyRecord {
     }
 }
 
-/// The latency below or at which the given share of operations completed: the middle of the bucket that holds the
-/// operation of that rank (nearest-rank definition), never below the minimum nor above the maximum. `None` if
-/// there was no operation.
+/// Returns the latency within which the given share of operations completed: the middle of the
+/// bucket that holds the operation of that rank (nearest-rank definition), limited to the range
+/// between minimum and maximum. `None` if there were no operations.
 pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
     let total = latency.buckets.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
     let rank = ((fraction.clamp(0.0, 1.0) * total as f64).ceil() as u64).clamp(1, total.max(1));
@@ -45,13 +45,14 @@ pub fn percentile_ns(latency: &LatencyRecord, fraction: f64) -> Option<u64> {
     None
 }
 
-/// How many operations took longer than this, by the times that [`percentile_ns`] tells of them.
+/// Returns the number of operations slower than `limit_ns`, by the bucket times that
+/// [`percentile_ns`] uses.
 pub fn operations_over(latency: &LatencyRecord, limit_ns: u64) -> u64 {
     let over = latency.buckets.iter().filter(|(lowest_ns, _)| middle_ns(latency, *lowest_ns) > limit_ns);
     over.fold(0, |sum, (_, count)| sum.saturating_add(*count))
 }
 
-/// The time that stands for the operations of a bucket.
+/// Returns the time that represents the operations of a bucket.
 fn middle_ns(latency: &LatencyRecord, lowest_ns: u64) -> u64 {
     let middle = lowest_ns.saturating_add(bucket_width_ns(lowest_ns) / 2);
     middle.min(latency.max_ns).max(latency.min_ns)

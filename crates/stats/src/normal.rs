@@ -1,18 +1,20 @@
-//! The normal distribution and Student's t, as the other files need them.
+//! The normal distribution and Student's t.
 
 use statrs::distribution::{Continuous, ContinuousCDF, Normal, StudentsT};
 use statrs::function::beta::beta_reg;
 
-/// Where t² is below this share of the degrees of freedom, statrs (0.19) is not exact: it works with `freedom / (freedom + t²)`,
-/// which rounds to 1 for the smallest t, and at this share still has twelve digits.
+/// Share of the degrees of freedom below which t² makes statrs (0.19) inexact. It computes
+/// `freedom / (freedom + t²)`, which rounds to 1 for the smallest t; at this share it still has
+/// twelve digits.
 const SMALL_SHARE: f64 = 1e-4;
 
-/// Probability that a standard normal value lies below `z`.
+/// Returns the probability that a standard normal value is below `z`.
 pub(crate) fn normal_cdf(z: f64) -> f64 {
     Normal::standard().cdf(z)
 }
 
-/// The value below which a standard normal one lies with probability `p`; infinite at 0 and 1.
+/// Returns the value that a standard normal value is below with probability `p`; infinite at 0 and
+/// 1.
 pub(crate) fn normal_quantile(p: f64) -> f64 {
     match p {
         p if p <= 0.0 => f64::NEG_INFINITY,
@@ -21,10 +23,12 @@ pub(crate) fn normal_quantile(p: f64) -> f64 {
     }
 }
 
-/// The same for Student's t with so many degrees of freedom, more than 0; not a number for others.
+/// Returns the quantile of Student's t with `freedom` degrees of freedom; NaN unless these are
+/// above 0.
 pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     if freedom == f64::INFINITY {
-        // It is the normal distribution then, and statrs' inverse (0.19) does not come to an end.
+        // This is the normal distribution, for which the inverse of statrs (0.19) does not
+        // terminate.
         return normal_quantile(p);
     }
     let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
@@ -32,11 +36,13 @@ pub(crate) fn student_quantile(p: f64, freedom: f64) -> f64 {
     if !is_small(quantile, freedom) {
         return quantile;
     }
-    // So near to the middle the distribution is a straight line, and one step of Newton's method is enough.
+    // This close to the centre the distribution is a straight line, so one step of Newton's method
+    // is enough.
     quantile + (student_tail(quantile, freedom) - (1.0 - p)) / student.pdf(quantile)
 }
 
-/// Probability that a value of Student's t with so many degrees of freedom, more than 0, lies above `t`.
+/// Returns the probability that a value of Student's t with `freedom` degrees of freedom is above
+/// `t`; NaN unless these are above 0.
 pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
     let Ok(student) = StudentsT::new(0.0, 1.0, freedom) else { return f64::NAN };
     if !is_small(t, freedom) {
@@ -47,7 +53,8 @@ pub(crate) fn student_tail(t: f64, freedom: f64) -> f64 {
     0.5 - 0.5 * between.copysign(t)
 }
 
-/// Whether a value of Student's t is too near to 0 for statrs. With infinite freedom it works as with the normal distribution.
+/// Returns whether a value of Student's t is too close to 0 for statrs. With infinite freedom it
+/// uses the normal distribution, which has no such limit.
 fn is_small(t: f64, freedom: f64) -> bool {
     freedom.is_finite() && t * t < SMALL_SHARE * freedom
 }

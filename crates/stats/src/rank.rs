@@ -1,32 +1,35 @@
-//! Comparing two sets by the order of their values alone: the test of Mann and Whitney, and how often one side wins.
+//! Comparison of two sets by the order of their values alone: the test of Mann and Whitney, and the
+//! share of pairs that one side wins.
 
 use crate::normal::normal_cdf;
 
-/// Sets up to this size are tested exactly, if no two values are equal.
+/// Sets up to this size are tested exactly if they have no ties.
 const MOST_EXACT: usize = 25;
 
-/// Two values nearer to each other than this share of them differ by the order in which sums were rounded: no clock and no
+/// Relative difference below which two values differ only by the rounding of sums: no clock and no
 /// counter here has twelve digits.
 const ROUNDING: f64 = 1e-12;
 
-/// Whether two values are one but for rounding.
+/// Returns whether two values are equal except for rounding.
 pub fn is_tie(a: f64, b: f64) -> bool {
     a == b || (a - b).abs() < ROUNDING * a.abs().max(b.abs()).min(f64::MAX)
 }
 
-/// The outcome of comparing the order of two sets.
+/// Result of the rank test of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankTest {
-    /// Probability of an order at least as uneven as this, if both sets were drawn from one distribution; two-sided.
+    /// Probability of an order at least this uneven if both sets came from one distribution;
+    /// two-sided.
     pub p_value: f64,
-    /// Probability that a value of the first set is larger than one of the second, ties half (Vargha and Delaney's A):
-    /// 0.5 is no difference, 1 is every value larger.
+    /// Probability that a value of the first set is larger than one of the second; a tie counts
+    /// half (Vargha and Delaney's A). 0.5 means no difference; 1 means that every value is larger.
     pub superiority: f64,
 }
 
-/// The test of Mann and Whitney ("On a test of whether one of two random variables is stochastically larger than the
-/// other", 1947): exact for small sets without ties, else by the normal approximation with corrections for ties and
-/// continuity. `None` if a set is empty or a value is not a number.
+/// Runs the test of Mann and Whitney ("On a test of whether one of two random variables is
+/// stochastically larger than the other", 1947): exact for small sets without ties, otherwise by
+/// the normal approximation with corrections for ties and continuity. `None` if a set is empty or a
+/// value is not a number.
 pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
     let sane = |values: &[f64]| !values.is_empty() && !values.iter().any(|value| value.is_nan());
     if !sane(first) || !sane(second) {
@@ -56,7 +59,8 @@ pub fn rank_test(first: &[f64], second: &[f64]) -> Option<RankTest> {
     Some(RankTest { p_value, superiority: wins / pairs })
 }
 
-/// The values of a set, each as the smallest of both sets that it is a tie of.
+/// Returns the values of a set, each replaced by the smallest value of both sets with which it is
+/// tied.
 fn without_rounding(values: &[f64], others: &[f64]) -> Vec<f64> {
     let mut pooled: Vec<f64> = values.iter().chain(others).copied().collect();
     pooled.sort_unstable_by(f64::total_cmp);
@@ -68,7 +72,7 @@ fn without_rounding(values: &[f64], others: &[f64]) -> Vec<f64> {
     values.iter().map(first_of).collect()
 }
 
-/// Sum of t³ - t over groups of t equal values.
+/// Returns the sum of t³ - t over groups of t equal values.
 fn tie_term(first: &[f64], second: &[f64]) -> f64 {
     let mut pooled: Vec<f64> = first.iter().chain(second).copied().collect();
     pooled.sort_unstable_by(f64::total_cmp);
@@ -91,7 +95,7 @@ fn normal_p(wins: f64, n: f64, m: f64, ties: f64) -> f64 {
     (2.0 * (1.0 - normal_cdf(distance / variance.sqrt()))).min(1.0)
 }
 
-/// Twice the smaller tail of the distribution of wins over all orders.
+/// Returns twice the smaller tail of the distribution of wins over all orders.
 fn exact_p(wins: usize, n: usize, m: usize) -> f64 {
     let counts = order_counts(n, m);
     let orders: f64 = counts.iter().sum();
@@ -100,8 +104,9 @@ fn exact_p(wins: usize, n: usize, m: usize) -> f64 {
     (2.0 * tail / orders).min(1.0)
 }
 
-/// How many orders of n and m values give each number of wins: the coefficients of the Gaussian binomial, by
-/// multiplying with (1 - q^(m+i)) and dividing by (1 - q^i). The numbers are whole and, up to 25 a side, below 2^53.
+/// Returns the number of orders of n and m values for each number of wins: the coefficients of the
+/// Gaussian binomial, computed by multiplying with (1 - q^(m+i)) and dividing by (1 - q^i). They
+/// are integers and, up to 25 values a side, below 2^53.
 fn order_counts(n: usize, m: usize) -> Vec<f64> {
     let most = n * m;
     let mut counts = vec![0.0; most + 1];
@@ -117,8 +122,9 @@ fn order_counts(n: usize, m: usize) -> Vec<f64> {
     counts
 }
 
-/// The p-values of several tests at once, corrected so that the chance of any false finding stays at the level of one
-/// (Holm, "A simple sequentially rejective multiple test procedure", 1979).
+/// Corrects the p-values of several tests so that the probability of any false positive stays at
+/// the level of a single test (Holm, "A simple sequentially rejective multiple test procedure",
+/// 1979).
 pub fn holm(p_values: &[f64]) -> Vec<f64> {
     let mut corrected = vec![0.0; p_values.len()];
     let mut largest: f64 = 0.0;
@@ -129,7 +135,8 @@ pub fn holm(p_values: &[f64]) -> Vec<f64> {
     corrected
 }
 
-/// The tests in the order of Holm's procedure, the clearest first: the place of each, and how many are not yet decided.
+/// Returns the tests in the order of Holm's procedure, the smallest p-value first, each with its
+/// index and the number of undecided tests.
 fn holm_steps(p_values: &[f64]) -> impl Iterator<Item = (usize, usize)> {
     let count = p_values.len();
     let mut order: Vec<usize> = (0..count).collect();
@@ -176,10 +183,10 @@ mod tests {
         close(test.superiority, 0.5);
         close(test.p_value, 1.0);
         assert_eq!(rank_test(&[0.1 + 0.2; 5], &[0.3; 5]).unwrap().superiority, 0.5);
-        // A part in a billion is no rounding.
+        // A difference of one part in a billion is not rounding.
         assert_eq!(rank_test(&[1.000_000_001; 5], &[1.0; 5]).unwrap().superiority, 1.0);
         assert_eq!(rank_test(&[f64::INFINITY; 5], &[1.0; 5]).unwrap().superiority, 1.0);
-        // Both zeros are one.
+        // Both zeros are equal.
         assert_eq!(rank_test(&[-0.0; 5], &[0.0; 5]).unwrap().superiority, 0.5);
     }
 

@@ -1,33 +1,34 @@
-//! How two figures of the same things go together: whether they put them in the same order, and whether one lies on a
-//! straight line over the other.
+//! Relation between two figures of the same things: whether they give the same order, and whether
+//! one is a linear function of the other.
 //!
-//! The model: order is counted in pairs, because a pair can be read aloud ("of 15 pairs 13 stand in the same order").
-//! Things that are equal in one of the two say nothing about the order.
+//! The model: order is counted in pairs, because pairs are easy to report ("13 of 15 pairs are in
+//! the same order"). Things that are equal in one of the figures say nothing about the order.
 
 use serde::Serialize;
 
-/// Sets up to this size are tested over all orders there are.
+/// Sets up to this size are tested over all permutations.
 const MOST_EXACT: usize = 9;
 
-/// Whether two figures put things in the same order.
+/// Agreement of two figures on the order of things.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Concordance {
     /// Pairs that both put in the same order.
     pub same: usize,
-    /// Pairs that they put in opposite orders.
+    /// Pairs that they put in opposite order.
     pub opposite: usize,
-    /// Pairs that are equal in one of them.
+    /// Pairs that are equal in at least one of them.
     pub tied: usize,
-    /// Kendall's tau-b: 1 is the same order, -1 the opposite one.
+    /// Kendall's tau-b: 1 for the same order, -1 for the opposite one.
     pub tau: f64,
-    /// Probability of a relation at least as strong, if one had nothing to do with the other; two-sided, over all orders.
-    /// Not a number for more than nine things, whose orders are too many to go through.
+    /// Probability of a relation at least this strong if the figures were unrelated; two-sided,
+    /// over all permutations. Not a number for more than nine things, which have too many
+    /// permutations.
     pub p_value: f64,
 }
 
-/// Counts in how many pairs two figures agree (Kendall, "A new measure of rank correlation", 1938; with ties tau-b,
-/// 1945). `None` for fewer than two things, or if one figure is the same for all.
+/// Counts the pairs on which two figures agree (Kendall, "A new measure of rank correlation", 1938;
+/// with ties tau-b, 1945). `None` for fewer than two things, or if one figure is the same for all.
 pub fn concordance(one: &[f64], other: &[f64]) -> Option<Concordance> {
     let count = one.len().min(other.len());
     let sane = |values: &[f64]| values.iter().all(|value| value.is_finite());
@@ -59,19 +60,19 @@ fn pairs(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |a| (a + 1..count).map(move |b| (a, b)))
 }
 
-/// Pairs in the same order less those in the opposite one.
+/// Returns the number of pairs in the same order minus those in the opposite order.
 fn net_pairs(one: &[f64], other: &[f64]) -> i64 {
     pairs(one.len())
         .map(|(a, b)| one[a].total_cmp(&one[b]) as i64 * other[a].total_cmp(&other[b]) as i64)
         .sum()
 }
 
-/// Share of all orders of `other` that go with `one` at least as strongly.
+/// Returns the share of all permutations of `other` that are related to `one` at least as strongly.
 fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
     let net = net_pairs(one, other).abs();
     let mut order = other.to_vec();
     let (mut orders, mut as_strong) = (0u64, 0u64);
-    // Heap's way through all orders: one swap each.
+    // Heap's algorithm visits all permutations with one swap each.
     let mut counters = vec![0; order.len()];
     let mut at = 0;
     loop {
@@ -91,19 +92,20 @@ fn p_over_orders(one: &[f64], other: &[f64]) -> f64 {
     }
 }
 
-/// A straight line through points.
+/// A straight line fitted to points.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FittedLine {
-    /// What one unit along adds.
+    /// Increase of the value per unit of x.
     pub slope: f64,
-    /// Its height at 0.
+    /// Value at x = 0.
     pub intercept: f64,
-    /// Share of the variance that the line tells, 0 to 1.
+    /// Coefficient of determination, 0 to 1: the share of the variance that the line explains.
     pub fit: f64,
 }
 
-/// The line of least squares. `None` for fewer than three points, or if all stand at one place or one height.
+/// Returns the least-squares line. `None` for fewer than three points, or if all have the same x or
+/// the same value.
 pub fn line(along: &[f64], values: &[f64]) -> Option<FittedLine> {
     let count = along.len() as f64;
     if along.len() < 3 || along.len() != values.len() {
@@ -121,8 +123,8 @@ pub fn line(along: &[f64], values: &[f64]) -> Option<FittedLine> {
     Some(FittedLine { slope, intercept: y - slope * x, fit: (xy * xy / (xx * yy)).min(1.0) })
 }
 
-/// The geometric mean of values above zero, each with its weight: a value that is twice as large counts the same
-/// wherever it stands. Not a number without any weight.
+/// Returns the weighted geometric mean of positive values: doubling any value has the same effect,
+/// whatever its size. Not a number if all weights are 0.
 pub fn geometric_mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut weights, mut logs) = (0.0, 0.0);
     for (weight, value) in weighted {
@@ -132,8 +134,8 @@ pub fn geometric_mean(weighted: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     (logs / weights).exp()
 }
 
-/// The harmonic mean of rates above zero, each with the amount that is done at it: the rate at which all of it is done, one after
-/// the other. Not a number without any amount.
+/// Returns the harmonic mean of positive rates, each with its amount of work: the overall rate when
+/// the work is done sequentially. Not a number without any work.
 pub fn harmonic_mean(amounts: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut whole, mut time) = (0.0, 0.0);
     for (amount, rate) in amounts {
@@ -163,7 +165,7 @@ mod tests {
         let kendall = concordance(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0]).unwrap();
         close(kendall.tau, 0.6);
         close(kendall.p_value, 0.233_333_333_333_333_33);
-        // With ties tau-b.
+        // With ties: tau-b.
         let kendall = concordance(&[1.0, 2.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0, 4.0]).unwrap();
         close(kendall.tau, 0.642_857_142_857_142_9);
     }

@@ -1,50 +1,58 @@
-//! The ratio of two sums of paired values and how sure it is, by flipping which value of a pair is whose.
+//! Ratio of two sums of paired values and its interval, by exchanging the values within pairs at
+//! random.
 //!
-//! The model: which side of a pair came first was decided by the toss of a coin. If the true ratio is r, the difference
-//! `top - r·bottom` of a pair could as well have come with the other sign, whatever the noise is like and however it hangs
-//! together over time; so the sum of all differences is one of the sums under all patterns of signs, each as likely, and the
-//! test is exact (Fisher, "The design of experiments", 1935, section 21). The ratios that the test does not refuse are the
-//! interval; its ends are ratios of sums over some of the pairs (Hartigan, "Using subsample values as typical values", 1969).
-//! Above [`MOST_EXACT`] pairs the share of the patterns is taken from the saddlepoint of their distribution, which is right to
-//! some percent of the probability even far out (Robinson, "Saddlepoint approximations for permutation tests and confidence
-//! intervals", 1982; Lugannani and Rice, "Saddle point approximation for the distribution of the sum of independent random
-//! variables", 1980).
+//! The model: a coin decided which side of a pair was measured first. If the true ratio is r, the
+//! difference `top - r·bottom` of a pair could as well have the opposite sign, whatever the
+//! distribution and autocorrelation of the noise. So the sum of all differences is one of the
+//! equally likely sums under all patterns of signs, and the test is exact (Fisher, "The design of
+//! experiments", 1935, section 21). The interval consists of the ratios that the test does not
+//! reject; its ends are ratios of sums over some of the pairs (Hartigan, "Using subsample values as
+//! typical values", 1969). Above [`MOST_EXACT`] pairs the share of the patterns comes from a
+//! saddlepoint approximation, which is accurate to some percent of the probability even far in the
+//! tail (Robinson, "Saddlepoint approximations for permutation tests and confidence intervals",
+//! 1982; Lugannani and Rice, "Saddle point approximation for the distribution of the sum of
+//! independent random variables", 1980).
 //!
-//! The ratio of sums is that of the arithmetic means, so what is judged is what is shown of either side. A pair that was
-//! disturbed counts as much as it is worth in the mean, and widens the interval.
+//! The ratio of sums is that of the arithmetic means, so the test judges the figures that are
+//! shown. A disturbed pair counts in proportion to its share of the mean, and widens the interval.
 
 use crate::{bootstrap::Estimate, normal::normal_cdf, rank::is_tie};
 
-/// Up to so many pairs all patterns of signs are counted, by halves: 4096 sums of each.
+/// Up to this many pairs all patterns of signs are counted, as two halves of at most 4096 sums
+/// each.
 const MOST_EXACT: usize = 24;
-/// Halvings after which an end of an interval is as exact as a number can be.
+/// Bisections after which an end of an interval has the full precision of an `f64`.
 const HALVINGS: usize = 45;
-/// Newton's steps to a saddlepoint, which come to it from one side; a handful is the rule.
+/// Limit of Newton steps to a saddlepoint. They approach it from one side, and usually a handful is
+/// enough.
 const MOST_STEPS: usize = 100;
 
-/// Values of pairs, all of them positive.
+/// Paired values, all positive.
 pub(crate) struct SignFlips<'v> {
     pub(crate) top: &'v [f64],
     pub(crate) bottom: &'v [f64],
 }
 
 impl SignFlips<'_> {
-    /// The ratio of the sums.
+    /// Returns the ratio of the sums.
     pub(crate) fn ratio(&self) -> f64 {
         self.top.iter().sum::<f64>() / self.bottom.iter().sum::<f64>()
     }
 
-    /// Probability of a ratio at least as high as the one seen, if the true one were `ratio`.
+    /// Returns the probability of a ratio at least as high as the observed one if the true ratio is
+    /// `ratio`.
     pub(crate) fn chance_above(&self, ratio: f64) -> f64 {
         chance_of_sum(self.differences(ratio).collect())
     }
 
-    /// Probability of a ratio at least as low.
+    /// Returns the probability of a ratio at least as low as the observed one if the true ratio is
+    /// `ratio`.
     pub(crate) fn chance_below(&self, ratio: f64) -> f64 {
         chance_of_sum(self.differences(ratio).map(|difference| -difference).collect())
     }
 
-    /// The ratio with its interval; without ends if there are too few pairs for this confidence.
+    /// Returns the ratio with its interval; from 0 to infinity if there are too few pairs for this
+    /// confidence.
     pub(crate) fn estimate(&self, confidence: f64) -> Estimate {
         let (value, tail) = (self.ratio(), (1.0 - confidence) / 2.0);
         if 0.5_f64.powi(self.top.len() as i32) > tail {
@@ -60,13 +68,13 @@ impl SignFlips<'_> {
 
     fn differences(&self, ratio: f64) -> impl Iterator<Item = f64> {
         self.top.iter().zip(self.bottom).map(move |(top, bottom)| {
-            // Which side won must not come from how sums were rounded.
+            // The rounding of sums must not decide which side won.
             if is_tie(*top, ratio * bottom) { 0.0 } else { top - ratio * bottom }
         })
     }
 }
 
-/// Where between a ratio that is refused and one that is kept the kept ones begin.
+/// Returns the boundary between rejected and accepted ratios, by bisection.
 fn first_kept(refused: f64, kept: f64, is_kept: impl Fn(f64) -> bool) -> f64 {
     if is_tie(refused, kept) {
         return kept;
@@ -83,7 +91,8 @@ fn first_kept(refused: f64, kept: f64, is_kept: impl Fn(f64) -> bool) -> f64 {
     if is_tie(end, kept) { kept } else { end }
 }
 
-/// The share of all patterns of signs with which the differences come to at least their own sum.
+/// Returns the share of all patterns of signs under which the sum of the differences is at least
+/// the observed one.
 fn chance_of_sum(mut differences: Vec<f64>) -> f64 {
     differences.retain(|difference| *difference != 0.0);
     if differences.len() <= MOST_EXACT {
@@ -95,13 +104,14 @@ fn chance_of_sum(mut differences: Vec<f64>) -> f64 {
     if sum < 0.0 { 1.0 - far } else { far }
 }
 
-/// A pattern comes to the sum or more if the differences that it turns round have a sum of 0 or less.
+/// Counts all patterns exactly. A pattern reaches the observed sum if the differences that it flips
+/// have a sum of 0 or less.
 fn counted(differences: &[f64]) -> f64 {
-    // Sums that are equal but for rounding are equal.
+    // Sums that are equal except for rounding count as equal.
     let most = 1e-12 * differences.iter().map(|difference| difference.abs()).sum::<f64>();
     let (one, two) = differences.split_at(differences.len() / 2);
     let (one, two) = (sums_of_some(one), sums_of_some(two));
-    // The larger the one sum, the fewer of the others go with it.
+    // The larger the first sum, the fewer of the second ones fit.
     let mut fitting = two.len();
     let mut reached = 0;
     for sum in &one {
@@ -113,7 +123,7 @@ fn counted(differences: &[f64]) -> f64 {
     reached as f64 / (one.len() * two.len()) as f64
 }
 
-/// The sums of all choices of some of the values, in ascending order.
+/// Returns the sums of all subsets of the values, in ascending order.
 fn sums_of_some(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for value in values {
@@ -125,7 +135,8 @@ fn sums_of_some(values: &[f64]) -> Vec<f64> {
     sums
 }
 
-/// The chance of at least `sum`, which is not negative, by the saddlepoint of the sum of the differences with random signs.
+/// Returns the probability of a sum of at least `sum`, which is not negative, by the saddlepoint of
+/// the sum of the differences with random signs.
 fn far_chance(differences: &[f64], sum: f64) -> f64 {
     let scale = differences.iter().map(|difference| difference.abs()).fold(0.0, f64::max);
     let sizes: Vec<f64> = differences.iter().map(|difference| difference.abs() / scale).collect();
@@ -133,7 +144,8 @@ fn far_chance(differences: &[f64], sum: f64) -> f64 {
     if is_tie(sum, sizes.iter().sum()) {
         return 0.0;
     }
-    // The slope of the cumulant function and its own slope; the former is concave, so the steps come to the root from the left.
+    // The first and second derivative of the cumulant function. The first is concave, so Newton's
+    // method approaches the root from the left.
     let slopes = |t: f64| {
         sizes.iter().fold((0.0, 0.0), |(first, second), size| {
             let tanh = (t * size).tanh();
@@ -149,12 +161,13 @@ fn far_chance(differences: &[f64], sum: f64) -> f64 {
             break;
         }
     }
-    // ln cosh, which for a large number is the number less ln 2.
+    // ln cosh, in a form that does not overflow for large arguments.
     let cumulant: f64 = sizes.iter().map(|size| t * size + (0.5 + 0.5 * (-2.0 * t * size).exp()).ln()).sum();
     let w = (2.0 * (t * sum - cumulant)).max(0.0).sqrt();
     let u = t * slopes(t).1.sqrt();
     let density = (-0.5 * w * w).exp() / std::f64::consts::TAU.sqrt();
-    // In the middle both terms of the correction grow without bound, and their difference vanishes.
+    // Near the centre both terms of the correction grow without bound and their difference
+    // vanishes.
     if w < 1e-3 { 0.5 - density * w } else { normal_cdf(-w) + density * (1.0 / u - 1.0 / w) }
 }
 
@@ -164,15 +177,17 @@ mod tests {
     use kurabe_core::random::Random;
     use proptest::prelude::*;
 
-    /// Heights of maize (Darwin), Fisher's own example: eighths of an inch by which the crossed plant of a pair is higher.
+    /// Heights of maize (Darwin), Fisher's own example: difference within each pair, crossed plant
+    /// minus self-fertilised plant, in eighths of an inch.
     const MAIZE: [f64; 15] =
         [49.0, -67.0, 8.0, 16.0, 6.0, 23.0, 28.0, 41.0, 14.0, 29.0, 56.0, 24.0, 75.0, 60.0, -48.0];
 
     #[test]
     fn the_test_is_fishers() {
-        // "The design of experiments", section 21: 863 of 32 768 patterns come to 314 or more on one side.
+        // "The design of experiments", section 21: in 863 of 32 768 patterns, the sum is 314 or
+        // more on one side.
         assert!((counted(&MAIZE) - 863.0 / 32_768.0).abs() < 1e-12, "{}", counted(&MAIZE));
-        // The saddlepoint is right to some percent of it.
+        // The saddlepoint approximation agrees to some percent.
         assert!((far_chance(&MAIZE, 314.0) / counted(&MAIZE) - 1.0).abs() < 0.05);
     }
 
@@ -180,7 +195,7 @@ mod tests {
     fn the_interval_ends_at_ratios_of_sums_over_some_pairs() {
         let (top, bottom) = ([3.0, 5.0, 4.0, 8.0, 6.0, 7.0], [2.0, 4.0, 5.0, 5.0, 6.0, 4.0]);
         let flips = SignFlips { top: &top, bottom: &bottom };
-        // All 63 of them, sorted: one may be left out on either side at 2/64 each.
+        // All 63 of them, sorted: the interval leaves out one on each side, at 2/64 each.
         let mut ratios: Vec<f64> = (1..64_u32)
             .map(|pattern| {
                 let sum = |values: &[f64; 6]| -> f64 {

@@ -1,8 +1,8 @@
-//! How much a cell stuttered: what a person in front of the machine feels, in a few numbers.
+//! Stutter of a cell: the interruptions that a user notices, in a few numbers.
 //!
-//! The model: a stall is what the recorder counted as one (an operation far beyond the median of its kind; those held up
-//! together are one). Time stalled is the union of the stalls that were kept in detail. A silence is a stretch of the
-//! time series in which nothing was completed.
+//! The model: a stall is an operation that the recorder counted as one, far slower than the median
+//! of its kind; operations held up together count once. The stalled time is the union of the stalls
+//! recorded in detail. A silence is a part of the time series without completions.
 
 use crate::latency::percentile_ns;
 use kurabe_core::record::{Cell, LatencyRecord, Repetition, Series, Stall};
@@ -13,47 +13,48 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stutter {
-    /// Time measured.
+    /// Time measured, in ns.
     pub measured_ns: u64,
-    /// Stalls.
+    /// Number of stalls.
     pub stalls: u64,
-    /// Stalls per minute of measuring.
+    /// Stalls per minute of measured time.
     pub stalls_per_minute: f64,
-    /// The median length of the stalls that were kept in detail; 0 if there is none.
+    /// Median length of the stalls recorded in detail, in ns; 0 if there are none.
     pub typical_ns: u64,
-    /// The longest.
+    /// Length of the longest stall, in ns.
     pub worst_ns: u64,
-    /// Share of the time in which something was stalled, 0 to 1; at least this much, if not all stalls were kept.
+    /// Share of the time with a stalled operation, 0 to 1; a lower bound if not all stalls were
+    /// recorded in detail.
     pub stalled_share: f64,
-    /// Whether every stall was kept in detail.
+    /// Whether every stall was recorded in detail.
     pub all_kept: bool,
-    /// The longest time without any completion, in whole intervals of the series.
+    /// Longest time without any completion, in ns; a multiple of the series' interval.
     pub longest_silence_ns: u64,
-    /// Whether it had one operation in flight, so that a stall of one stopped everything.
+    /// Whether the cell had one operation in flight, so that a stalled operation stopped all I/O.
     pub alone: bool,
-    /// How its latency went over its life; `None` where the series is too short to tell.
+    /// Latency at the start and at the end of the cell; `None` if the series is too short.
     pub life: Option<Life>,
 }
 
 impl Stutter {
-    /// Whether everything stopped while it stalled, and not only some of several operations in flight. A silence is known in
-    /// whole intervals only, so half of the usual stall is enough.
+    /// Returns whether a stall stopped all I/O, not only some of several operations in flight.
+    /// Silences are known in whole intervals only, so half of the typical stall is enough.
     pub fn stops_everything(&self) -> bool {
         self.alone || self.longest_silence_ns.saturating_mul(2) >= self.typical_ns
     }
 }
 
-/// A part of a cell's life.
+/// Latency over a part of a cell's duration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LifePart {
-    /// Mean latency, by Little's law: operations in flight over completions per second.
+    /// Mean latency in ns, by Little's law: operations in flight over completions per second.
     pub mean_ns: f64,
-    /// Median over the intervals of their worst latency.
+    /// Median over the intervals of their worst latency, in ns.
     pub worst_ns: u64,
 }
 
-/// Latency over the life of a cell: the first and the last third of its repetitions together.
+/// Latency in the first and the last third of a cell's repetitions, over all repetitions together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Life {
@@ -63,7 +64,7 @@ pub struct Life {
     pub last: LifePart,
 }
 
-/// The stutter of a cell; `None` if no time was measured.
+/// Returns the stutter of a cell; `None` if no time was measured.
 pub fn stutter(cell: &Cell) -> Option<Stutter> {
     let repetitions: Vec<&Repetition> = cell.counted().collect();
     let sum = |of: fn(&Repetition) -> u64| repetitions.iter().map(|one| of(one)).fold(0, u64::saturating_add);
@@ -90,24 +91,25 @@ pub fn stutter(cell: &Cell) -> Option<Stutter> {
     })
 }
 
-/// Reads beside writes against reads alone, of the same blocks, order and depth.
+/// Latency of reads alongside writes compared with reads alone, for the same block sizes, order and
+/// depth.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadsBesideWrites {
-    /// Median latency of reads alone.
+    /// Median latency of reads alone, in ns.
     pub alone_p50_ns: u64,
-    /// Median latency of reads beside writes.
+    /// Median latency of reads alongside writes, in ns.
     pub beside_p50_ns: u64,
-    /// 99th percentile of reads alone.
+    /// 99th percentile of reads alone, in ns.
     pub alone_p99_ns: u64,
-    /// 99th percentile of reads beside writes.
+    /// 99th percentile of reads alongside writes, in ns.
     pub beside_p99_ns: u64,
-    /// Mean latency beside writes over that alone: how many times as long a read takes.
+    /// Mean read latency alongside writes divided by that of reads alone.
     pub ratio: f64,
 }
 
-/// How reads of a mixed cell fare against a cell of the run that only reads, at the same depth; `None` where these are
-/// not two such cells.
+/// Compares the reads of a mixed cell with those of a read-only cell of the same run. `None` if the
+/// cells differ in more than the share of reads, or have other directions.
 pub fn reads_beside_writes(alone: &Cell, mixed: &Cell) -> Option<ReadsBesideWrites> {
     let (one, two) = (alone.workload.as_ref()?, mixed.workload.as_ref()?);
     let same = one.pattern == two.pattern
@@ -129,12 +131,12 @@ pub fn reads_beside_writes(alone: &Cell, mixed: &Cell) -> Option<ReadsBesideWrit
     })
 }
 
-/// Fewest whole intervals of a repetition whose thirds tell something.
+/// Fewest whole intervals of a repetition whose thirds are meaningful.
 const FEWEST_INTERVALS: usize = 9;
 
-/// The first and the last third of all repetitions whose series is long enough.
+/// Returns the first and the last third of all repetitions with a long enough series.
 fn life(repetitions: &[&Repetition]) -> Option<Life> {
-    // The last interval may be cut short.
+    // The last interval may be incomplete.
     let whole = |one: &'_ Repetition| one.series.intervals.len().saturating_sub(1);
     let long: Vec<&&Repetition> =
         repetitions.iter().filter(|one| whole(one) >= FEWEST_INTERVALS && one.elapsed_ns > 0).collect();
@@ -161,7 +163,7 @@ fn life(repetitions: &[&Repetition]) -> Option<Life> {
     Some(Life { first: stretch(false)?, last: stretch(true)? })
 }
 
-/// The time covered by stalls, overlaps once.
+/// Returns the time covered by stalls; overlaps count once.
 fn union_ns(stalls: &[Stall]) -> u64 {
     let mut spans: Vec<(u64, u64)> =
         stalls.iter().map(|stall| (stall.at_ns, stall.at_ns.saturating_add(stall.length_ns))).collect();
@@ -175,7 +177,7 @@ fn union_ns(stalls: &[Stall]) -> u64 {
     covered
 }
 
-/// The longest run of intervals between two completions in which nothing was completed.
+/// Returns the length of the longest run of intervals in which nothing was completed.
 fn longest_silence_ns(series: &Series) -> u64 {
     let busy = |index: usize| {
         let interval = &series.intervals[index];
@@ -244,7 +246,8 @@ mod tests {
 
     #[test]
     fn life_is_told_by_the_law_of_little() {
-        // Four in flight all the time; 40 operations an interval of 100 ms at first, 10 at the end: 10 ms, then 40 ms.
+        // Four in flight throughout. 40 operations per interval of 100 ms at first, 10 at the end:
+        // 10 ms, then 40 ms.
         let interval = |operations: u32, worst_ns: u64| Interval {
             write_operations: operations,
             write_worst_ns: worst_ns,

@@ -1,11 +1,12 @@
-//! Comparing two sets of values of which only mean, deviation and count are known: what a pivot over many runs needs, where
-//! drawing hundreds of sets again thousands of times would take minutes.
+//! Comparison of two sets of values of which only mean, deviation and count are known. A pivot over
+//! many runs needs this, because resampling hundreds of sets thousands of times would take minutes.
 //!
-//! The model: the logarithm of a ratio of means is nearly normal, and its variance is the sum of both sides' squared relative
-//! standard errors (the delta method; Casella and Berger, "Statistical Inference", 2002, section 5.5.4). With few values the
-//! variances are guesses themselves, so the reach is Student's t with the degrees of freedom of Welch ("The generalization
-//! of 'Student's' problem when several different population variances are involved", 1947). How often its interval holds
-//! stands in docs/statistics.md beside the bootstrap's.
+//! The model: the logarithm of a ratio of means is nearly normal, and its variance is the sum of
+//! both sides' squared relative standard errors (the delta method; Casella and Berger, "Statistical
+//! Inference", 2002, section 5.5.4). With few values the variances are uncertain themselves, so the
+//! half width uses Student's t with the degrees of freedom of Welch ("The generalization of
+//! 'Student's' problem when several different population variances are involved", 1947). The
+//! coverage of its interval is in docs/statistics.md next to that of the bootstrap.
 
 use crate::compare::{CONFIDENCE, Verdict, step_down};
 use crate::normal::{student_quantile, student_tail};
@@ -13,41 +14,41 @@ use crate::{bootstrap::Estimate, rank::holm};
 use kurabe_core::digest::Summary;
 use serde::Serialize;
 
-/// Two summaries to compare.
+/// Summaries of both sides of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SummarySides {
-    /// What the other is held against.
+    /// The baseline.
     pub baseline: Summary,
-    /// The other.
+    /// The other side.
     pub other: Summary,
     /// Whether larger values are better.
     pub higher_is_better: bool,
-    /// Whether single values were computed without anything left to chance: then they have no spread, and one is enough.
+    /// Whether the values are deterministic: then they have no spread, and a single one is enough.
     pub computed: bool,
 }
 
-/// Two summaries compared.
+/// Comparison of two summaries.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
-    /// How many times as fast the other is, by the means.
+    /// Speed of the other side relative to the baseline, by the means.
     pub speed: Estimate,
-    /// The p-value of the test of Welch on the logarithm of the ratio, corrected for the number of cells.
+    /// p-value of Welch's test on the logarithm of the ratio, corrected for the number of cells.
     pub p_value: f64,
-    /// What may be said.
+    /// The conclusion that the interval supports.
     pub verdict: Verdict,
 }
 
-/// The logarithm of a ratio with what is known of it.
+/// Logarithm of a ratio with its standard error and degrees of freedom.
 pub(crate) struct LogRatio {
     value: f64,
-    /// Standard error; 0 if both sides are computed, not a number if it cannot be told.
+    /// Standard error; 0 if both sides are computed, NaN if it is unknown.
     error: f64,
     freedom: f64,
 }
 
 impl LogRatio {
-    /// Of the first set's mean to the second's, larger being better.
+    /// Returns the ratio of the first set's mean to the second's; larger is better.
     pub(crate) fn between(first: &[f64], second: &[f64]) -> Option<Self> {
         Self::of(&SummarySides {
             baseline: Summary::of(second)?,
@@ -64,7 +65,7 @@ impl LogRatio {
             return None;
         }
         let value = (other.mean / baseline.mean).ln() * if sides.higher_is_better { 1.0 } else { -1.0 };
-        // The squared relative standard error of a mean, and its degrees of freedom.
+        // Squared relative standard error of a mean, and its degrees of freedom.
         let part = |side: &Summary| match side.count {
             1 if sides.computed => (0.0, f64::INFINITY),
             1 => (f64::NAN, f64::NAN),
@@ -82,12 +83,12 @@ impl LogRatio {
         match self.error {
             error if error > 0.0 => 2.0 * student_tail((self.value / error).abs(), self.freedom),
             0.0 if self.value != 0.0 => 0.0,
-            // Equal computed figures, or nothing known of the spread.
+            // Equal computed figures, or unknown spread.
             _ => 1.0,
         }
     }
 
-    /// The ends of the interval of the logarithm.
+    /// Returns the ends of the interval of the logarithm.
     pub(crate) fn ends(&self, confidence: f64) -> (f64, f64) {
         let reach = match self.error {
             0.0 => 0.0,
@@ -102,14 +103,15 @@ impl LogRatio {
     }
 }
 
-/// Compares summaries, all at once, so that each is held to the confidence that Holm's procedure asks of it. A difference
-/// below `margin` does not matter. One of which a side has no usable mean is `None`; of a single measured value no spread is
-/// known, so its interval is not a number and its verdict is "not enough".
+/// Compares several summaries together, each at the confidence that Holm's procedure requires. A
+/// difference below `margin` does not matter. The result is `None` if a side has no usable mean. A
+/// single measured value has no known spread, so its interval is NaN and its verdict is
+/// [`Verdict::NotEnough`].
 pub fn compare_summaries(cells: &[SummarySides], margin: f64) -> Vec<Option<Judged>> {
     let ratios: Vec<Option<LogRatio>> = cells.iter().map(LogRatio::of).collect();
     let usable: Vec<(usize, &LogRatio)> =
         ratios.iter().enumerate().filter_map(|(index, ratio)| Some((index, ratio.as_ref()?))).collect();
-    // What cannot be tested takes no share of the certainty.
+    // Untestable cells take no share of the allowed error.
     let tested: Vec<bool> = usable.iter().map(|(_, ratio)| !ratio.error.is_nan()).collect();
     let p_values: Vec<f64> = usable
         .iter()
@@ -139,8 +141,8 @@ pub fn compare_summaries(cells: &[SummarySides], margin: f64) -> Vec<Option<Judg
     judged
 }
 
-/// Half the width of the 95 % interval of the mean behind a summary, as [`crate::mean_interval`] has it; `None` for fewer than
-/// two values.
+/// Returns half the width of the 95 % interval of the mean behind a summary, as
+/// [`crate::mean_interval`] computes it; `None` for fewer than two values.
 pub fn summary_half_width(summary: &Summary) -> Option<f64> {
     let count = f64::from(summary.count);
     (summary.count >= 2).then(|| student_quantile(0.975, count - 1.0) * summary.deviation / count.sqrt())
@@ -163,8 +165,8 @@ mod tests {
         compare_summaries(&[sides], 0.05)[0].unwrap()
     }
 
-    /// Ratio, interval and p-value of `[118, 125, 121]` to `[100, 104, 97, 101]` by scipy.stats.t (1.17) with the
-    /// variance and the degrees of freedom above.
+    /// Ratio, interval and p-value of `[118, 125, 121]` to `[100, 104, 97, 101]`, from
+    /// scipy.stats.t (1.17) with the variance and the degrees of freedom above.
     const GOLDEN: [f64; 4] =
         [1.207_296_849_087_894, 1.138_251_666_868_771, 1.280_530_241_459_861_4, 0.000_643_253_524_167_874_7];
 
@@ -207,7 +209,7 @@ mod tests {
             judged.speed.low.is_nan() && matches!(judged.verdict, Verdict::NotEnough { .. }),
             "{judged:?}"
         );
-        // It takes nothing from the others.
+        // The untestable cell takes nothing from the others.
         let clear = sides(&[100.0, 101.0, 99.0], &[200.0, 201.0, 202.0]);
         let both = compare_summaries(&[clear, sides(&[100.0], &[120.0])], 0.05);
         assert_eq!(both[0], Some(one(clear)));

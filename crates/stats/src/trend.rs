@@ -1,15 +1,16 @@
-//! Whether values rise or fall over the course of a measurement.
+//! Test of whether values rise or fall over the course of a measurement.
 //!
-//! The model: a straight line through the logarithms. What is left beside the line may hang together from one value to the
-//! next; then the values tell as much as fewer independent ones would, by their correlation with their neighbours (Santer
-//! et al., "Statistical significance of trends and trend differences in layer-average atmospheric temperature time
-//! series", 2000). Without that, slow wandering would be taken for a trend.
+//! The model: a straight line through the logarithms. The residuals may be correlated from one
+//! value to the next. Then the values carry the information of fewer independent ones, according to
+//! the correlation of neighbours (Santer et al., "Statistical significance of trends and trend
+//! differences in layer-average atmospheric temperature time series", 2000). Without that, slow
+//! wandering would be taken for a trend.
 
 use crate::{bootstrap::Estimate, normal::student_quantile};
 
-/// How many times as large the last of a series of values is as the first, by the line of least squares through their
-/// logarithms, with its interval (Student's t; Draper and Smith, "Applied regression analysis", section 1.4). `None` for
-/// fewer than three values, or one that is not positive.
+/// Returns the ratio of the last value of a series to the first, by the least-squares line through
+/// their logarithms, with its interval (Student's t; Draper and Smith, "Applied regression
+/// analysis", section 1.4). `None` for fewer than three values, or if one is not positive.
 pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
     let count = values.len() as f64;
     if values.len() < 3 || values.iter().any(|value| !value.is_finite() || *value <= 0.0) {
@@ -29,7 +30,7 @@ pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
         logs.iter().enumerate().map(|(index, log)| log - mean - slope * across(index)).collect();
     let freedom = independent(&left) - 2.0;
     let squares: f64 = left.iter().map(|one| one * one).sum();
-    // With less than one degree of freedom no slope can be told from wandering.
+    // With less than one degree of freedom, a slope cannot be distinguished from wandering.
     let reach = if freedom >= 1.0 {
         student_quantile((1.0 + confidence) / 2.0, freedom) * (squares / freedom / width).sqrt()
     } else {
@@ -39,17 +40,17 @@ pub fn trend(values: &[f64], confidence: f64) -> Option<Estimate> {
     Some(Estimate { value: over_all(slope), low: over_all(slope - reach), high: over_all(slope + reach) })
 }
 
-/// Squares of logarithms that sum up to less are rounding errors.
+/// Sums of squared logarithms below this are rounding errors.
 const ROUNDING: f64 = 1e-24;
 
-/// As many independent values tell what these tell. The correlation of neighbours comes out too small beside a line that
-/// was fitted to the values themselves, by about (1 + 4 r) / n (Marriott and Pope, "Bias in the estimation of
-/// autocorrelations", 1954).
+/// Returns the number of independent values that carry as much information as these. The residuals
+/// of a line fitted to the same values underestimate the correlation of neighbours, by about (1 + 4
+/// r) / n (Marriott and Pope, "Bias in the estimation of autocorrelations", 1954).
 fn independent(left: &[f64]) -> f64 {
     let count = left.len() as f64;
     let squares: f64 = left.iter().map(|one| one * one).sum();
     let neighbours: f64 = left.iter().zip(&left[1..]).map(|(one, next)| one * next).sum();
-    // Beside an exact line nothing but rounding is left.
+    // An exact line leaves nothing but rounding errors.
     if squares < ROUNDING {
         return count;
     }

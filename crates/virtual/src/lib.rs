@@ -1,8 +1,9 @@
 //! Profiles on models in virtual time.
 //!
-//! The driver is generic over the device, so that real storage pays nothing for models. Generic code is compiled where it is called, at
-//! that crate's level of optimisation. These functions have it compiled here, for [`ModelTarget`] and once: this crate is optimised in
-//! every build, the rooms above it are not. So they call [`run`] and [`in_turns`] instead of [`Session::run`].
+//! The driver is generic over the device, so that real storage pays nothing for models. Generic
+//! code is compiled where it is called, at that crate's level of optimisation. These functions have
+//! it compiled here once, for [`ModelTarget`]: this crate is optimised in every build, and the
+//! crates above it are not. So those call [`run`] and [`in_turns`] instead of [`Session::run`].
 
 use kurabe_core::event::Event;
 use kurabe_core::profile::Profile;
@@ -13,18 +14,18 @@ use kurabe_program::Stop;
 use kurabe_sim::ModelTarget;
 use std::sync::Arc;
 
-/// A run of a profile on a model.
+/// A session of a profile on a model.
 pub type ModelSession<'a> = Session<'a, Modelled<'a, ModelTarget>>;
 
 /// Measures every cell of the session's profile.
 ///
 /// # Errors
-/// As [`Session::run`].
+/// Returns the errors of [`Session::run`].
 pub fn run(session: ModelSession<'_>) -> Result<()> {
     session.run()
 }
 
-/// Returns the session as a target that takes turns with others.
+/// Returns the session as a target of interleaved measurements.
 pub fn in_turns<'a>(session: ModelSession<'a>) -> Box<dyn Contender + 'a> {
     Box::new(InTurns::from(session))
 }
@@ -32,7 +33,7 @@ pub fn in_turns<'a>(session: ModelSession<'a>) -> Box<dyn Contender + 'a> {
 /// Measures a profile on a model and returns its cells and notices.
 ///
 /// # Errors
-/// When the profile does not fit the model, the model fails, or the user stops it.
+/// Returns an error if the profile does not fit the model, the model fails, or the user stops it.
 pub fn measure(
     model: &mut ModelTarget,
     profile: &Profile,

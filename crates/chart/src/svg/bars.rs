@@ -1,4 +1,4 @@
-//! Bars side by side: one group for each cell, one bar for each run, with intervals.
+//! Grouped bars with intervals: one group per cell, one bar per run.
 
 use super::canvas::{Align, Canvas, Type, px};
 use super::ink::Ink;
@@ -10,10 +10,10 @@ use crate::font;
 use crate::plot::{Bar, BarGroup, Bars, shown};
 
 const GROUP_GAP_PX: f64 = 14.0;
-/// What stands where a series has no value.
+/// Text for a series without a value.
 const NONE: &str = "–";
 
-/// Places and sizes that all groups share.
+/// Positions and sizes common to all groups.
 struct BarLayout {
     span: PixelSpan,
     bar_px: f64,
@@ -22,7 +22,7 @@ struct BarLayout {
 }
 
 impl BarLayout {
-    /// Where bars begin.
+    /// Returns the position at which bars begin.
     fn zero(&self) -> f64 {
         self.span.at(0.0).unwrap_or(self.span.from)
     }
@@ -65,14 +65,14 @@ fn layout(bars: &Bars, width: f64) -> BarLayout {
     BarLayout { span, bar_px, labels_px, figure }
 }
 
-/// The ends of the interval; the value itself if there is none.
+/// Returns the ends of the interval, or the value itself if there is none.
 fn ends(bar: &Bar) -> (f64, f64) {
     let ends = bar.interval.and_then(|(low, high)| Some((shown(low)?, shown(high)?)));
     ends.unwrap_or((bar.value, bar.value))
 }
 
-/// The ends as they are drawn. What is drawn as bars (rates, times) is never below zero, whatever the arithmetic of an
-/// interval says; an axis that ran on below it would show what cannot be.
+/// Returns the ends as drawn. The quantities drawn as bars (rates, times) are never negative,
+/// whatever the computed interval; an axis below zero would show impossible values.
 fn drawn_ends(bar: &Bar) -> (f64, f64) {
     let (low, high) = ends(bar);
     if bar.value >= 0.0 { (low.max(0.0), high) } else { (low, high) }
@@ -121,7 +121,7 @@ fn draw_group(
     }
 }
 
-/// Value and interval in words.
+/// Formats value and interval.
 fn words(bars: &Bars, bar: &Bar) -> String {
     let value = bars.axis.unit.words(bar.value);
     match bar.interval {
@@ -153,8 +153,8 @@ fn draw_bar(bars: &Bars, bar: &Bar, canvas: &mut Canvas, layout: &BarLayout, (in
     canvas.text_mid(x, middle, Align::Start, layout.figure, Ink::Text, &figure);
 }
 
-/// An interval: a line with caps, with a seam of paper so that it shows on every fill. It has no cap at an end at which
-/// it was cut: it does not end there.
+/// Draws an interval: a line with caps and a background-coloured outline, so that it is visible on
+/// every fill. A truncated end has no cap, because the interval continues there.
 fn whisker(canvas: &mut Canvas, (low, high): (f64, f64), y: f64, cap: f64, cut: bool) {
     let (a, b, top, bottom) = (px(low), px(high), px(y - cap), px(y + cap));
     let first = if cut { String::new() } else { format!("M{a} {top}V{bottom}") };

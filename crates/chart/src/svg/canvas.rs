@@ -1,4 +1,4 @@
-//! What drawings are written on: elements, escaped words, and the colours and patterns they use.
+//! Target of drawings: elements, escaped text, and the colours and patterns in use.
 
 use super::ink::{INK_PATTERNS, Ink, PATTERN_TILE_PX, SERIES, Theme};
 use crate::font;
@@ -6,21 +6,22 @@ use kurabe_core::shown;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// Stands for the prefix of names until the drawing is complete and has a hash. Words cannot hold it.
+/// Placeholder for the prefix of element names until the drawing is complete and has a hash. Texts
+/// cannot contain it.
 const PREFIX: char = '\u{1}';
-/// Fonts that browsers have, the embedded one first.
+/// Fonts available in browsers, the embedded one first.
 const FAMILY: &str = "'Noto Sans JP','Noto Sans CJK JP','Hiragino Sans','Yu Gothic UI',Meiryo,sans-serif";
-/// So many marks are told to a screen reader.
+/// Number of marks described to a screen reader.
 const TOLD: usize = 60;
 
-/// Size and weight of words.
+/// Size and weight of text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Type {
     pub size: f64,
     pub strong: bool,
 }
 
-/// Which end of the words stands at the given place.
+/// The part of a text that is at the given position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Start,
@@ -28,12 +29,12 @@ pub(super) enum Align {
     End,
 }
 
-/// A drawing that grows.
+/// A drawing under construction.
 #[derive(Default)]
 pub(super) struct Canvas {
     /// Width in pixels.
     pub width: f64,
-    /// Height of the drawing area of lines; by the width if none is given.
+    /// Height of a line plot; `None` derives it from the width.
     pub plot_px: Option<f64>,
     theme: Theme,
     body: String,
@@ -42,7 +43,8 @@ pub(super) struct Canvas {
     described: Vec<String>,
 }
 
-/// A place in the drawing, to the tenth of a pixel. What is not a number is 0: a coordinate is never left out.
+/// Formats a coordinate to a tenth of a pixel. NaN becomes 0, because a coordinate must not be
+/// missing.
 pub(super) fn px(value: f64) -> String {
     if !value.is_finite() {
         return "0".to_owned();
@@ -56,7 +58,7 @@ pub(super) fn px(value: f64) -> String {
     }
 }
 
-/// Words as they may stand in XML, on one line.
+/// Escapes a text for XML, on one line.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in shown::line(text).chars() {
@@ -77,7 +79,7 @@ impl Canvas {
         Self { width, plot_px, theme, ..Self::default() }
     }
 
-    /// An ink as the value of an attribute.
+    /// Returns an ink as the value of an attribute.
     pub(super) fn paint(&mut self, ink: Ink) -> String {
         self.inks.insert(ink);
         match self.theme {
@@ -87,27 +89,27 @@ impl Canvas {
         }
     }
 
-    /// The fill of a series: its colour, with its pattern from the second on.
+    /// Returns the fill of a series: its colour, with a pattern from the second series on.
     pub(super) fn series_fill(&mut self, index: usize) -> String {
         let colour = self.paint(Ink::series(index));
         if index.is_multiple_of(INK_PATTERNS) {
             return colour;
         }
-        // Colour and pattern together come again after their least common multiple.
+        // The combination of colour and pattern repeats after their least common multiple.
         let index = index % (SERIES * INK_PATTERNS);
         self.paint(Ink::Paper);
         self.patterns.insert(index);
         format!("url(#{PREFIX}f{index})")
     }
 
-    /// The fill of what has no value.
+    /// Returns the fill of missing values.
     pub(super) fn missing_fill(&mut self) -> String {
         self.paint(Ink::Axis);
         self.patterns.insert(usize::MAX);
         format!("url(#{PREFIX}m)")
     }
 
-    /// Writes markup that is known to be well-formed.
+    /// Writes well-formed markup.
     pub(super) fn raw(&mut self, markup: &str) {
         self.body.push_str(markup);
     }
@@ -128,7 +130,7 @@ impl Canvas {
         let _ = write!(self.body, r#"<path d="M{x1} {y1}L{x2} {y2}" stroke="{stroke}"{more}/>"#);
     }
 
-    /// A path that is not filled; nothing if it has no points.
+    /// Draws a path without a fill, unless it is empty.
     pub(super) fn stroke(&mut self, path: &str, ink: Ink, more: &str) {
         if path.is_empty() {
             return;
@@ -137,7 +139,7 @@ impl Canvas {
         let _ = write!(self.body, r#"<path d="{path}" fill="none" stroke="{stroke}"{more}/>"#);
     }
 
-    /// Words with their baseline at `y`.
+    /// Draws text with its baseline at `y`.
     pub(super) fn text(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, text: &str) {
         if text.is_empty() {
             return;
@@ -148,8 +150,8 @@ impl Canvas {
             Align::Middle => r#" text-anchor="middle""#,
             Align::End => r#" text-anchor="end""#,
         };
-        // Regular Japanese beside bold Latin looks patched: words that the bold font lacks are drawn in one weight,
-        // a little thicker.
+        // Regular Japanese next to bold Latin looks inconsistent: text that the bold font lacks is
+        // drawn in one weight, slightly thicker.
         let weight = match kind.strong {
             true if font::bold_has(text) => r#" font-weight="700""#.to_owned(),
             true => format!(r#" font-weight="500" stroke="{fill}" stroke-width=".45""#),
@@ -165,12 +167,12 @@ impl Canvas {
         );
     }
 
-    /// Words with their middle at `y`.
+    /// Draws text vertically centred at `y`.
     pub(super) fn text_mid(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, text: &str) {
         self.text(x, y + kind.size * 0.36, align, kind, ink, text);
     }
 
-    /// Lines of words around a middle.
+    /// Draws lines of text centred at `y`.
     pub(super) fn lines_mid(&mut self, x: f64, y: f64, align: Align, kind: Type, ink: Ink, lines: &[String]) {
         let step = kind.size * 1.25;
         let first = y - step * (lines.len() as f64 - 1.0) / 2.0;
@@ -179,7 +181,7 @@ impl Canvas {
         }
     }
 
-    /// Opens a mark of data: what a browser shows for it, told to screen readers as well.
+    /// Opens a data mark with its tooltip, which is also described to screen readers.
     pub(super) fn open_mark(&mut self, label: &str, value: &str) {
         let both = format!("{label}: {value}");
         let (l, v) = (escape(label), escape(value));
@@ -197,7 +199,7 @@ impl Canvas {
         self.body.push_str("</g>");
     }
 
-    /// The whole SVG.
+    /// Returns the complete SVG.
     pub(super) fn finish(mut self, height: f64, title: &str, notes: &[String]) -> String {
         let paper = self.paint(Ink::Paper);
         let text = self.paint(Ink::Text);
@@ -236,7 +238,7 @@ impl Canvas {
         )
     }
 
-    /// The colours of both themes, for this drawing alone.
+    /// Returns the colours of both themes, for this drawing only.
     fn style(&self) -> String {
         let [light, dark] =
             [false, true].map(|dark| self.inks.iter().map(|ink| ink.property(dark)).collect::<String>());
@@ -246,7 +248,7 @@ impl Canvas {
     }
 }
 
-/// FNV-1a, 64 bits: the same drawing has the same names everywhere.
+/// Computes FNV-1a, 64 bits: the same drawing has the same element names everywhere.
 fn hash(text: &str) -> u64 {
     let hash = text
         .bytes()

@@ -1,4 +1,4 @@
-//! Ratios with intervals against 1, and what may be said of each in words.
+//! Ratios with intervals relative to 1, and their verdicts as text.
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
@@ -12,7 +12,7 @@ use crate::plot::{Axis, Forest, ForestRow, RatioVerdict, Scale, Unit, shown};
 /// Ratios further from 1 are drawn at the edge.
 const FURTHEST: f64 = 1000.0;
 
-/// The words of a row, in lines.
+/// Texts of a row, wrapped into lines.
 struct Texts {
     label: Vec<String>,
     words: Vec<String>,
@@ -58,8 +58,8 @@ pub(super) fn draw(forest: &Forest, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &ticks, &span, bottom)
 }
 
-/// The axis between the labels and the words; as far to the left of 1 as to the right, so that twice as fast looks as large
-/// as half as fast.
+/// Returns the axis between the labels and the verdicts. It extends equally far on both sides of 1,
+/// so that twice as fast appears as far away as half as fast.
 fn span(forest: &Forest, rows: &[Texts], width: f64) -> PixelSpan {
     let labels_px = widest(rows.iter().flat_map(|row| &row.label), LABEL, width * 0.27);
     let words_px = widest(rows.iter().flat_map(|row| &row.words), LABEL, width * 0.35);
@@ -77,7 +77,7 @@ fn span(forest: &Forest, rows: &[Texts], width: f64) -> PixelSpan {
     PixelSpan::over([1.0 / furthest, furthest].into_iter(), Scale::Log, Ends::AtValues).between(from, to)
 }
 
-/// Ratio, interval and verdict in words.
+/// Formats ratio, interval and verdict.
 fn row_words(row: &ForestRow) -> String {
     match row.ratio {
         Some((ratio, low, high)) => {
@@ -88,7 +88,7 @@ fn row_words(row: &ForestRow) -> String {
     }
 }
 
-/// The stretch in which ratios do not matter.
+/// Draws the range in which ratios do not matter.
 fn band(forest: &Forest, canvas: &mut Canvas, span: &PixelSpan, (top, bottom): (f64, f64)) {
     let margin = forest.margin;
     if !(margin.is_finite() && margin > 0.0) {
@@ -111,7 +111,7 @@ fn draw_ratio(row: &ForestRow, canvas: &mut Canvas, span: &PixelSpan, y: f64) {
     };
     let is_open = row.outcome == RatioVerdict::Open;
     let stroke = canvas.paint(ink);
-    // An interval without an end runs to the edge.
+    // An interval without an end extends to the edge.
     let end = |value: f64, edge: f64| if value.is_nan() { x } else { span.at(value).unwrap_or(edge) };
     let (from, to) = (end(low, span.from), end(high, span.to));
     let cap = |at: f64, value: f64, out: f64| {

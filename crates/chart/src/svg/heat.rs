@@ -1,4 +1,4 @@
-//! A value over two categories: each cell coloured and with its number.
+//! A value over two categories: cells with a colour and a number.
 
 use super::canvas::{Align, Canvas, Type};
 use super::ink::{Ink, RAMP};
@@ -10,7 +10,7 @@ use crate::plot::{Heat, Scale, Unit, shown};
 
 const ROW_PX: f64 = 34.0;
 const KEY_PX: f64 = 150.0;
-/// Numbers in cells, from the largest size that fits to the smallest that can be read.
+/// Font sizes of the numbers in cells, from the largest to the smallest legible one.
 const SIZES: [f64; 4] = [12.5, 11.5, 10.5, 9.5];
 
 struct HeatLayout {
@@ -41,7 +41,8 @@ fn values(heat: &Heat) -> impl Iterator<Item = f64> {
     heat.values.iter().flatten().flatten().copied().filter(|value| shown(*value).is_some())
 }
 
-/// From the lowest to the highest value: a heat map tells differences, so it does not begin at zero.
+/// Returns the colour scale from the lowest to the highest value: a heat map shows differences, so
+/// it does not begin at zero.
 fn shade(heat: &Heat) -> PixelSpan {
     let span = PixelSpan::over(values(heat), heat.axis.scale, Ends::AtValues).between(0.0, 1.0);
     let low = values(heat).fold(f64::INFINITY, f64::min);
@@ -59,7 +60,8 @@ fn layout(heat: &Heat, width: f64) -> HeatLayout {
     HeatLayout { left, cell_px, shade: shade(heat), number: size.map(|size| Type { size, strong: false }) }
 }
 
-/// The number in a cell: without its unit if the unit is the same everywhere, since it stands beside the key.
+/// Formats the number in a cell, without its unit if all cells have the same one, because the key
+/// shows it.
 fn number(heat: &Heat, value: f64) -> String {
     let figure = heat.axis.unit.words(value);
     match heat.axis.unit {
@@ -94,7 +96,7 @@ fn cell(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, (row, column): (u
     canvas.close_mark();
 }
 
-/// Names of the columns, as many as stand apart; where they end.
+/// Draws as many column names as fit, and returns their lower edge.
 fn columns(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, top: f64) -> f64 {
     let most = (layout.cell_px - 4.0).max(48.0);
     let names: Vec<String> =
@@ -110,7 +112,7 @@ fn columns(heat: &Heat, canvas: &mut Canvas, layout: &HeatLayout, top: f64) -> f
     top + if label_across(canvas, &heat.x_label, middle, top + 36.0) { 41.0 } else { 20.0 }
 }
 
-/// What the colours mean: the ramp between its lowest and its highest value; where it ends.
+/// Draws the colour key from the lowest to the highest value, and returns its lower edge.
 fn key(heat: &Heat, canvas: &mut Canvas, top: f64) -> f64 {
     let (low, high) =
         values(heat).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)));

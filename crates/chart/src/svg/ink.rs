@@ -1,55 +1,58 @@
-//! The colours of both themes, and the patterns that stand beside them.
+//! Colours of both themes, and the patterns that complement them.
 //!
-//! The model: a drawing names what an ink is for, a theme says which colour that is. The first six colours of series were
-//! searched for: contrast with the paper of at least 3:1 (WCAG 2.1, 1.4.11), and as far apart as possible (CIEDE2000) for
-//! normal sight and as seen without each kind of cone (Machado, Oliveira and Fernandes 2009), at different lightness. The
-//! tests below compute this again. From the second series on a pattern or a shape tells the same without colour.
+//! The model: a drawing names the purpose of an ink, and a theme assigns it a colour. The first six
+//! series colours were found by a search: a contrast with the background of at least 3:1 (WCAG 2.1,
+//! 1.4.11), and the largest possible differences (CIEDE2000), both for normal vision and without
+//! each kind of cone (Machado, Oliveira and Fernandes 2009), with different lightness. The tests
+//! below verify this. From the second series on, a pattern or a shape carries the same information
+//! without colour.
 
 use kurabe_core::words::Keyword;
 
-/// The colours of a picture.
+/// Colour theme of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
     /// Dark on light.
     Light,
     /// Light on dark.
     Dark,
-    /// As the reader's screen is set. For browsers only: a PNG needs one of the others.
+    /// The reader's system setting. For browsers only: a PNG needs one of the others.
     #[default]
     Auto,
-    /// As the page has it in which the drawing stands: without a style of its own, for pages that forbid styles within
-    /// their markup. The page has [`super::style_sheet`].
+    /// The theme of the surrounding page: without inline styles, for pages that forbid them. The
+    /// page includes [`super::style_sheet`].
     Page,
 }
 
-/// Those that a reader chooses from, as flags and addresses name them.
+/// Themes that a user can select, by their names in flags and URLs.
 impl Keyword for Theme {
     const WORDS: &'static [(&'static str, Self)] =
         &[("auto", Self::Auto), ("light", Self::Light), ("dark", Self::Dark)];
 }
 
-/// Colours of series before they begin again.
+/// Number of series colours before they repeat.
 pub(super) const SERIES: usize = 8;
-/// Fills of series before they begin again: solid, then patterns. No divisor in common with the colours.
+/// Number of series fills before they repeat: solid, then patterns. Coprime to the number of
+/// colours.
 pub(super) const INK_PATTERNS: usize = 7;
 pub(super) const PATTERN_TILE_PX: f64 = 6.0;
-/// Steps of a heat map's colours.
+/// Number of steps of a heat map's colours.
 pub(super) const RAMP: u8 = 16;
 
-/// What a colour is for.
+/// Purpose of a colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Ink {
-    /// The background.
+    /// Background.
     Paper,
-    /// Words that are read.
+    /// Text.
     Text,
-    /// Words that help: notes, ticks.
+    /// Secondary text: notes, ticks.
     Quiet,
-    /// Lines of axes, whiskers.
+    /// Axis lines, whiskers.
     Axis,
-    /// Lines behind data.
+    /// Grid lines.
     Grid,
-    /// A stretch where differences do not matter, a row of a table.
+    /// A range in which differences do not matter, or a table row.
     Band,
     /// A stall.
     Stall,
@@ -57,7 +60,7 @@ pub(super) enum Ink {
     Series(u8),
     /// A step of a heat map.
     Ramp(u8),
-    /// Words on that step.
+    /// Text on that step.
     OnRamp(u8),
     /// Faster.
     Better,
@@ -65,7 +68,7 @@ pub(super) enum Ink {
     Worse,
 }
 
-/// Colours of the series for light and for dark paper.
+/// Colours of the series on a light and on a dark background.
 const SERIES_COLOURS: [[u32; 2]; SERIES] = [
     [0x1c_41_b0, 0x7d_ab_fb],
     [0xcf_74_08, 0xf5_68_2b],
@@ -77,8 +80,9 @@ const SERIES_COLOURS: [[u32; 2]; SERIES] = [
     [0x6b_6f_76, 0xa9_b1_ba],
 ];
 
-/// The steps of a heat map from its lowest to its highest value, for light and for dark paper: more is further from the paper.
-/// They lie evenly in OKLab between three colours.
+/// Steps of a heat map from its lowest to its highest value, on a light and on a dark background:
+/// higher values differ more from the background. They are spaced evenly in OKLab between three
+/// colours.
 const RAMP_COLOURS: [[u32; RAMP as usize]; 2] = [
     [
         0xe9_f1_f7, 0xd7_e7_f0, 0xc5_dc_ea, 0xb3_d2_e3, 0xa1_c7_dc, 0x8e_bd_d5, 0x7c_b3_ce, 0x69_a8_c7,
@@ -90,21 +94,22 @@ const RAMP_COLOURS: [[u32; RAMP as usize]; 2] = [
     ],
 ];
 
-/// From which step on words on a heat map are read better in the other one of black and white, for light and for dark paper.
+/// Step of a heat map from which text is more legible in the opposite of black and white, on a
+/// light and on a dark background.
 const RAMP_TURNS: [u8; 2] = [11, 8];
 
 impl Ink {
-    /// The ink of a series.
+    /// Returns the ink of a series.
     pub(super) fn series(index: usize) -> Self {
         Ink::Series((index % SERIES) as u8)
     }
 
-    /// The step of a heat map for a share from 0 to 1.
+    /// Returns the step of a heat map for a share from 0 to 1.
     pub(super) fn ramp(share: f64) -> u8 {
         (share.clamp(0.0, 1.0) * f64::from(RAMP - 1)).round() as u8
     }
 
-    /// Every ink.
+    /// Returns all inks.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         use Ink::{Axis, Band, Better, Grid, Paper, Quiet, Stall, Text, Worse};
         let series = (0..SERIES as u8).map(Ink::Series);
@@ -112,7 +117,7 @@ impl Ink {
         [Paper, Text, Quiet, Axis, Grid, Band, Stall, Better, Worse].into_iter().chain(series).chain(ramp)
     }
 
-    /// Its name as a CSS property.
+    /// Returns its name as a CSS property.
     pub(super) fn name(self) -> String {
         match self {
             Ink::Series(index) | Ink::Ramp(index) | Ink::OnRamp(index) => {
@@ -122,12 +127,12 @@ impl Ink {
         }
     }
 
-    /// Its colour as `#rrggbb`.
+    /// Returns its colour as `#rrggbb`.
     pub(super) fn hex(self, dark: bool) -> String {
         format!("#{:06x}", self.rgb(dark))
     }
 
-    /// Its colour as CSS.
+    /// Returns its colour as a CSS declaration.
     pub(super) fn property(self, dark: bool) -> String {
         format!("{}:{};", self.name(), self.hex(dark))
     }
@@ -136,7 +141,7 @@ impl Ink {
         self.traits().1[usize::from(dark)]
     }
 
-    /// What its name begins with, and its colour on light and on dark paper.
+    /// Returns the prefix of its name, and its colours on a light and on a dark background.
     fn traits(self) -> (&'static str, [u32; 2]) {
         match self {
             Ink::Paper => ("paper", [0xff_ff_ff, 0x16_19_1e]),
@@ -157,7 +162,7 @@ impl Ink {
         }
     }
 
-    /// The strokes of a pattern in a tile of six pixels; none for the solid one.
+    /// Returns the strokes of a pattern in a tile of six pixels; empty for the solid one.
     pub(super) fn pattern_strokes(index: usize) -> &'static str {
         match index % INK_PATTERNS {
             0 => "",
@@ -175,8 +180,8 @@ impl Ink {
 mod tests {
     use super::*;
 
-    /// What is left of the colours without the cones for long, middle and short waves (Machado, Oliveira and Fernandes
-    /// 2009, severity 1.0), on linear light.
+    /// Colour vision without the cones for long, middle and short wavelengths (Machado, Oliveira
+    /// and Fernandes 2009, severity 1.0), in linear light.
     const CONES: [(&str, [[f64; 3]; 3]); 4] = [
         ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
         (
@@ -205,7 +210,7 @@ mod tests {
         ),
     ];
 
-    /// Red, green and blue as light, from 0 to 1 (IEC 61966-2-1).
+    /// Converts sRGB to linear light, from 0 to 1 (IEC 61966-2-1).
     fn linear(rgb: u32) -> [f64; 3] {
         [16, 8, 0].map(|shift| {
             let value = f64::from((rgb >> shift) & 0xff) / 255.0;
@@ -217,19 +222,19 @@ mod tests {
         matrix.map(|row| row[0] * a + row[1] * b + row[2] * c)
     }
 
-    /// Relative luminance (WCAG 2.1).
+    /// Returns the relative luminance (WCAG 2.1).
     fn luminance(rgb: u32) -> f64 {
         let [r, g, b] = linear(rgb);
         0.2126 * r + 0.7152 * g + 0.0722 * b
     }
 
-    /// Contrast of two colours, from 1 to 21 (WCAG 2.1).
+    /// Returns the contrast of two colours, from 1 to 21 (WCAG 2.1).
     fn contrast(a: u32, b: u32) -> f64 {
         let (a, b) = (luminance(a), luminance(b));
         (a.max(b) + 0.05) / (a.min(b) + 0.05)
     }
 
-    /// CIE L*a*b* under D65 of linear light.
+    /// Converts linear light to CIE L*a*b* under D65.
     fn lab(rgb: [f64; 3]) -> [f64; 3] {
         let xyz = times(
             [
@@ -247,7 +252,7 @@ mod tests {
         [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
     }
 
-    /// CIEDE2000 (Sharma, Wu and Dalal 2005).
+    /// Returns the CIEDE2000 difference (Sharma, Wu and Dalal 2005).
     fn difference([l1, a1, b1]: [f64; 3], [l2, a2, b2]: [f64; 3]) -> f64 {
         let seven = |c: f64| (c.powi(7) / (c.powi(7) + 25f64.powi(7))).sqrt();
         let g = 0.5 * (1.0 - seven(f64::midpoint(a1.hypot(b1), a2.hypot(b2))));

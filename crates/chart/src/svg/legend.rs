@@ -1,4 +1,4 @@
-//! What the colours, patterns, dashes and markers of a drawing stand for.
+//! Legend of the colours, patterns, dashes and markers of a drawing.
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
@@ -10,34 +10,34 @@ const SAMPLE_PX: f64 = 22.0;
 const ROW_PX: f64 = 20.0;
 const GAP_PX: f64 = 20.0;
 
-/// How a line is drawn, as its legend must show it.
+/// Style of a line as shown in its legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Looks {
-    /// Its points are joined.
+    /// Whether its points are connected.
     pub joined: bool,
-    /// It has dashes: it is not dense.
+    /// Whether it is dashed; dense lines are not.
     pub dashed: bool,
-    /// It has markers.
+    /// Whether it has markers.
     pub marked: bool,
 }
 
-/// The sample drawn before a name.
+/// Sample drawn before a name.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Swatch {
     /// The fill of a series.
     Fill(usize),
     /// The line of a series.
     Line(usize, Looks),
-    /// A stretch.
+    /// A shaded range.
     Stall,
 }
 
-/// The names of series that are filled.
+/// Returns the legend entries of filled series.
 pub(super) fn fills(names: &[String]) -> Vec<(Swatch, String)> {
     names.iter().enumerate().map(|(index, name)| (Swatch::Fill(index), name.clone())).collect()
 }
 
-/// Draws the names in as many rows as they need; where they end.
+/// Draws the entries in as many rows as needed, and returns their lower edge.
 pub(super) fn draw(canvas: &mut Canvas, entries: &[(Swatch, String)], top: f64) -> f64 {
     if entries.is_empty() {
         return top;
@@ -83,7 +83,7 @@ fn draw_sample(canvas: &mut Canvas, sample: Swatch, x: f64, y: f64) {
     }
 }
 
-/// A few dots, as of a line of very many.
+/// Draws a few dots as the sample of a series with very many dots.
 fn cloud(canvas: &mut Canvas, index: usize, (x, y): (f64, f64)) {
     let stroke = canvas.paint(Ink::series(index));
     let dots = [(4.0, 2.0), (9.0, -3.0), (13.0, 3.0), (18.0, -1.0)];

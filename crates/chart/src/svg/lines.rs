@@ -1,4 +1,4 @@
-//! Lines and dots over a place, a time, a size, a depth or a percentile, with what happened where.
+//! Lines and dots over a position, a time, a size, a depth or a percentile, with annotations.
 
 use super::canvas::{Align, Canvas, px};
 use super::ink::Ink;
@@ -12,17 +12,18 @@ use crate::font;
 use crate::plot::{Axis, ChartLine, LineStyle, Lines, Mark, shown};
 use std::fmt::Write as _;
 
-/// So many points may each have a marker and say their value.
+/// Up to this many points, each may have a marker and a tooltip.
 const FEW: usize = 80;
-/// A line of more pieces than pixels over this has no dashes: they would look like data.
+/// A line with more points than pixels divided by this has no dashes, because they would look like
+/// data.
 const DENSE_PX: f64 = 4.0;
-/// Stretches of the horizontal axis that say what is in them.
+/// Number of strips of the horizontal axis that have a tooltip.
 const STRIPS: usize = 48;
-/// Rows of labels above the drawing.
+/// Rows of labels above the plot.
 const LANES: usize = 6;
 const LANE_PX: f64 = 17.0;
 
-/// Where things stand.
+/// Axes and edges of the plot.
 struct Frame {
     x: PixelSpan,
     x_ticks: Ticks,
@@ -39,7 +40,7 @@ impl Frame {
     }
 }
 
-/// A labelled rule: its place, its words, where they begin, in which row they stand.
+/// A labelled vertical line: position, text, start of the text, and row of the label.
 struct Rule<'a> {
     x: f64,
     mark: &'a Mark,
@@ -71,12 +72,12 @@ pub(super) fn draw(lines: &Lines, canvas: &mut Canvas, top: f64) -> f64 {
     ticks::across(canvas, &frame.x_ticks, &frame.x, frame.bottom)
 }
 
-/// Height of the drawing area, if nothing else decides it.
+/// Returns the height of the plot, if it is not specified.
 pub(super) fn height(width: f64) -> f64 {
     (width * 0.36).clamp(180.0, 360.0)
 }
 
-/// What stands in the legend: the lines, and the stretches if they are all of one kind.
+/// Returns the legend entries: the lines, and the ranges if they all have the same label.
 fn entries(lines: &Lines, frame: &Frame) -> Vec<(Swatch, String)> {
     let is_nameless = matches!(lines.lines.as_slice(), [only] if only.name.is_empty());
     let named = lines.lines.iter().enumerate().filter(|_| !is_nameless);
@@ -90,13 +91,14 @@ fn entries(lines: &Lines, frame: &Frame) -> Vec<(Swatch, String)> {
     entries
 }
 
-/// Whether a line's points stand so close that dashes would look like data.
+/// Returns whether the points of a line are so dense that dashes would look like data.
 fn is_dense(line: &ChartLine, frame: &Frame) -> bool {
     let shown = line.points.iter().filter(|(x, y)| shown(*x).is_some() && shown(*y).is_some()).count();
     shown as f64 > (frame.x.to - frame.x.from) / DENSE_PX
 }
 
-/// Lines of many points are solid, with a marker here and there; others have dashes.
+/// Returns the style of a line: solid with occasional markers if it has many points, otherwise
+/// dashed.
 fn looks(lines: &Lines, line: &ChartLine, frame: &Frame) -> Looks {
     let dense = is_dense(line, frame);
     let few = line.points.len() <= FEW;
@@ -140,7 +142,8 @@ fn frame(lines: &Lines, width: f64) -> Frame {
     Frame { x, x_ticks, left, right, top: 0.0, bottom: height }
 }
 
-/// Labels of the upright axes stand above them: no one reads with the head turned, least of all Japanese.
+/// Draws the labels of the vertical axes above them: rotated text is hard to read, Japanese in
+/// particular.
 fn axis_labels(canvas: &mut Canvas, frame: &Frame, y: f64) {
     let room = canvas.width - 2.0 * PAD_PX;
     let room = if frame.right.is_some() { room / 2.0 - 10.0 } else { room };
@@ -179,7 +182,7 @@ fn stretches(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
         let between = format!("{} – {}", lines.x.words(stretch.from), lines.x.words(stretch.to));
         canvas.open_mark(&stretch.label, &between);
         let fill = canvas.paint(Ink::Stall);
-        // The shortest stall is still seen.
+        // Even the shortest stall must be visible.
         canvas.rect((from, frame.top), ((to - from).max(1.5), frame.bottom - frame.top), &fill, "");
         canvas.close_mark();
     }
@@ -215,11 +218,12 @@ fn draw_line(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame
     }
 }
 
-/// The path of a piece, to so many parts of a pixel. Steps go along first, then up or down.
+/// Returns the path of a piece, rounded to fractions of a pixel. Steps go horizontally first, then
+/// vertically.
 fn path(piece: &[(f64, f64)], steps: bool, parts: f64) -> String {
     let mut out = String::new();
     let mut last = (0.0, 0.0);
-    // Rounded first, so that errors of relative moves do not add up.
+    // Round first, so that the errors of relative moves do not accumulate.
     let rounded = |value: f64| (value * parts).round() / parts;
     for (index, (x, y)) in piece.iter().map(|(x, y)| (rounded(*x), rounded(*y))).enumerate() {
         let (dx, dy) = (px(x - last.0), px(y - last.1));
@@ -227,16 +231,16 @@ fn path(piece: &[(f64, f64)], steps: bool, parts: f64) -> String {
             (0, _) => write!(out, "M{} {}", px(x), px(y)),
             (_, true) => write!(out, "h{dx}v{dy}"),
             (1, _) => write!(out, "l{dx} {dy}"),
-            // The letter holds for all that follow.
+            // The command letter applies to all following pairs.
             _ => write!(out, " {dx} {dy}"),
         };
         last = (x, y);
     }
-    // A point alone is a dot.
+    // A single point is a dot.
     if piece.len() == 1 { out + "h.1" } else { out }
 }
 
-/// Markers here and there on a dense line, so that it is told apart without colour.
+/// Draws occasional markers on a dense line, so that it is distinguishable without colour.
 fn landmarks(canvas: &mut Canvas, pieces: &[Vec<(f64, f64)>], index: usize) {
     let mut next = f64::NEG_INFINITY;
     for (x, y) in pieces.iter().flatten() {
@@ -262,7 +266,7 @@ fn markers(lines: &Lines, line: &ChartLine, canvas: &mut Canvas, frame: &Frame, 
     }
 }
 
-/// Labelled rules, each in the lowest row in which it meets no other.
+/// Places labelled vertical lines, each label in the lowest row without a conflict.
 fn rules<'a>(lines: &'a Lines, frame: &Frame, width: f64) -> Vec<Rule<'a>> {
     let most = ((frame.x.to - frame.x.from) * 0.6).min(320.0);
     let mut rules: Vec<Rule> = lines
@@ -285,7 +289,7 @@ fn rules<'a>(lines: &'a Lines, frame: &Frame, width: f64) -> Vec<Rule<'a>> {
         let meets = |other: &&Rule| {
             (other.x >= from && other.x <= to) || (other.from < to && other.from + other.width > from)
         };
-        // Above every rule that would run through it.
+        // Place it above every label with which it would collide.
         let lane =
             placed.iter().filter(meets).filter_map(|other| other.lane).max().map_or(0, |lane| lane + 1);
         rule.lane = (lane < LANES).then_some(lane);
@@ -311,7 +315,8 @@ fn draw_rules(lines: &Lines, canvas: &mut Canvas, frame: &Frame, rules: &[Rule])
     }
 }
 
-/// Unseen strips over lines of many points, which say the lowest and the highest value in them.
+/// Draws invisible strips over lines of many points, with the lowest and the highest value as
+/// tooltip.
 fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     let many = |line: &&ChartLine| {
         line.points.len() > FEW || matches!(line.style, LineStyle::Joined | LineStyle::Steps)
@@ -357,7 +362,7 @@ fn strips(lines: &Lines, canvas: &mut Canvas, frame: &Frame) {
     }
 }
 
-/// What lies in a strip.
+/// Extremes of the points in a strip.
 #[derive(Clone, Debug)]
 struct StripExtent {
     from: f64,

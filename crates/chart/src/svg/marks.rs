@@ -1,12 +1,12 @@
-//! Shapes that tell series apart without colour: dashes and markers.
+//! Shapes that distinguish series without colour: dashes and markers.
 
 use super::canvas::{Canvas, px};
 use super::ink::Ink;
 
-/// Dashes of lines, the first one solid.
+/// Dash patterns of lines, the first one solid.
 const DASHES: [&str; 6] = ["", "7 3", "2 3", "9 3 2 3", "5 2 1 2 1 2", "12 4"];
 
-/// The attribute for the dashes of a series.
+/// Returns the attribute for the dashes of a series.
 pub(super) fn dash(index: usize) -> String {
     match DASHES[index % DASHES.len()] {
         "" => String::new(),
@@ -14,10 +14,10 @@ pub(super) fn dash(index: usize) -> String {
     }
 }
 
-/// Shapes of markers; no divisor in common with the colours.
+/// Number of marker shapes; coprime to the number of colours.
 const SHAPES: usize = 7;
 
-/// The outline of a marker around a place.
+/// Returns the outline of a marker around a position.
 fn outline(shape: usize, (x, y): (f64, f64), r: f64) -> String {
     let corners = |around: &[(f64, f64)]| {
         let corner = |(dx, dy): &(f64, f64)| format!("{} {}", px(x + dx * r), px(y + dy * r));
@@ -41,19 +41,19 @@ fn outline(shape: usize, (x, y): (f64, f64), r: f64) -> String {
     }
 }
 
-/// A marker of a series, with a seam of paper around it.
+/// Draws a marker of a series, with a background-coloured outline.
 pub(super) fn marker(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64) {
     shape(canvas, index, centre, r, Ink::series(index));
 }
 
-/// A marker of any shape and ink.
+/// Draws a marker of any shape and ink.
 pub(super) fn shape(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64, ink: Ink) {
     let (fill, paper) = (canvas.paint(ink), canvas.paint(Ink::Paper));
     let path = outline(index, centre, r);
     canvas.raw(&format!(r#"<path d="{path}" fill="{fill}" stroke="{paper}" stroke-width="1"/>"#));
 }
 
-/// A marker that is not filled.
+/// Draws an unfilled marker.
 pub(super) fn hollow(canvas: &mut Canvas, index: usize, centre: (f64, f64), r: f64, ink: Ink) {
     let (stroke, paper) = (canvas.paint(ink), canvas.paint(Ink::Paper));
     let path = outline(index, centre, r);

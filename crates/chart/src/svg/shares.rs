@@ -1,4 +1,4 @@
-//! Where the time went: each row a bar of parts.
+//! Time by cause: each row is a bar of parts.
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
@@ -29,7 +29,7 @@ pub(super) fn draw(shares: &Shares, canvas: &mut Canvas, top: f64) -> f64 {
     let heights: Vec<f64> =
         rows.iter().map(|lines| (lines.len() as f64 * LABEL.size * 1.25).max(BAR_PX) + ROW_GAP_PX).collect();
     let bottom = top + heights.iter().sum::<f64>().max(ROW_GAP_PX) + ROW_GAP_PX / 2.0;
-    // Full length is a share, whatever the values are.
+    // The full length is always 100 %, whatever the unit of the values.
     let axis = Axis { label: shares.axis.label.clone(), unit: Unit::Share, scale: Scale::Linear };
     let ticks = ticks::ticks(&axis, &layout.span, Way::Across);
     ticks::grid_across(canvas, &ticks, &layout.span, (top, bottom));
@@ -75,7 +75,8 @@ fn draw_row(shares: &Shares, row: &ShareRow, canvas: &mut Canvas, layout: &Share
     canvas.text_mid(layout.span.to + 8.0, middle, Align::Start, FIGURE, Ink::Text, &text);
 }
 
-/// A share inside its part, on a piece of paper so that no pattern disturbs it; nothing if there is no room.
+/// Draws a share inside its part, on a background-coloured rectangle so that no pattern interferes;
+/// nothing if it does not fit.
 fn inside(canvas: &mut Canvas, text: &str, (from, to): (f64, f64), middle: f64) {
     let width = room_for(text, TICK) + 8.0;
     if to - from < width + 6.0 {

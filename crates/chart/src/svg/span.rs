@@ -1,14 +1,15 @@
-//! Where a value stands on an axis.
+//! Mapping of values to positions on an axis.
 //!
-//! The model: a value goes through its scale (as it is; its logarithm; the logarithm of what is left to 1), then linearly to
-//! pixels. What lies outside stands at the edge; what is no number stands nowhere. Zero on a logarithmic axis stands at its
-//! lower edge: a rate of zero is a stall and must be seen.
+//! The model: a value is transformed by its scale (linear, its logarithm, or the logarithm of its
+//! distance to 1), then linearly to pixels. A value outside the range is drawn at the edge; NaN has
+//! no position. Zero on a logarithmic axis is at its lower edge: a rate of zero is a stall and must
+//! be visible.
 
 use crate::plot::{Scale, shown};
 
-/// More decades than this are not shown: below the highest value by so much stands at the edge.
+/// Maximum number of decades shown: values further below the highest one are at the edge.
 const MOST_DECADES: f64 = 15.0;
-/// Shares so near to 1 are the maximum: they stand at the right end of a tail.
+/// Shares this close to 1 count as the maximum, which is at the right end of a tail.
 const TAIL_END: f64 = 1.0 - 1e-9;
 
 /// Whether the axis ends at its values or at round numbers.
@@ -18,11 +19,11 @@ pub(crate) enum Ends {
     Round,
 }
 
-/// An axis from pixel to pixel.
+/// An axis between two pixel positions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PixelSpan {
     pub scale: Scale,
-    /// Ends in values.
+    /// Ends of the range of values.
     pub low: f64,
     pub high: f64,
     /// Ends in pixels.
@@ -30,7 +31,7 @@ pub(crate) struct PixelSpan {
     pub to: f64,
 }
 
-/// Steps of 1, 2 and 5 at or above a positive number.
+/// Rounds a positive number up to 1, 2 or 5 times a power of ten.
 pub(super) fn round_up(value: f64) -> f64 {
     let power = 10f64.powf(value.log10().floor());
     let step =
@@ -45,7 +46,7 @@ fn round_down(value: f64) -> f64 {
 }
 
 impl PixelSpan {
-    /// An axis on which all values find a place.
+    /// Returns an axis that contains all values.
     pub(crate) fn over(values: impl Iterator<Item = f64>, scale: Scale, ends: Ends) -> Self {
         let values = values.filter_map(shown);
         let (low, high) = match scale {
@@ -56,30 +57,30 @@ impl PixelSpan {
         Self { scale, low, high, from: 0.0, to: 1.0 }
     }
 
-    /// The same between two pixels; the second may be the smaller one.
+    /// Places the axis between two pixel positions; the second may be the smaller one.
     pub(crate) fn between(self, from: f64, to: f64) -> Self {
         Self { from, to, ..self }
     }
 
-    /// Where a value stands in pixels; at the edge if it is outside.
+    /// Returns the position of a value in pixels; at the edge if it is out of range.
     pub(crate) fn at(&self, value: f64) -> Option<f64> {
         shown(value).map(|value| self.from + (self.to - self.from) * self.part(value))
     }
 
-    /// Whether a value lies on the axis.
+    /// Returns whether a value is within the range.
     pub(super) fn holds(&self, value: f64) -> bool {
         let slack = (self.high - self.low).abs() * 1e-9;
         shown(value).is_some_and(|value| value >= self.low - slack && value <= self.high + slack)
     }
 
-    /// From 0 to 1 along the axis.
+    /// Returns the relative position along the axis, from 0 to 1.
     fn part(&self, value: f64) -> f64 {
         let place = |value: f64| match self.scale {
             Scale::Linear => value,
             Scale::Log => value.max(f64::MIN_POSITIVE).log10(),
             Scale::Tail => -(1.0 - value.clamp(0.0, TAIL_END)).log10(),
         };
-        // The maximum has no place on a tail; half a decade is left for it.
+        // The maximum is infinitely far away on a tail; half a decade is reserved for it.
         let end = if self.scale == Scale::Tail { 0.5 } else { 0.0 };
         let (low, high) = (place(self.low), place(self.high) + end);
         let value = if self.scale == Scale::Tail && value >= TAIL_END { high } else { place(value) };

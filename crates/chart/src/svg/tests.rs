@@ -1,4 +1,4 @@
-//! Laws of every drawing: it can be read, holds no number that is none, and no words leave it.
+//! Laws of every drawing: it is valid, has no invalid coordinates, and no text leaves it.
 
 use super::*;
 use crate::pixels::tree;
@@ -108,7 +108,7 @@ fn chart() -> impl Strategy<Value = Chart> {
         .prop_map(|(title, notes, plot)| Chart { title, notes, plot })
 }
 
-/// Words that leave the picture.
+/// Returns a text that leaves the picture, if there is one.
 fn outside(group: &Group, width: f32, height: f32) -> Option<String> {
     group.children().iter().find_map(|node| match node {
         Node::Group(group) => outside(group, width, height),
@@ -125,7 +125,7 @@ fn outside(group: &Group, width: f32, height: f32) -> Option<String> {
     })
 }
 
-/// Values of attributes that are drawn, one after the other.
+/// Returns the values of the attributes that are drawn, in order.
 fn coordinates(svg: &str) -> impl Iterator<Item = &str> {
     [" x=\"", " y=\"", " width=\"", " height=\"", " d=\""]
         .into_iter()
@@ -219,19 +219,19 @@ fn small_shares() -> Chart {
 
 #[test]
 fn a_small_chart_looks_as_it_did() {
-    // One element in a line, so that a change can be read.
+    // One element per line, so that a change is readable.
     let svg = small_bars().svg(520, Theme::Auto).replace("><", ">\n<");
     insta::assert_snapshot!("bars", svg);
 }
 
-/// What is drawn for a value, by its label.
+/// Returns the markup of a data mark, by its label.
 fn mark<'a>(svg: &'a str, label: &str) -> &'a str {
     let start = format!("data-label=\"{label}\"");
     let (_, rest) = svg.split_once(&start).unwrap_or_else(|| panic!("no {label}: {svg}"));
     rest.split("</g>").next().unwrap_or_default()
 }
 
-/// An attribute of the first shape of a kind.
+/// Returns an attribute of the first shape of a kind.
 fn attribute<'a>(mark: &'a str, shape: &str, name: &str) -> &'a str {
     let shape = mark.split(&format!("<{shape} ")).nth(1).unwrap_or_else(|| panic!("no {shape}: {mark}"));
     let value = shape.split(&format!("{name}=\"")).nth(1).unwrap_or_else(|| panic!("no {name}: {mark}"));
@@ -242,7 +242,8 @@ fn number_of(mark: &str, shape: &str, name: &str) -> f64 {
     attribute(mark, shape, name).parse().unwrap()
 }
 
-/// Where the last path of a mark begins: the left end of a circle, or the top of a triangle.
+/// Returns the start of the last path of a mark: the left end of a circle, or the top of a
+/// triangle.
 fn start_of(mark: &str) -> (f64, f64) {
     let path = mark.rsplit(" d=\"M").next().unwrap();
     let mut numbers = path.split(|letter: char| !letter.is_ascii_digit() && letter != '.').map(str::parse);
@@ -275,12 +276,13 @@ fn a_point_is_where_its_values_are_and_a_gap_is_not_joined() {
     assert!(right > 20.0 && up > 20.0, "{one:?} {two:?}");
     is_near(three.0 - one.0, 4.0 * right, 0.3);
     is_near(one.1 - three.1, up * 12.5f64.log2(), 0.3);
-    // The third point has no value, so the curve ends before it and begins anew behind it.
+    // The third point has no value, so the curve ends before it and starts again after it.
     let curve = svg.split("<path d=\"").find(|path| path.contains("stroke-linejoin")).unwrap();
     let curve = curve.split('"').next().unwrap();
     assert_eq!(curve.matches('M').count(), 2, "{curve}");
     let place = |label: &str, shape: &str, name: &str| number_of(mark(&svg, label), shape, name);
-    // A dashed line at the change point, two doublings from the first, and a band from 5,000 to 6,000 bytes.
+    // A dashed line at the change point, two doublings from the first, and a range from 5,000 to
+    // 6,000 bytes.
     is_near(start_of(mark(&svg, "cluster")).0, one.0 + 3.6 + 2.0 * right, 0.3);
     is_near(place("stall", "rect", "x"), one.0 + 3.6 + right * (5000.0f64 / 4096.0).log2(), 0.3);
     is_near(place("stall", "rect", "width"), right * 1.2f64.log2(), 0.3);
@@ -295,7 +297,7 @@ fn a_ratio_is_on_its_side_of_one_and_an_open_end_has_an_arrow() {
         let left = left.trim_start_matches('M').split(' ').next().unwrap();
         (left.parse::<f64>().unwrap(), right.parse::<f64>().unwrap())
     };
-    // A circle of 4.2 on the ratio of one.
+    // A circle with radius 4.2 at the ratio of one.
     let one = start_of(mark(&svg, "write")).0 + 4.2;
     let ((low, high), (least, most)) = (ends("read"), ends("write"));
     assert!(least < one && one < low && low < high && high < most, "{svg}");
@@ -343,7 +345,7 @@ fn the_parts_of_a_row_are_as_long_as_their_shares_and_follow_each_other() {
     }
 }
 
-/// The boxes of the words of a picture, with the words.
+/// Collects the bounding boxes of the texts of a picture.
 fn boxes(group: &Group, into: &mut Vec<(resvg::usvg::Rect, String)>) {
     for node in group.children() {
         match node {
@@ -368,7 +370,7 @@ fn the_words_of_small_charts_do_not_overlap() {
             assert!(all.len() > 5);
             for (index, (one, words)) in all.iter().enumerate() {
                 for (other, more) in &all[index + 1..] {
-                    // A box has room above and below its letters.
+                    // A bounding box includes space above and below the letters.
                     let room = 0.25 * one.height().min(other.height());
                     let apart = one.right() <= other.left()
                         || other.right() <= one.left()
@@ -406,7 +408,7 @@ fn a_page_can_read_each_mark() {
     assert!(!svg.contains("var(") && small_bars().svg(520, Theme::Auto).contains("var(--s0)"));
 }
 
-/// Ten hours at one value a second, with one second at zero.
+/// Ten hours with one value per second, one of them zero.
 fn ten_hours(lines: usize) -> Chart {
     let points = |seed: u32| -> Vec<(f64, f64)> {
         (0..36_000u32)
@@ -437,7 +439,7 @@ fn ten_hours_stay_small_and_keep_their_stall() {
     let svg = ten_hours(2).svg(1000, Theme::Auto);
     assert!(svg.len() < 60_000, "{} bytes", svg.len());
     assert!(svg.contains("data-value=\"line 0 0.0 MB/s – "), "no strip says that it fell to zero");
-    // The first line reaches the axis at the bottom.
+    // The first line reaches the bottom of the plot.
     let path = svg
         .split("<path d=\"M")
         .filter_map(|path| path.split('"').next())
@@ -490,7 +492,7 @@ fn an_interval_of_a_rate_does_not_pull_the_axis_below_zero() {
     let svg = chart.svg(600, Theme::Light);
     let ticks: Vec<&str> = svg.split("</text>").filter_map(|part| part.rsplit('>').next()).collect();
     assert!(ticks.contains(&"0") && !ticks.iter().any(|words| words.starts_with('-')), "{ticks:?}");
-    // What is told stays what the interval is.
+    // The text still has the exact interval.
     assert!(svg.contains("-40.0 MB/s"), "{svg}");
 }
 
@@ -527,7 +529,7 @@ fn a_drawing_for_a_page_has_no_style_of_its_own_and_the_sheet_has_every_colour_o
         let svg = chart.svg(520, Theme::Page);
         assert!(!svg.contains("<style") && !svg.contains("style="), "{svg}");
         for property in svg.split("var(").skip(1).filter_map(|rest| rest.split_once(')')) {
-            // Light, dark by the reader's screen, dark by the page's word, and on paper.
+            // Light, dark by the system setting, dark by the page's attribute, and for print.
             assert_eq!(sheet.matches(&format!("{}:#", property.0)).count(), 4, "{}", property.0);
         }
     }

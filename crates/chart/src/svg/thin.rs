@@ -1,13 +1,13 @@
-//! Lines of very many points, drawn with few.
+//! Reduction of lines with very many points.
 //!
-//! The model: a picture has so many columns of pixels. Of the points in a column only the lowest and the highest can be
-//! seen; they stay, in their order. So a stall of one sample in ten hours keeps its full depth. A gap is kept if it is as
-//! wide as a pixel.
+//! The model: a picture has a limited number of pixel columns. Of the points in a column only the
+//! lowest and the highest are visible; they are kept, in order. So a stall of one sample in ten
+//! hours keeps its full depth. A gap is kept if it is at least one pixel wide.
 
 /// A point in pixels, or a gap.
 pub(super) type PixelPoint = Option<(f64, f64)>;
 
-/// The points of each unbroken piece, at most two for each column of a pixel.
+/// Returns the points of each unbroken piece, at most two per pixel column.
 pub(super) fn pieces(points: impl Iterator<Item = PixelPoint>) -> Vec<Vec<(f64, f64)>> {
     let mut pieces: Vec<Vec<(f64, f64)>> = Vec::new();
     let mut column: Option<PixelColumn> = None;
@@ -39,7 +39,7 @@ pub(super) fn pieces(points: impl Iterator<Item = PixelPoint>) -> Vec<Vec<(f64, 
     pieces
 }
 
-/// Dots of which no two stand on the same spot, a pixel and a half wide.
+/// Returns the dots without duplicates at the same position, on a grid of 1.5 pixels.
 pub(super) fn dots(points: impl Iterator<Item = PixelPoint>) -> Vec<(f64, f64)> {
     let mut spots: Vec<(i64, i64)> =
         points.flatten().map(|(x, y)| ((x / 1.5).round() as i64, (y / 1.5).round() as i64)).collect();
@@ -48,7 +48,7 @@ pub(super) fn dots(points: impl Iterator<Item = PixelPoint>) -> Vec<(f64, f64)> 
     spots.into_iter().map(|(x, y)| (x as f64 * 1.5, y as f64 * 1.5)).collect()
 }
 
-/// What is seen of a column of pixels.
+/// Visible points of a pixel column.
 struct PixelColumn {
     lowest: (f64, f64),
     highest: (f64, f64),

@@ -1,7 +1,8 @@
-//! Numbers along an axis: which, and how they are written.
+//! Numbers along an axis: selection and format.
 //!
-//! The model: candidates from fine to coarse, of which the first is taken whose labels stand apart. A unit stands once,
-//! beside the axis's own label, unless the axis runs over several (ns to s, KiB to GiB): then each number carries its own.
+//! The model: candidates from fine to coarse, of which the first whose labels do not overlap is
+//! used. The unit is written once, next to the axis label, unless the axis spans several units (ns
+//! to s, KiB to GiB): then each number has its own.
 
 use super::canvas::{Align, Canvas};
 use super::ink::Ink;
@@ -11,10 +12,10 @@ use crate::font;
 use crate::plot::{Axis, Scale, Unit};
 use kurabe_core::{number, quantity::format_bytes};
 
-/// Free space between the labels of two ticks.
+/// Space between the labels of two ticks.
 const APART_PX: f64 = 14.0;
 const LEVEL_PX: f64 = 32.0;
-/// From here on digits are counted instead of written.
+/// Numbers from here on are written in scientific notation.
 const TOO_LONG: f64 = 1e7;
 
 /// A number along an axis.
@@ -24,24 +25,24 @@ pub(crate) struct Tick {
     pub words: String,
 }
 
-/// The numbers of an axis.
+/// The numbers and label of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ticks {
-    /// The axis's label with its unit.
+    /// Label of the axis with its unit.
     pub label: String,
     pub ticks: Vec<Tick>,
-    /// Places between them, without numbers.
+    /// Positions of tick marks without numbers.
     pub minor: Vec<f64>,
 }
 
-/// Which way an axis runs.
+/// Direction of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     Across,
     Up,
 }
 
-/// A unit that an axis is written in: what one of it is, and its word.
+/// A unit of an axis: its factor and its name.
 type Written = (f64, &'static str);
 
 const TIMES: [Written; 4] = [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")];
@@ -55,12 +56,12 @@ const SIZES: [Written; 6] = [
     (1_125_899_906_842_624.0, "PiB"),
 ];
 
-/// The largest unit of which there are at least `least`.
+/// Returns the largest unit of which the value is at least `least`.
 fn largest(units: &[Written], value: f64, least: f64) -> Written {
     units.iter().rev().copied().find(|(one, _)| value >= one * least).unwrap_or(units[0])
 }
 
-/// The unit for values up to `high`.
+/// Returns the unit for values up to `high`.
 fn written(unit: Unit, high: f64) -> Written {
     match unit {
         Unit::Rate => (1e6, "MB/s"),
@@ -74,7 +75,7 @@ fn written(unit: Unit, high: f64) -> Written {
     }
 }
 
-/// A number with as many places as it needs for a step.
+/// Formats a number with as many decimal places as a step needs.
 fn plain(value: f64, step: f64) -> String {
     if value.abs() >= TOO_LONG {
         let places =
@@ -85,7 +86,7 @@ fn plain(value: f64, step: f64) -> String {
             if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
         return format!("{number}e{power}");
     }
-    // Steps are 1, 2, 5 times a power of ten, or a power of two: 0.25 needs two places.
+    // Steps are 1, 2, 5 times a power of ten, or a power of two: 0.25 needs two decimal places.
     let is_whole = |places: &i32| {
         let scaled = step.abs() * 10f64.powi(*places);
         scaled >= 1.0 - 1e-9 && (scaled - scaled.round()).abs() < 1e-6 * scaled
@@ -95,7 +96,7 @@ fn plain(value: f64, step: f64) -> String {
     if words.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') { "0".to_owned() } else { words }
 }
 
-/// A number with the three places that mean something, and no more than it has.
+/// Formats a number with at most three significant digits.
 fn short(value: f64) -> String {
     if value.abs() >= TOO_LONG {
         return plain(value, value / 100.0);
@@ -105,7 +106,7 @@ fn short(value: f64) -> String {
     if words.contains('.') { words.trim_end_matches('0').trim_end_matches('.').to_owned() } else { words }
 }
 
-/// The label of an axis with its unit.
+/// Returns the label of an axis with its unit.
 fn with_unit(label: &str, word: &str) -> String {
     match (label.trim(), word) {
         (label, "") => label.to_owned(),
@@ -114,7 +115,7 @@ fn with_unit(label: &str, word: &str) -> String {
     }
 }
 
-/// The numbers of an axis.
+/// Returns the numbers of an axis.
 pub(crate) fn ticks(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     match span.scale {
         Scale::Linear => linear(axis, span, way),
@@ -170,7 +171,7 @@ fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     let mut ticks =
         choose(places.into_iter().map(|places| places.into_iter().map(tick).collect()), span, way);
     if ticks.len() < 2 && !doubles {
-        // Less than a step of 1, 2, 5 is shown: the ends say what it is.
+        // The range is less than a step of 1, 2, 5: the numbers at its ends show this.
         let Ticks { label, ticks, .. } = linear(axis, span, way);
         return Ticks { label, ticks, minor };
     }
@@ -178,7 +179,7 @@ fn log(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     Ticks { label: with_unit(&axis.label, if mixed { "" } else { top.1 }), ticks, minor }
 }
 
-/// Powers of two, then of four, sixteen and so on.
+/// Returns powers of two, then of four, sixteen and so on.
 fn powers_of_two(span: &PixelSpan) -> Vec<Vec<f64>> {
     let (first, last) = (span.low.max(1.0).log2() - 1e-9, span.high.max(1.0).log2() + 1e-9);
     let of = |step: u32| -> Vec<f64> {
@@ -192,7 +193,7 @@ fn powers_of_two(span: &PixelSpan) -> Vec<Vec<f64>> {
     [1, 2, 3, 4, 5, 6, 10, 20].into_iter().map(of).collect()
 }
 
-/// Ratios near 1, from fine to coarse.
+/// Returns ratios near 1, from fine to coarse.
 fn factors(span: &PixelSpan) -> Vec<Vec<f64>> {
     let sets: [&[f64]; 4] = [
         &[0.9, 0.92, 0.94, 0.96, 0.98, 1.0, 1.02, 1.04, 1.06, 1.08, 1.1],
@@ -200,13 +201,13 @@ fn factors(span: &PixelSpan) -> Vec<Vec<f64>> {
         &[0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5],
         &[0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0],
     ];
-    // A set that ends far inside the axis would leave its ends without numbers.
+    // A set that ends well inside the axis would leave the ends of the axis without numbers.
     let reaches = |set: &&[f64]| span.high <= set[set.len() - 1] * 1.3 && span.low >= set[0] / 1.3;
     let held = |set: &[f64]| set.iter().copied().filter(|value| span.holds(*value)).collect();
     sets.into_iter().filter(reaches).map(held).collect()
 }
 
-/// Whole steps, then 1-2-5, decades, every second decade and so on.
+/// Returns integer steps, then 1-2-5, decades, every second decade and so on.
 fn decades(span: &PixelSpan) -> Vec<Vec<f64>> {
     let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
     let of = |steps: &[f64], every: usize| -> Vec<f64> {
@@ -224,7 +225,7 @@ fn decades(span: &PixelSpan) -> Vec<Vec<f64>> {
     candidates
 }
 
-/// Places of a logarithmic axis without a number; none where they would be a blur.
+/// Returns positions of a logarithmic axis without a number; none where they would be too dense.
 fn minor(span: &PixelSpan) -> Vec<f64> {
     let (first, last) = (span.low.log10().floor() as i32, span.high.log10().ceil() as i32);
     if last - first > 6 {
@@ -249,7 +250,7 @@ fn tail(axis: &Axis, span: &PixelSpan, way: Way) -> Ticks {
     Ticks { label: with_unit(&axis.label, word), ticks: apart(ticks, span, way), minor: Vec::new() }
 }
 
-/// The first of the candidates that has at least two numbers with room between them.
+/// Returns the first candidate with at least two numbers that do not overlap.
 fn choose(candidates: impl Iterator<Item = Vec<Tick>>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut last = Vec::new();
     for candidate in candidates {
@@ -263,7 +264,7 @@ fn choose(candidates: impl Iterator<Item = Vec<Tick>>, span: &PixelSpan, way: Wa
     apart(last, span, way)
 }
 
-/// Half of the room that a label takes along its axis.
+/// Returns half of the space that a label takes along its axis.
 fn half(tick: &Tick, way: Way) -> f64 {
     match way {
         Way::Across => (room_for(&tick.words, TICK) + APART_PX) / 2.0,
@@ -278,7 +279,7 @@ fn stand_apart(ticks: &[Tick], span: &PixelSpan, way: Way) -> bool {
     })
 }
 
-/// Those of the numbers that stand apart, from the first on.
+/// Returns the numbers that do not overlap, from the first on.
 fn apart(ticks: Vec<Tick>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     let mut kept: Vec<Tick> = Vec::new();
     for tick in ticks {
@@ -289,7 +290,8 @@ fn apart(ticks: Vec<Tick>, span: &PixelSpan, way: Way) -> Vec<Tick> {
     kept
 }
 
-/// Room that the numbers need beside an upright axis; what needs more than `most` is cut.
+/// Returns the width of the numbers next to a vertical axis; numbers wider than `most` are
+/// truncated.
 pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
     for tick in &mut ticks.ticks {
         tick.words = font::fit(&tick.words, TICK.size, false, most);
@@ -297,7 +299,7 @@ pub(super) fn gutter(ticks: &mut Ticks, most: f64) -> f64 {
     widest(ticks.ticks.iter().map(|tick| &tick.words), TICK, most * 1.05)
 }
 
-/// Draws a horizontal axis below a drawing: grid, numbers, label. Returns where it ends.
+/// Draws a horizontal axis below a plot: tick marks, numbers, label. Returns its lower edge.
 pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, bottom: f64) -> f64 {
     for tick in &ticks.ticks {
         let Some(x) = span.at(tick.value) else { continue };
@@ -312,7 +314,7 @@ pub(super) fn across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, botto
     bottom + if is_labelled { 42.0 } else { 22.0 }
 }
 
-/// Writes the label of a horizontal axis around a middle; whether there is one.
+/// Writes the centred label of a horizontal axis. Returns whether there is one.
 pub(super) fn label_across(canvas: &mut Canvas, label: &str, middle: f64, y: f64) -> bool {
     let label = font::fit(label, LABEL.size, false, (canvas.width - 2.0 * PAD_PX).max(0.0));
     let middle = inside(canvas.width, 4.0, &label, LABEL, middle);
@@ -320,7 +322,7 @@ pub(super) fn label_across(canvas: &mut Canvas, label: &str, middle: f64, y: f64
     !label.is_empty()
 }
 
-/// Draws the faint lines of a horizontal axis behind a drawing.
+/// Draws the grid lines of a horizontal axis behind a plot.
 pub(super) fn grid_across(canvas: &mut Canvas, ticks: &Ticks, span: &PixelSpan, (top, bottom): (f64, f64)) {
     for x in ticks.minor.iter().filter_map(|value| span.at(*value)) {
         canvas.line((x, top), (x, bottom), Ink::Grid, r#" stroke-width=".5""#);

@@ -1,13 +1,13 @@
-//! Bars with intervals: a line for each bar, with its value behind it.
+//! Bars with intervals: one line per bar, followed by its value.
 
 use super::row::{Ink, InkedLine, letter, widest};
 use crate::plot::{Bar, Bars, Unit};
 use kurabe_core::display::{clip, pad_left, pad_right};
 use kurabe_core::number;
 
-/// Parts of a column, from an eighth to seven.
+/// Fractions of a column, from an eighth to seven.
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-/// Fills the interval in which the value may lie.
+/// Fill of the interval in which the value may be.
 const MAYBE: char = '░';
 const SHORTEST: usize = 8;
 const LONGEST: usize = 60;
@@ -27,7 +27,7 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
     let (value_width, spread_width) = (widest(values.iter()), widest(spreads.iter()));
     let label_width = widest(bars.groups.iter().map(|group| &group.label)).min(width * 2 / 5);
     let head = 2 + label_width + if several { 3 } else { 1 };
-    // Where room is short, the spread is left out first.
+    // If the line is too short, the interval is omitted first.
     let spread_shown = spread_width > 0 && head + SHORTEST + value_width + spread_width + 2 <= width;
     let tail = value_width + 1 + if spread_shown { spread_width + 1 } else { 0 };
     let length = width.saturating_sub(head + tail).clamp(SHORTEST, LONGEST);
@@ -63,7 +63,7 @@ pub(super) fn draw(bars: &Bars, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-/// The bar up to the low end of its interval, and lighter up to the high one.
+/// Draws the bar up to the low end of its interval, and lighter up to the high one.
 fn put_bar(row: &mut InkedLine, bar: &Bar, most: f64, length: usize, series: usize) {
     let eighths = |value: f64| {
         let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
@@ -71,11 +71,11 @@ fn put_bar(row: &mut InkedLine, bar: &Bar, most: f64, length: usize, series: usi
     };
     let interval = bar.interval.filter(|(low, high)| low.is_finite() && high.is_finite());
     let (sure, maybe) = match interval {
-        // An interval narrower than a column would not show.
+        // An interval narrower than a column would not be visible.
         Some((low, high)) if eighths(high) / 8 > eighths(low) / 8 + 1 => (eighths(low), eighths(high)),
         _ => (eighths(bar.value), 0),
     };
-    // A positive value always shows.
+    // A positive value is always visible.
     let sure = if bar.value > 0.0 && maybe == 0 { sure.max(1) } else { sure };
     let mut drawn = "█".repeat(sure / 8);
     if sure % 8 > 0 {
@@ -86,7 +86,7 @@ fn put_bar(row: &mut InkedLine, bar: &Bar, most: f64, length: usize, series: usi
     row.put(Ink::Series(series), &String::from(MAYBE).repeat(more));
 }
 
-/// `±0.4 %`, or `312.0–318.5` where the interval is lopsided.
+/// Formats the interval: `±0.4 %`, or `312.0–318.5` if it is asymmetric.
 fn spread(bar: &Bar, unit: Unit) -> String {
     let Some((low, high)) = bar.interval.filter(|(low, high)| low.is_finite() && high.is_finite()) else {
         return String::new();

@@ -1,25 +1,26 @@
-//! A drawing in braille characters: two dots across and four down in each column and line (Unicode 16, block U+2800).
+//! A drawing in braille characters: two dots across and four down per character cell (Unicode 16,
+//! block U+2800).
 
 use super::row::{Ink, InkedLine};
 
-/// The bits of a braille character, by line and column of its dots.
+/// Bits of a braille character, by row and column of its dots.
 const BITS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// One character cell of the drawing.
+/// A character cell of the drawing.
 #[derive(Clone, Copy, Default)]
 struct Spot {
     dots: u8,
     /// The series drawn here last.
     series: Option<usize>,
-    /// A letter or a sign over the dots.
+    /// A letter or a sign drawn over the dots.
     sign: Option<char>,
-    /// Whether a shaded stretch covers it.
+    /// Whether a shaded range covers it.
     shaded: bool,
-    /// Whether a rule runs through it.
+    /// Whether a vertical line passes through it.
     ruled: bool,
 }
 
-/// The drawing.
+/// A drawing area of character cells.
 pub(super) struct Canvas {
     columns: usize,
     lines: usize,
@@ -32,7 +33,8 @@ impl Canvas {
         Self { columns, lines, spots: vec![Spot::default(); columns * lines] }
     }
 
-    /// The dot at a place: shares of the width from the left, and of the height from below.
+    /// Returns the dot at a position, given as shares of the width from the left and of the height
+    /// from the bottom.
     fn dot(&self, x: f64, y: f64) -> (i64, i64) {
         let place = |share: f64, dots: usize| (share.clamp(0.0, 1.0) * (dots - 1) as f64).round() as i64;
         let (across, down) = (self.columns * 2, self.lines * 4);
@@ -55,7 +57,8 @@ impl Canvas {
         self.set(dot, series);
     }
 
-    /// A straight line (Bresenham, "Algorithm for computer control of a digital plotter", 1965).
+    /// Draws a straight line (Bresenham, "Algorithm for computer control of a digital plotter",
+    /// 1965).
     pub(super) fn line(&mut self, from: (f64, f64), to: (f64, f64), series: usize) {
         let ((mut x, mut y), (to_x, to_y)) = (self.dot(from.0, from.1), self.dot(to.0, to.1));
         let (width, height) = ((to_x - x).abs(), -(to_y - y).abs());
@@ -78,7 +81,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a character over whatever is there.
+    /// Draws a character over everything else.
     pub(super) fn sign(&mut self, at: (f64, f64), sign: char, series: usize) {
         let (x, y) = self.dot(at.0, at.1);
         let place = (y.max(0) as usize / 4) * self.columns + x.max(0) as usize / 2;
@@ -88,7 +91,7 @@ impl Canvas {
         }
     }
 
-    /// Draws an upright line behind everything else.
+    /// Draws a vertical line behind everything else.
     pub(super) fn rule(&mut self, at: f64) {
         let column = (self.dot(at, 0.0).0.max(0) as usize / 2).min(self.columns - 1);
         for line in 0..self.lines {
@@ -96,7 +99,7 @@ impl Canvas {
         }
     }
 
-    /// Shades the columns of a stretch where nothing else is drawn.
+    /// Shades the columns of a range where nothing else is drawn.
     pub(super) fn shade(&mut self, from: f64, to: f64) {
         let column =
             |share: f64| ((share.clamp(0.0, 1.0) * self.columns as f64) as usize).min(self.columns - 1);
@@ -107,7 +110,7 @@ impl Canvas {
         }
     }
 
-    /// Puts the characters of a line of the drawing, from the top, behind a row.
+    /// Appends the characters of a line of the drawing, counted from the top, to a row.
     pub(super) fn put_line(&self, line: usize, row: &mut InkedLine) {
         for spot in &self.spots[line * self.columns..(line + 1) * self.columns] {
             let ink = spot.series.map_or(Ink::Quiet, Ink::Series);

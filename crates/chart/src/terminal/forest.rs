@@ -1,4 +1,4 @@
-//! Ratios with intervals against 1.
+//! Ratios with intervals relative to 1.
 
 use super::row::{Ink, InkedLine, widest};
 use crate::plot::{Forest, ForestRow, RatioVerdict};
@@ -7,7 +7,7 @@ use kurabe_core::number;
 
 const SHORTEST: usize = 20;
 const LONGEST: usize = 60;
-/// Words behind the drawing, at most; longer ones make it narrower than it must be.
+/// Maximum width of the text next to the plot; longer text is wrapped.
 const WORDS: usize = 44;
 
 pub(super) fn draw(forest: &Forest, width: usize) -> Vec<InkedLine> {
@@ -53,9 +53,9 @@ fn ink(outcome: RatioVerdict) -> Ink {
     }
 }
 
-/// A logarithmic axis with 1 in its middle.
+/// A logarithmic axis with 1 at its centre.
 struct RatioScale {
-    /// The logarithm of the ratio at the right end.
+    /// Logarithm of the ratio at the right end.
     reach: f64,
     margin: f64,
     length: usize,
@@ -67,7 +67,7 @@ impl RatioScale {
         let ends = ratios.flat_map(|(value, low, high)| [value, low, high]);
         let farthest = ends.map(|ratio| ratio.ln().abs()).filter(|far| far.is_finite()).fold(0.0, f64::max);
         let margin = if forest.margin.is_finite() { forest.margin.max(0.0) } else { 0.0 };
-        // The band of what does not matter takes at most half of the drawing.
+        // The range that does not matter takes at most half of the plot.
         Self { reach: (farthest * 1.05).max((1.0 + margin).ln() * 2.0).max(0.02), margin, length }
     }
 
@@ -93,7 +93,7 @@ impl RatioScale {
         }
     }
 
-    /// Round ratios below the drawing.
+    /// Draws round ratios below the plot.
     fn axis(&self, start: usize) -> Vec<InkedLine> {
         let most = self.reach.exp();
         let round: &[f64] = match most {

@@ -1,13 +1,13 @@
-//! A value over two categories: a shade and a number in each place.
+//! A value over two categories: cells with a shade and a number.
 
 use super::row::{Ink, InkedLine, widest};
 use crate::plot::Heat;
 use kurabe_core::display::{clip, display_width, pad_left};
 use kurabe_core::number;
 
-/// From slow to fast; every shade is told apart without colour.
+/// From slow to fast; the shades are distinguishable without colour.
 const SHADES: [char; 5] = [' ', '░', '▒', '▓', '█'];
-/// Columns of a shade beside its number.
+/// Columns of a shade next to its number.
 const SHADE: usize = 2;
 
 pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
@@ -23,7 +23,8 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
     let label_width = widest(heat.rows.iter()).max(display_width(&heat.y_label)).min(width / 3);
     let wide = (value_width + SHADE + 1).max(head_width);
     let room = width.saturating_sub(2 + label_width);
-    // Without room for numbers the shades stand alone, and without room for these the columns go below each other.
+    // If the numbers do not fit, only the shades are drawn; if those do not fit either, the columns
+    // are split into several blocks.
     let numbers = (wide + 2) * heat.columns.len() <= room;
     let wide = if numbers { wide } else { head_width.max(SHADE) };
     let at_once = (room / (wide + 2)).max(1);
@@ -64,13 +65,13 @@ pub(super) fn draw(heat: &Heat, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-/// Number and unit apart.
+/// Splits a figure into number and unit.
 fn short(figure: &str) -> (String, String) {
     let (number, unit) = figure.rsplit_once(' ').unwrap_or((figure, ""));
     (number.to_owned(), unit.to_owned())
 }
 
-/// By the logarithm: rates over block sizes span orders of magnitude.
+/// Returns the shade on a logarithmic scale: rates over block sizes span orders of magnitude.
 fn shade(value: f64, least: f64, most: f64) -> char {
     let share = if least > 0.0 && most > least {
         (value / least).ln() / (most / least).ln()

@@ -9,13 +9,13 @@ use kurabe_core::display::{clip, display_width, pad_left};
 
 const LEAST_LINES: usize = 10;
 const MOST_LINES: usize = 18;
-/// Letters along a line that carries nothing else, so that it can be told from others.
+/// Number of letters along a line without other signs, so that it is distinguishable from others.
 const LETTERS: usize = 3;
 
-/// About how many columns the labels beside the drawing take.
+/// Typical width in columns of the labels next to the plot.
 const USUAL_GUTTERS: usize = 14;
 
-/// The drawing with its scales.
+/// The axes of the plot.
 struct ScaledCanvas {
     x: TickedAxis,
     left: TickedAxis,
@@ -71,19 +71,20 @@ impl ScaledCanvas {
             let of_side = lines.lines.iter().filter(move |line| line.at_right == at_right);
             of_side.flat_map(|line| &line.points).map(|point| point.1)
         };
-        // A mark beyond the lines is no reason to make room for it; a stretch is part of what happened.
+        // A mark outside the lines does not extend the axis; a range does, because it is part of
+        // the data.
         let xs = lines.lines.iter().flat_map(|line| &line.points).map(|point| point.0);
         let xs = xs.chain(lines.stretches.iter().map(|stretch| stretch.to));
         let x = TickedAxis::of(&lines.x, xs, Way::Across, width.saturating_sub(USUAL_GUTTERS))?;
         let up = |axis, at_right| TickedAxis::of(axis, of(at_right), Way::Up, height);
         let right = || up(lines.right.as_ref()?, true);
-        // Where every line belongs to the right axis, the left axis shows the same values.
+        // If every line refers to the right axis, the left axis shows the same values.
         let (left, right) = (up(&lines.y, false).or_else(right)?, right());
         Some(Self { x, left, right })
     }
 }
 
-/// The words at each line of the axis, from the top.
+/// Returns the label of each line of the axis, from the top.
 fn labels(range: &TickedAxis, height: usize) -> Vec<String> {
     let mut labels = vec![String::new(); height];
     for (share, words) in range.ticks() {
@@ -93,13 +94,13 @@ fn labels(range: &TickedAxis, height: usize) -> Vec<String> {
     labels
 }
 
-/// The points of a line as shares of the drawing; gaps are `None`.
+/// Returns the points of a line as relative positions in the plot; gaps are `None`.
 fn placed(line: &ChartLine, drawing: &ScaledCanvas) -> Vec<Option<(f64, f64)>> {
     let range = drawing.right.as_ref().filter(|_| line.at_right).unwrap_or(&drawing.left);
     line.points.iter().map(|(x, y)| Some((drawing.x.share(*x)?, range.share(*y)?))).collect()
 }
 
-/// A line; points before a gap of a stepped line end where the gap begins.
+/// Draws a line; a stepped line ends at the last point before a gap.
 fn put_line(canvas: &mut Canvas, style: LineStyle, points: &[Option<(f64, f64)>], series: usize) {
     for (index, point) in points.iter().enumerate() {
         let Some(point) = *point else { continue };
@@ -119,7 +120,7 @@ fn put_line(canvas: &mut Canvas, style: LineStyle, points: &[Option<(f64, f64)>]
     }
 }
 
-/// Letters along a line, each line's at other places.
+/// Draws letters along a line, at different positions for each line.
 fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize, of: usize) {
     let points: Vec<(f64, f64)> = points.iter().flatten().copied().collect();
     for place in 0..LETTERS {
@@ -130,7 +131,8 @@ fn put_letters(canvas: &mut Canvas, points: &[Option<(f64, f64)>], series: usize
     }
 }
 
-/// What the axes are: the left one's name at the left, the right one's at the right.
+/// Returns the labels of the vertical axes, the left one on the left and the right one on the
+/// right.
 fn axis_names(drawing: &ScaledCanvas, width: usize) -> InkedLine {
     let mut row = InkedLine::indented(Ink::Quiet, &clip(&drawing.left.ticks.label, width / 2));
     if let Some(right) = &drawing.right {
@@ -141,14 +143,14 @@ fn axis_names(drawing: &ScaledCanvas, width: usize) -> InkedLine {
     row
 }
 
-/// The horizontal axis: its line, the words below it, its name.
+/// Returns the horizontal axis: its line, its numbers, its label.
 fn below(range: &TickedAxis, start: usize, columns: usize) -> Vec<InkedLine> {
     let mut rule = vec!['─'; columns];
     let mut words = InkedLine::default();
     words.pad_to(start);
     for (share, name) in range.ticks() {
         let column = ((share * (columns - 1) as f64).round() as usize).min(columns - 1);
-        // Centred below its place, but not beyond the drawing, and apart from the words before it.
+        // Centred below its tick, but within the plot, and at a distance from the previous number.
         let wide = display_width(name);
         let most = (start + columns).saturating_sub(wide).max(start);
         let at = (start + column).saturating_sub(wide / 2).clamp(start, most);

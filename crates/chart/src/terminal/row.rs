@@ -1,15 +1,15 @@
-//! A line of the terminal made of painted pieces, and what the paints look like.
+//! A line of the terminal made of coloured pieces, and the styles of the colours.
 
 use kurabe_core::display::{clip, display_width};
 use kurabe_core::shown;
 
-/// How a piece looks.
+/// Style of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ink {
     Plain,
     /// Headings.
     Strong,
-    /// What stands beside the figures.
+    /// Secondary text.
     Quiet,
     /// Good news: faster.
     Good,
@@ -22,9 +22,10 @@ pub(super) enum Ink {
 }
 
 impl Ink {
-    /// Parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
+    /// Returns the parameters of the escape sequence "select graphic rendition" (ECMA-48, 8.3.117).
     fn code(self) -> &'static str {
-        // Neighbours differ in brightness, too, for who cannot tell the hues.
+        // Consecutive colours also differ in brightness, for readers who cannot distinguish the
+        // hues.
         const SERIES: [&str; 6] = ["36", "33", "35", "32", "34", "31"];
         match self {
             Ink::Plain => "",
@@ -42,7 +43,7 @@ impl Ink {
 #[derive(Clone, Debug, Default)]
 pub(super) struct InkedLine {
     pieces: Vec<(Ink, String)>,
-    /// So far, in columns.
+    /// Width so far, in columns.
     pub(super) width: usize,
 }
 
@@ -51,17 +52,17 @@ impl InkedLine {
         Self::default().and(ink, text)
     }
 
-    /// A line of a drawing: two columns in.
+    /// Creates a line of a plot, indented by two columns.
     pub(super) fn indented(ink: Ink, text: &str) -> Self {
         Self::of(Ink::Plain, "  ").and(ink, text)
     }
 
-    /// A line that explains the sign of a series.
+    /// Creates a line that explains the sign of a series.
     pub(super) fn key(series: usize, sign: &str, name: &str) -> Self {
         Self::indented(Ink::Series(series), sign).and(Ink::Plain, name)
     }
 
-    /// The same line with more text appended.
+    /// Returns the line with more text appended.
     pub(super) fn and(mut self, ink: Ink, text: &str) -> Self {
         self.put(ink, text);
         self
@@ -84,7 +85,7 @@ impl InkedLine {
         self.put(Ink::Plain, &" ".repeat(column.saturating_sub(self.width)));
     }
 
-    /// The line, cut to a width, without spaces at its end.
+    /// Returns the line truncated to a width, without trailing spaces.
     pub(super) fn finish(&self, width: usize, colour: bool) -> String {
         let mut left = width;
         let mut line = String::new();
@@ -105,12 +106,12 @@ impl InkedLine {
     }
 }
 
-/// Columns of the widest of some texts.
+/// Returns the width of the widest text in columns.
 pub(super) fn widest<'a>(texts: impl Iterator<Item = &'a String>) -> usize {
     texts.map(|text| display_width(text)).max().unwrap_or(0)
 }
 
-/// The letter of a series: `A`, `B`, …, and after 26 of them from the start again.
+/// Returns the letter of a series: `A`, `B`, …, starting again after 26.
 pub(super) fn letter(index: usize) -> char {
     char::from(b'A' + (index % 26) as u8)
 }

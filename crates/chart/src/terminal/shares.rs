@@ -1,15 +1,15 @@
-//! Where the time went: a bar of parts in each row, each part with its pattern and its letter.
+//! Time by cause: a bar of parts in each row, each part with its pattern and its letter.
 
 use super::row::{Ink, InkedLine, letter, widest};
 use crate::plot::{ShareRow, Shares};
 use kurabe_core::display::{clip, pad_right};
 use kurabe_core::number;
 
-/// Patterns that are told apart without colour; the letter tells the rest.
+/// Patterns that are distinguishable without colour; the letter identifies the part.
 const PATTERNS: [char; 4] = ['█', '▒', '▓', '░'];
-/// Parts as wide as this carry their letter.
+/// Minimum width of a part with a letter.
 const LETTERED: usize = 3;
-/// Columns of the words behind a bar.
+/// Columns of the text after a bar.
 const LARGEST: usize = 9;
 const SHORTEST: usize = 20;
 const LONGEST: usize = 100;
@@ -38,7 +38,8 @@ pub(super) fn draw(shares: &Shares, width: usize) -> Vec<InkedLine> {
     rows
 }
 
-/// Width of each part in columns; rounding never moves the end of a part by more than half a column.
+/// Returns the width of each part in columns; rounding never moves the end of a part by more than
+/// half a column.
 fn columns(row: &ShareRow, length: usize) -> Vec<usize> {
     let (whole, mut so_far, mut drawn) = (row.whole(), 0.0_f64, 0);
     let column = |value| {
@@ -58,7 +59,7 @@ fn segment(part: usize, count: usize) -> String {
     format!("{}{}{}", pattern.repeat(before), letter(part), pattern.repeat(count - 1 - before))
 }
 
-/// `A 83 %`: the part that took most.
+/// Formats the largest part: `A 83 %`.
 fn largest(row: &ShareRow) -> String {
     let whole = row.whole();
     let most = row.parts().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, value)| *value > 0.0);

@@ -1,14 +1,15 @@
-//! The axes of the terminal's charts: those of the SVG, with columns and lines in the place of pixels.
+//! Axes of the terminal's charts: those of the SVG, with columns and lines instead of pixels.
 //!
-//! The model: a column counts as so many pixels as a digit is wide, so that the same rule keeps words apart here and there.
+//! The model: a column counts as many pixels as the width of a digit, so that the same rule
+//! prevents overlaps in both.
 
 use crate::plot::{Axis, shown};
 use crate::svg::span::{Ends, PixelSpan};
 use crate::svg::ticks::{Ticks, Way, ticks};
 
-/// Width of a column; words at the ticks are drawn at 11.5 px, a digit of which is 0.55 em wide.
+/// Width of a column; numbers at the ticks are drawn at 11.5 px, and a digit is 0.55 em wide.
 const COLUMN_PX: f64 = 6.5;
-/// Height of a line: words at every second or third one at most.
+/// Height of a line: numbers at every second or third line at most.
 const LINE_PX: f64 = 13.0;
 
 /// An axis along columns or lines.
@@ -19,8 +20,8 @@ pub(super) struct TickedAxis {
 }
 
 impl TickedAxis {
-    /// An axis across so many columns that ends at its values, or up so many lines that ends at round numbers; `None` if
-    /// there is nothing to show on it.
+    /// Returns an axis across `length` columns that ends at its values, or up `length` lines that
+    /// ends at round numbers; `None` if there are no values.
     pub(super) fn of(
         axis: &Axis,
         values: impl Iterator<Item = f64>,
@@ -39,12 +40,12 @@ impl TickedAxis {
         Some(Self { span, length_px, ticks })
     }
 
-    /// Where a value lies, from 0 to 1; `None` if it is no number.
+    /// Returns the relative position of a value, from 0 to 1; `None` if it cannot be shown.
     pub(super) fn share(&self, value: f64) -> Option<f64> {
         Some(self.span.at(value)? / self.length_px)
     }
 
-    /// Share of the axis and words of each place that is named, ascending.
+    /// Returns the relative position and text of each number, in ascending order.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, &str)> {
         self.ticks.ticks.iter().filter_map(|tick| Some((self.share(tick.value)?, tick.words.as_str())))
     }

@@ -1,28 +1,29 @@
-//! Memory in which written bytes wait for being programmed.
+//! Memory in which written bytes wait to be programmed.
 //!
-//! The model: bytes in the order of their writing, each lot with the time at which it will be programmed. A write is
-//! acknowledged as soon as all bytes that are not programmed fit into the memory; within a lot they leave at the rate of
-//! the flash.
+//! The model: bytes in the order of writing, each lot with the time at which it will be programmed.
+//! A write is acknowledged as soon as all unprogrammed bytes fit into the memory. Within a lot,
+//! bytes leave at the rate of the flash.
 
 use crate::ranges::{Range, Ranges};
 use crate::timeline::transfer_ns;
 use std::collections::VecDeque;
 
-/// Memory of the device.
+/// Write buffer of the device.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WriteBuffer {
     capacity_bytes: u64,
-    /// When a lot is programmed, and its bytes.
+    /// For each lot, the time at which it is programmed, and its bytes.
     lots: VecDeque<(u64, u64)>,
     bytes: u64,
-    /// The writes that came last, how many bytes they have, and how many of them may be in memory only.
+    /// The latest writes, their total bytes, and how many of those may be in memory only.
     latest: VecDeque<Range>,
     latest_bytes: u64,
     most_latest_bytes: u64,
 }
 
 impl WriteBuffer {
-    /// Beside its bytes, two stripes that are not full may be in memory: of a run and of the log.
+    /// In addition to its bytes, two partial stripes may be in memory: those of a run and of the
+    /// log.
     pub(super) fn new(capacity_bytes: u64, stripe_bytes: u64) -> Self {
         Self {
             capacity_bytes,
@@ -31,7 +32,7 @@ impl WriteBuffer {
         }
     }
 
-    /// Remembers a write.
+    /// Records a write.
     pub(super) fn note(&mut self, range: Range) {
         self.latest_bytes += range.1 - range.0;
         self.latest.push_back(range);
@@ -43,7 +44,7 @@ impl WriteBuffer {
         }
     }
 
-    /// The last so many bytes that were written.
+    /// Returns the ranges of the last `bytes` bytes written.
     pub(super) fn latest(&self, mut bytes: u64) -> Ranges {
         let mut ranges = Ranges::default();
         for (from, to, number) in self.latest.iter().rev().copied() {
@@ -54,8 +55,8 @@ impl WriteBuffer {
         ranges
     }
 
-    /// Takes bytes over at `now_ns` that will be programmed at `end_ns`, which never goes back: when they fit,
-    /// with the flash's rate.
+    /// Accepts bytes at `now_ns` that will be programmed at `end_ns`, which never decreases.
+    /// Returns the time at which they fit, given the rate of the flash.
     pub(super) fn add(&mut self, now_ns: u64, end_ns: u64, bytes: u64, bytes_per_s: f64) -> u64 {
         while let Some((end_ns, bytes)) = self.lots.front().copied() {
             if end_ns > now_ns {
@@ -83,7 +84,7 @@ impl WriteBuffer {
         fits_ns
     }
 
-    /// Bytes in it at a time; a lot counts until all of it is programmed.
+    /// Returns the bytes in the buffer at a time; a lot counts until all of it is programmed.
     pub(super) fn bytes(&self, now_ns: u64) -> u64 {
         self.lots.iter().filter(|(end_ns, _)| *end_ns > now_ns).map(|(_, bytes)| bytes).sum()
     }

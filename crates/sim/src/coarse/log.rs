@@ -1,40 +1,40 @@
-//! The log buffer: erased flash into which scattered small writes go one after the other, wherever they belong.
+//! The log buffer: erased flash into which small scattered writes are appended in order of arrival.
 //!
-//! The model: granules that are in the log, by unit. A write adds its granules; one that is there already is replaced.
-//! When the log is full, the unit that has been in it longest is merged, that is, written anew from its old place and
-//! everything that the log holds of it. So a log costs nothing as long as the writes keep to fewer bytes than it has, and
-//! more and more beyond. (The log block schemes of Kim et al. 2002, BAST, and Lee et al. 2007, FAST, with the log mapped
-//! in full.)
+//! The model: the set of granules in the log, by unit. A write adds its granules or replaces those
+//! that are already there. When the log is full, the unit that has been in it longest is merged: it
+//! is rewritten from its old data and its granules in the log. So a log costs nothing as long as
+//! the writes cover fewer bytes than it has, and more and more beyond that. (The log block schemes
+//! of Kim et al. 2002, BAST, and Lee et al. 2007, FAST, with the log mapped in full.)
 //!
-//! The log is mapped by sectors, so a write takes as much of it as it has bytes, however it lies to the units. Kept are
-//! granules, each under the place where a write of that length begins; writes that lie differently to the granules but
-//! overlap are taken for the same.
+//! The log is mapped by sectors, so a write occupies as many bytes as it has, whatever its
+//! alignment. It is recorded in granules, by the position where a write of that length begins.
+//! Overlapping writes of different alignment count as the same granules.
 //!
-//! Not modelled: the cleaning of the log itself, which has room to spare.
+//! Not modelled: garbage collection of the log itself, which has space to spare.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What is in the log.
+/// Contents of the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Log {
     granule_bytes: u64,
     unit_bytes: u64,
     most_granules: u64,
     granules: BTreeSet<u64>,
-    /// Granules that are there, by unit; every unit here is in the queue once.
+    /// Number of granules in the log, by unit; every unit here is in the queue once.
     units: BTreeMap<u64, u64>,
-    /// Units in the order in which they came in.
+    /// Units in order of arrival.
     queue: VecDeque<u64>,
 }
 
 impl Log {
-    /// A log of `bytes`, or none if they are less than a granule.
+    /// Creates a log of `bytes`; `None` if that is less than a granule.
     pub(super) fn new(bytes: u64, granule_bytes: u64, unit_bytes: u64) -> Option<Self> {
         let most_granules = bytes / granule_bytes;
         (most_granules > 0).then(|| Self { granule_bytes, unit_bytes, most_granules, ..Self::default() })
     }
 
-    /// Adds a write: how many units were merged to make room.
+    /// Appends a write and returns the number of units merged to make room.
     pub(super) fn append(&mut self, offset_bytes: u64, length_bytes: u64) -> u64 {
         let first = offset_bytes / self.granule_bytes;
         let mut merged = 0;
@@ -59,7 +59,7 @@ impl Log {
         granule.saturating_mul(self.granule_bytes) / self.unit_bytes
     }
 
-    /// Takes the oldest unit out; whether anything of it was there, so that it must be merged.
+    /// Removes the oldest unit. Returns whether the log held any of it, so that it must be merged.
     fn drop_oldest(&mut self) -> bool {
         let Some(unit) = self.queue.pop_front() else { return false };
         let first = (unit * self.unit_bytes).div_ceil(self.granule_bytes);
@@ -70,7 +70,8 @@ impl Log {
         count.is_some_and(|count| count > 0)
     }
 
-    /// What the log holds of these bytes is void: they were written elsewhere, or are no longer needed.
+    /// Invalidates the log's copies of these bytes, which were written elsewhere or are no longer
+    /// needed.
     pub(super) fn forget(&mut self, offset_bytes: u64, length_bytes: u64) {
         let first = offset_bytes.div_ceil(self.granule_bytes);
         let end = offset_bytes.saturating_add(length_bytes) / self.granule_bytes;
@@ -94,24 +95,24 @@ impl Log {
     }
 }
 
-/// Writes in order that are followed at once.
+/// Number of sequential streams tracked.
 const STREAMS: usize = 4;
 
-/// Watches what goes into the log for writes in order, which had better leave it.
+/// Detects sequential writes among those that go into the log, which should bypass it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Streams {
-    /// Where each began, and the byte after its last; the latest first.
+    /// Start and end of each stream; the most recent first.
     streams: [(u64, u64); STREAMS],
 }
 
 impl Streams {
-    /// Bytes in order before a write here.
+    /// Returns the sequential bytes written directly before this position.
     pub(super) fn length_bytes(&self, at_bytes: u64) -> u64 {
         let stream = self.streams.iter().find(|(_, end)| *end == at_bytes);
         stream.map_or(0, |(begin, end)| end - begin)
     }
 
-    /// A write went into the log; the stream that was silent longest is given up for a new one.
+    /// Records a write into the log; a new stream replaces the one that was idle longest.
     pub(super) fn add(&mut self, at_bytes: u64, end_bytes: u64) {
         let index = self.streams.iter().position(|(_, end)| *end == at_bytes);
         let begin_bytes = index.map_or(at_bytes, |index| self.streams[index].0);
@@ -125,7 +126,8 @@ mod tests {
     use super::*;
     use kurabe_core::random::Random;
 
-    /// Units merged by so many writes of a granule to places below `span`, after as many that are not counted.
+    /// Counts the units merged by `writes` writes of a granule to positions below `span_bytes`,
+    /// after as many uncounted ones.
     fn merges(log_bytes: u64, span_bytes: u64, writes: u64) -> u64 {
         let mut log = Log::new(log_bytes, 4096, 64 << 10).unwrap();
         let mut random = Random::new(1, 1);

@@ -1,7 +1,7 @@
-//! The dies of a flash device as one resource: they read, program and erase in the order in which they are asked.
+//! The dies of a flash device as one resource that reads, programs and erases in order of request.
 //!
-//! The model: a timeline with a next-free time. What it does is remembered until it is over, so that a request that waits
-//! for it can say for what.
+//! The model: a timeline with a next-free time. Work is recorded until it ends, so that a waiting
+//! request can be charged by cause.
 
 use crate::account::Cause;
 use crate::timeline::LONGEST_NS;
@@ -12,17 +12,17 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Media {
     free_ns: u64,
-    /// Ends of what was done and is not over yet, with its cause; in order of time.
+    /// End and cause of each piece of unfinished work, in order of time.
     work: VecDeque<(u64, Cause)>,
 }
 
 impl Media {
-    /// When everything that it was asked to do is done.
+    /// Returns the end of all queued work.
     pub(super) fn free_ns(&self) -> u64 {
         self.free_ns
     }
 
-    /// Works for so long, not before `from_ns`: when it ends.
+    /// Adds work of this length, not before `from_ns`, and returns its end.
     pub(super) fn take(&mut self, from_ns: u64, length_ns: u64, cause: Cause) -> u64 {
         if length_ns == 0 {
             return self.free_ns.max(from_ns);
@@ -35,7 +35,7 @@ impl Media {
         self.free_ns
     }
 
-    /// Charges the time of a job until `until_ns` to what was done meanwhile.
+    /// Charges the time of a job until `until_ns` to the work done during it.
     pub(super) fn charge(&self, job: JobId, until_ns: u64, world: &mut World) {
         for (end_ns, cause) in &self.work {
             world.charge(job, *cause, (*end_ns).min(until_ns));
@@ -45,7 +45,7 @@ impl Media {
         }
     }
 
-    /// Forgets what is over.
+    /// Discards finished work.
     pub(super) fn forget(&mut self, now_ns: u64) {
         while self.work.front().is_some_and(|(end_ns, _)| *end_ns <= now_ns) {
             self.work.pop_front();

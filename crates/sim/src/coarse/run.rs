@@ -1,34 +1,35 @@
-//! The open run of writes: the units that are being written in order.
+//! The open run of writes: the units that are being written sequentially.
 //!
-//! The model: a mapping unit can only be written whole, from its beginning, into erased flash. A run that begins within
-//! a unit first copies what is before it (its head), and one that ends within a unit copies what is behind it (its tail)
-//! when it is closed; a unit that a run fills from end to end is merely switched with the old one. Bytes are programmed
-//! as soon as they fill a stripe; the rest of a stripe waits for more and is padded when the run is closed, or when a
-//! unit ends of which a part was copied.
+//! The model: a mapping unit can only be written whole, from its beginning, into erased flash. A
+//! run that begins within a unit first copies the part before it (the head). One that ends within a
+//! unit copies the part after it (the tail) when it is closed. A unit that a run fills completely
+//! is simply exchanged for the old one. Bytes are programmed as soon as they fill a stripe. The
+//! rest of a stripe waits for more; it is padded when the run is closed, or at the end of a unit
+//! that was partly copied.
 
-/// What the flash has to do for a piece of a run.
+/// Flash work for a piece of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FlashWork {
-    /// Units that were erased to be written.
+    /// Number of units erased for writing.
     pub(super) erased: u64,
-    /// Bytes of old data that are read to be written again.
+    /// Bytes of old data that are read and written again.
     pub(super) copied_bytes: u64,
-    /// Bytes that are programmed: a whole number of stripes.
+    /// Bytes programmed: a whole number of stripes.
     pub(super) programmed_bytes: u64,
 }
 
-/// Where writes go on in order.
+/// Position of the sequential writes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Run {
     unit_bytes: u64,
     stripe_bytes: u64,
-    /// The byte after the last one written; none if no run is open.
+    /// End of the last write; `None` if no run is open.
     end_bytes: Option<u64>,
-    /// Bytes that are not programmed yet.
+    /// Bytes not programmed yet.
     pending_bytes: u64,
-    /// Bytes written since it was opened.
+    /// Bytes written since the run was opened.
     written_bytes: u64,
-    /// Part of the unit at the end was copied.
+    /// Whether part of the last unit was copied.
     copied: bool,
 }
 
@@ -37,17 +38,17 @@ impl Run {
         Self { unit_bytes, stripe_bytes, ..Self::default() }
     }
 
-    /// The byte at which the open run would go on.
+    /// Returns the position where the open run would continue.
     pub(super) fn end_bytes(&self) -> Option<u64> {
         self.end_bytes
     }
 
-    /// Written bytes that are in memory only.
+    /// Returns the written bytes that are in memory only.
     pub(super) fn pending_bytes(&self) -> u64 {
         self.pending_bytes.min(self.written_bytes)
     }
 
-    /// Begins a run; what was open must be closed before.
+    /// Opens a run; any previous one must be closed first.
     pub(super) fn open(&mut self, at_bytes: u64) -> FlashWork {
         let head = at_bytes % self.unit_bytes;
         (self.end_bytes, self.written_bytes) = (Some(at_bytes), 0);
@@ -55,13 +56,13 @@ impl Run {
         FlashWork { erased: u64::from(head > 0), copied_bytes: head, programmed_bytes: self.program_full() }
     }
 
-    /// Goes on with so many bytes.
+    /// Continues the run with this many bytes.
     pub(super) fn extend(&mut self, bytes: u64) -> FlashWork {
         let Some(end) = self.end_bytes else { return FlashWork::default() };
         let (mut work, mut left) = (FlashWork::default(), bytes);
         let within = end % self.unit_bytes;
         if within > 0 {
-            // The unit that is open already.
+            // First the rest of the open unit.
             let first = left.min(self.unit_bytes - within);
             self.pending_bytes += first;
             left -= first;
@@ -79,14 +80,14 @@ impl Run {
         work
     }
 
-    /// Ends the run: what is behind it in its last unit is copied, and what is in memory is programmed.
+    /// Closes the run: copies the rest of its last unit and programs the bytes in memory.
     pub(super) fn close(&mut self) -> FlashWork {
         let Some(end) = self.end_bytes.take() else { return FlashWork::default() };
         let within = end % self.unit_bytes;
         let tail = if within == 0 { 0 } else { self.unit_bytes - within };
         let mut programmed_bytes = 0;
         if tail > 0 && self.pending_bytes > within {
-            // Whole units before this one were smaller than a stripe.
+            // The whole units before this one were smaller than a stripe.
             let before = self.pending_bytes - within;
             programmed_bytes = before.div_ceil(self.stripe_bytes).saturating_mul(self.stripe_bytes);
             self.pending_bytes = within;
@@ -97,14 +98,14 @@ impl Run {
         FlashWork { erased: 0, copied_bytes: tail, programmed_bytes }
     }
 
-    /// Programs the stripes that are full.
+    /// Programs the full stripes.
     fn program_full(&mut self) -> u64 {
         let full = self.pending_bytes - self.pending_bytes % self.stripe_bytes;
         self.pending_bytes -= full;
         full
     }
 
-    /// Programs everything, the last stripe padded.
+    /// Programs everything and pads the last stripe.
     fn program_rest(&mut self) -> u64 {
         let bytes = self.pending_bytes.div_ceil(self.stripe_bytes).saturating_mul(self.stripe_bytes);
         self.pending_bytes = 0;
@@ -152,7 +153,7 @@ mod tests {
     }
 
     proptest! {
-        /// Everything that was written or copied is programmed, and units are written whole.
+        /// Everything written or copied is programmed, and units are written whole.
         #[test]
         fn what_is_programmed_covers_what_is_written(
             unit in 1u64..5000, stripe in 1u64..5000, at in 0u64..100_000,

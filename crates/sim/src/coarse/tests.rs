@@ -1,4 +1,4 @@
-//! The laws of flash that maps large units; the figures of the articles are in `tests/published.rs`.
+//! Laws of coarsely mapped flash; the figures of the articles are in `tests/published.rs`.
 
 mod published;
 
@@ -11,7 +11,7 @@ use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
-/// Drives a stack; every nanosecond must be accounted for.
+/// Runs requests on a stack and checks that every nanosecond is accounted for.
 struct Driver {
     stack: Stack,
     account: TimeAccount,
@@ -22,7 +22,7 @@ impl Driver {
         Self { stack: Stack::new(spec, 1).unwrap(), account: TimeAccount::default() }
     }
 
-    /// Requests with so many in flight and `gap_ns` before each: how long they take.
+    /// Runs requests with `depth` in flight and `gap_ns` before each. Returns the total time.
     fn run(&mut self, depth: usize, gap_ns: u64, requests: impl IntoIterator<Item = Request>) -> u64 {
         let begin_ns = self.stack.now_ns();
         let (mut requests, mut flying) = (requests.into_iter(), 0);
@@ -49,29 +49,30 @@ impl Driver {
         self.stack.now_ns() - begin_ns
     }
 
-    /// Has the device program everything.
+    /// Flushes the device, so that it programs everything.
     fn flush(&mut self) -> u64 {
         self.run(1, 0, [request(RequestKind::Flush, 0, 0)])
     }
 
-    /// Share of a cause in the last run.
+    /// Returns the share of a cause in the last run.
     fn share(&self, cause: &str) -> f64 {
         fixture::share(&self.account, cause)
     }
 }
 
-/// Requests in order.
+/// Returns sequential requests.
 fn in_order(kind: RequestKind, from: u64, bytes: u64, block: u32) -> impl Iterator<Item = Request> {
     (0..bytes / u64::from(block)).map(move |index| request(kind, from + index * u64::from(block), block))
 }
 
-/// Requests anywhere below `span`.
+/// Returns random requests below `span`.
 fn scattered(kind: RequestKind, span: u64, block: u32, count: u64, random: &mut Random) -> Vec<Request> {
     let mut place = || random.below(span / u64::from(block)) * u64::from(block);
     (0..count).map(|_| request(kind, place(), block)).collect()
 }
 
-/// A bare device of 1 GiB: units of 256 KiB, stripes of 64 KiB, 200 and 100 MB/s, 100 µs; a few parameters set.
+/// A bare device of 1 GiB: units of 256 KiB, stripes of 64 KiB, 200 and 100 MB/s, 100 µs; `set`
+/// changes parameters.
 fn bare(set: &[(&str, &str)]) -> DeviceSpec {
     let flash = "flash-coarse name=flash capacity=1_GiB unit=256_KiB stripe=64_KiB read_rate=200_MB/s \
                  program_rate=100_MB/s access=100_us command=0_ns buffer=64_KiB";
@@ -87,12 +88,13 @@ fn a_read_between_writes_costs_the_copy_of_what_is_missing() {
     let mut driver = Driver::new(&bare(&[("erase", "1 ms")]));
     let write = |at: u64| request(RequestKind::Write, at << 10, 64 << 10);
     driver.run(1, 0, [write(0)]);
-    // 192 KiB are read, stripe by stripe, and programmed; the stripe that was written may still be programmed.
+    // 192 KiB are read stripe by stripe and programmed; the program of the written stripe may still
+    // be in progress.
     let turn_ns = 3 * 100_000 + (192 << 10) * 5 + (192 << 10) * 10;
     let read_ns = driver.run(1, 0, [request(RequestKind::Read, 512 << 20, 4096)]);
     assert_eq!(read_ns, 1_000_000 + (64 << 10) * 10 + turn_ns + 100_000 + 4096 * 5);
     assert!(driver.share("turn") > 0.5);
-    // Without that rule it waits only for the stripe.
+    // Without that rule the read waits only for the stripe.
     let mut driver = Driver::new(&bare(&[("read_closes", "false")]));
     driver.run(1, 0, [write(0)]);
     let read_ns = driver.run(1, 0, [request(RequestKind::Read, 512 << 20, 4096)]);
@@ -134,7 +136,8 @@ fn writes_in_order_leave_the_log_though_others_come_between() {
     driver.run(1, 0, (0..1024).flat_map(|index| both(index << 16)));
     // The first MiB and the scattered writes stay in the log, which therefore never fills.
     assert_eq!(driver.share("merge"), 0.0);
-    // Without them there is nothing to tell apart, and what is left to copy is the head of the first superblock.
+    // Without them all writes are sequential, and the only copied data are the head of the first
+    // superblock.
     assert!(driver.share("complete-unit") < 0.05);
 }
 
@@ -161,7 +164,7 @@ fn what_is_not_programmed_is_told() {
     assert_eq!(driver.stack.volatile()[0].1.lost_bytes, 4096);
     driver.flush();
     assert!(driver.stack.volatile().is_empty());
-    // What the flash was still at when the flush came, too.
+    // Including the data that the flash was still programming when the flush arrived.
     driver.run(1, 0, [request(RequestKind::Write, 0, 1 << 20)]);
     assert!(driver.stack.volatile()[0].1.lost_bytes > 4096);
     driver.flush();
@@ -187,7 +190,8 @@ fn any_request() -> impl Strategy<Value = Request> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Nothing is faster than the flash, and every nanosecond is accounted for, whatever the parameters.
+    /// With any parameters, no request is faster than the flash, and every nanosecond is accounted
+    /// for.
     #[test]
     fn nothing_is_faster_than_the_flash(
         requests in prop::collection::vec(any_request(), 1..60), depth in 1usize..5,
@@ -224,7 +228,7 @@ proptest! {
         prop_assert!(time(0) <= time(shift));
     }
 
-    /// Absurd parameters give absurd times or an error, but no panic and no endless loop.
+    /// Absurd parameters give absurd times or an error, but neither a panic nor an endless loop.
     #[test]
     fn absurd_parameters_are_survived(
         picks in prop::collection::vec(0usize..4, 8), times in prop::collection::vec(0usize..3, 3),
@@ -247,7 +251,7 @@ proptest! {
             while let Some(at_ns) = stack.next_wake_ns() {
                 stack.advance(at_ns);
             }
-            // What would end after the end of time is told instead.
+            // A request that would end after the end of time is reported as blocked.
             let blocked = stack.check_not_blocked().map_err(|error| error.what().en.clone());
             prop_assert!(
                 stack.in_flight() == 0 || blocked.is_err_and(|what| what.contains("end of its time")),

@@ -1,64 +1,65 @@
-//! The write cache: sectors that were acknowledged and are not on the medium.
+//! The write cache: sectors that were acknowledged but are not on the medium.
 //!
-//! The model: stretches of sectors, joined where they touch. They are written back in rising order from where the arm is,
-//! around the end. What is on its way to the medium still takes room, and can be overwritten meanwhile.
+//! The model: ranges of sectors, merged where they touch. They are written back in ascending order
+//! from the position of the arm, wrapping around at the end. A range being written back still
+//! occupies space, and can be overwritten.
 
 use crate::ranges::Ranges;
 
-/// Dirty sectors, each with the oldest write that it is from.
+/// Dirty sectors, each with the oldest write that changed it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dirty {
     waiting: Ranges,
     waiting_sectors: u64,
-    /// What is being written back.
+    /// Sectors being written back.
     leaving: Ranges,
     leaving_sectors: u64,
     capacity: u64,
 }
 
 impl Dirty {
-    /// With room for so many sectors.
+    /// Creates a cache for `capacity` sectors.
     pub(super) fn new(capacity: u64) -> Self {
         Self { capacity, ..Self::default() }
     }
 
-    /// Sectors that can ever be taken.
+    /// Returns the size of the cache in sectors.
     pub(super) fn capacity(&self) -> u64 {
         self.capacity
     }
 
-    /// Whether there is room for more sectors.
+    /// Returns whether there is room for this many more sectors.
     pub(super) fn has_room(&self, sectors: u64) -> bool {
         self.sectors() + sectors <= self.capacity
     }
 
-    /// Whether nothing waits to be written back; something may still be on its way.
+    /// Returns whether no sectors wait to be written back; some may still be in progress.
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// Sectors that are not on the medium.
+    /// Returns the number of sectors that are not on the medium.
     pub(super) fn sectors(&self) -> u64 {
         self.waiting_sectors + self.leaving_sectors
     }
 
-    /// Whether all these sectors are here.
+    /// Returns whether all these sectors are waiting here.
     pub(super) fn holds(&self, first: u64, end: u64) -> bool {
         self.waiting.cover(first, end)
     }
 
-    /// Takes sectors in.
     pub(super) fn add(&mut self, first: u64, end: u64, number: u64) {
         self.waiting_sectors += self.waiting.add(first, end, number);
     }
 
-    /// Takes sectors away that are overwritten on the medium itself or no longer needed.
+    /// Removes sectors that are overwritten on the medium itself or no longer needed.
     pub(super) fn remove(&mut self, first: u64, end: u64) {
         self.waiting_sectors -=
             self.waiting.cut(first, end).iter().map(|(from, to, _)| to - from).sum::<u64>();
     }
 
-    /// The next stretch to write back for an arm at a sector, at most so many sectors; it is on its way from now on.
+    /// Returns the next range to write back for an arm at sector `from`, of at most `most` sectors.
+    /// From now on it counts as in progress.
     pub(super) fn leave(&mut self, from: u64, most: u64) -> Option<(u64, u64)> {
         let (first, end) = self.waiting.stretch(from, most.max(1))?;
         self.leaving.extend(self.waiting.cut(first, end));
@@ -67,13 +68,13 @@ impl Dirty {
         Some((first, end))
     }
 
-    /// Sectors on their way have arrived.
+    /// Completes the write-back in progress.
     pub(super) fn arrived(&mut self) {
         self.leaving.clear();
         self.leaving_sectors = 0;
     }
 
-    /// What is not on the medium, in sectors.
+    /// Returns the sectors that are not on the medium.
     pub(super) fn at_risk(&self) -> Ranges {
         let mut all = self.waiting.clone();
         all.extend(self.leaving.iter());
@@ -87,7 +88,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is added, removed and written back, it is the same as a plain list of sectors.
+        /// After any sequence of additions, removals and write-backs, the contents match a plain
+        /// list of sectors.
         #[test]
         fn stretches_are_a_set_of_sectors(
             steps in prop::collection::vec((0u8..3, 0u64..60, 1u64..20), 1..60),

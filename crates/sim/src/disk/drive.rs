@@ -1,12 +1,15 @@
-//! A hard disk: commands in a queue, a memory for reading, a write cache.
+//! A hard disk: a command queue, a read buffer and a write cache.
 //!
-//! The model: a command takes its overhead, which passes while it waits for others. What the memory has is given from
-//! it; writes that fit go into the write cache. All else needs the arm, one command after the other: with a queue, the
-//! one whose first sector comes by soonest (shortest positioning time first), but the oldest once it has waited too
-//! long; without, in order of arrival. When no command needs the arm, the write cache is written back, in rising order.
-//! A flush lets nothing else begin until the write cache is empty.
+//! The model: each command has an overhead, which overlaps with waiting for other commands.
+//! Buffered data are served from the buffer, and writes that fit go into the write cache.
+//! Everything else needs the arm, one command at a time. With a queue, the command whose first
+//! sector can be reached soonest is next (shortest positioning time first), unless the oldest has
+//! waited too long. Without a queue, commands run in order of arrival. When no command needs the
+//! arm, the write cache is written back in ascending order. During a flush, no other command starts
+//! until the write cache is empty.
 //!
-//! Not modelled: reading the rest of a track before the first sector came by, errors and retries, changes of temperature.
+//! Not modelled: reading the rest of a track before the first requested sector, errors and retries,
+//! and temperature.
 
 use super::dirty::Dirty;
 use super::geometry::SectorPlace;
@@ -22,7 +25,7 @@ use crate::timeline::transfer_ns;
 use crate::world::{JobId, RequestKind, World};
 use kurabe_core::{Result, Text, text};
 
-/// A command that has not begun.
+/// A command that has not started.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     job: JobId,
@@ -31,13 +34,13 @@ struct Waiting {
     first: u64,
     end: u64,
     place: SectorPlace,
-    /// Of a write: it must be on the medium.
+    /// For a write: whether it must reach the medium.
     fua: bool,
-    /// A further piece of a command that was worked out.
+    /// Whether this is a further piece of a command that was already processed.
     continues: bool,
 }
 
-/// What a command needs to begin.
+/// The resource that a command needs to start.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Needs {
     Nothing,
@@ -45,7 +48,7 @@ enum Needs {
     Room,
 }
 
-/// Handling of a command, by what becomes of it.
+/// Overheads of a command, by its kind and by whether it hits the cache.
 #[derive(Clone, Copy, Debug)]
 struct Overheads {
     read_hit_ns: u64,
@@ -81,23 +84,24 @@ impl Overheads {
 struct Drive {
     reader: BufferedMechanism,
     sector_bytes: u64,
-    /// Of a measured drive, instead of the single ones: after a read and after a write.
+    /// Overheads of a measured drive, which replace the individual ones: after a read and after a
+    /// write.
     measured: Option<[Overheads; 2]>,
-    /// Whether the command before was a write.
+    /// Whether the previous command was a write.
     after_write: bool,
     dirty: Dirty,
     queue: Vec<Waiting>,
     flushes: Vec<JobId>,
-    /// When the arm is free, and the sector where it then is.
+    /// Time at which the arm is free, and the sector where it then is.
     arm_free_ns: u64,
     arm_sector: u64,
-    /// When the command before is over: without a queue, nothing begins earlier.
+    /// End of the previous command; without a queue, no command starts earlier.
     front_free_ns: u64,
-    /// Sectors that the arm is writing back.
+    /// Number of sectors being written back.
     leaving: u64,
-    /// When the arm last began to write back, and how that goes.
+    /// Start of the last write-back, and its phases.
     back: (u64, Access),
-    /// When it will be woken; none is `u64::MAX`.
+    /// Time of the next wake-up; `u64::MAX` without one.
     woken_ns: u64,
     handling: Handling,
     values: Values,
@@ -112,7 +116,7 @@ words! {
     }
 }
 
-/// Builds a disk.
+/// Builds a hard disk.
 pub(super) fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let values = Values::new(builder);
     let (reader, sector_bytes, capacity_bytes) = layout::reader(builder, values.segments)?;
@@ -140,7 +144,7 @@ pub(super) fn build(builder: &mut Builder<'_>) -> Result<Built> {
 }
 
 impl Drive {
-    /// What a command needs at this moment.
+    /// Returns the resource that a command needs at this moment.
     fn needs(&mut self, command: &Waiting, now_ns: u64) -> Needs {
         let sectors = command.end - command.first;
         if command.write {
@@ -155,13 +159,13 @@ impl Drive {
         if here { Needs::Nothing } else { Needs::Arm }
     }
 
-    /// Whether a write goes past the write cache.
+    /// Returns whether a write bypasses the write cache.
     fn goes_through(&self, command: &Waiting) -> bool {
         let must_leave = command.fua && !self.values.write_cache_kept;
         must_leave || command.end - command.first > self.dirty.capacity()
     }
 
-    /// The command that can begin now.
+    /// Returns the index of the command that can start now.
     fn choose(&mut self, now_ns: u64) -> Option<usize> {
         let arm_is_free = self.arm_free_ns <= now_ns;
         if self.values.queue_depth == 1 {
@@ -186,7 +190,8 @@ impl Drive {
             if !arm_is_free {
                 continue;
             }
-            // The queue is in order of arrival: the first that is too old is the oldest.
+            // The queue is in order of arrival, so the first command over the age limit is the
+            // oldest.
             if aged && best.is_none_or(|(reach_ns, _)| reach_ns > 0) {
                 best = Some((0, index));
             } else {
@@ -202,7 +207,7 @@ impl Drive {
         best.map(|(_, index)| index)
     }
 
-    /// Begins whatever can begin.
+    /// Starts every command that can start.
     fn pump(&mut self, world: &mut World) {
         let now_ns = world.now_ns();
         if self.leaving > 0 && self.arm_free_ns <= now_ns {
@@ -235,8 +240,9 @@ impl Drive {
         }
     }
 
-    /// When the write cache can have the arm. After a read the head reads on first, unless somebody waits: else a stream
-    /// of reads would lose the arm in every pause between two of them.
+    /// Returns the time at which the write cache may use the arm. After a read the head reads on
+    /// first, unless a command waits: otherwise a sequential read would lose the arm in every pause
+    /// between two requests.
     fn back_from_ns(&mut self, now_ns: u64) -> u64 {
         if self.dirty.is_empty() {
             return u64::MAX;
@@ -324,7 +330,7 @@ impl Drive {
         self.measured.map_or(single, |rows| rows[usize::from(self.after_write)])
     }
 
-    /// Charges the time until now: first to other commands, then to what the arm did last for the write cache.
+    /// Charges the time until now: first to other commands, then to the arm's last write-back.
     fn charge_waiting(&self, job: JobId, room: bool, world: &mut World) {
         let now_ns = world.now_ns();
         let (began_ns, access) = self.back;
@@ -339,7 +345,7 @@ impl Drive {
         world.charge(job, self.causes.waiting, now_ns);
     }
 
-    /// Begins a read: when it ends.
+    /// Starts a read and returns its end.
     fn start_read(&mut self, command: &Waiting, bytes_ns: u64, world: &mut World) -> u64 {
         let Waiting { job, arrived_ns, first, end, continues, .. } = *command;
         let (now_ns, sectors) = (world.now_ns(), (end - first).max(1));
@@ -363,7 +369,8 @@ impl Drive {
             Read::Follows(there_ns) => {
                 (self.arm_free_ns, self.arm_sector) = (self.arm_free_ns.max(there_ns), end);
                 let passed_ns = there_ns + bytes_ns / sectors;
-                // What passes the head while the memory still moves what came before is no time of its own.
+                // Sectors that pass the head while the buffer still transfers earlier ones cost no
+                // extra time.
                 if passed_ns > moved_ns {
                     world.charge(job, self.causes.transfer, there_ns);
                 }

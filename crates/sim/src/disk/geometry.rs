@@ -1,39 +1,44 @@
-//! Where a sector lies: zone, cylinder, head, and its angle on the track.
+//! The position of a sector: zone, cylinder, head, and angle on the track.
 //!
-//! The model: tracks of a zone have equally many sectors. Sectors are numbered along a track, then over the heads of a
-//! cylinder, then over cylinders. Every track begins at an angle of its own (skew), so that the sector after the last
-//! one of a track comes by when the next head is ready.
+//! The model: all tracks of a zone have the same number of sectors. Sectors are numbered along a
+//! track, then over the heads of a cylinder, then over cylinders. Every track begins at its own
+//! angle (skew), so that the sector after the last one of a track passes when the next head is
+//! ready.
 //!
-//! Angles are whole nanoseconds of a turn, and the disk's angle at a time is that time modulo the turn. The border
-//! before sector k of n stands at `k * turn / n`, rounded down, by one function for the end of a transfer and for the
-//! start of the next; so a transfer that goes on at once finds its sector at exactly that moment, and rounding can never
-//! make it wait for a turn.
+//! Angles are integers in nanoseconds of a revolution, and the disk's angle at a time is that time
+//! modulo the revolution. The border before sector k of n is at `k * turn / n`, rounded down. One
+//! function computes it for the end of a transfer and for the start of the next. A transfer that
+//! continues immediately therefore finds its sector at exactly that moment, and rounding never
+//! costs a revolution.
 //!
-//! Not modelled: spindle speed that varies, sectors that were replaced far away.
+//! Not modelled: variations of spindle speed, and sectors remapped to a distant location.
 
-/// Neighbouring cylinders of equally many sectors.
+/// Adjacent cylinders with the same number of sectors per track.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Zone {
     /// First cylinder.
     pub(super) cylinder: u64,
-    /// Sectors of each track.
+    /// Sectors per track.
     pub(super) sectors: u64,
-    /// Angles by which each track begins after the one before: next head, next cylinder.
+    /// Angles by which a track begins after the previous one: for a head switch and for a cylinder
+    /// switch, in ns.
     pub(super) skew_ns: (u64, u64),
-    /// Angle at which its first track begins.
+    /// Angle at which the first track begins, in ns.
     pub(super) offset_ns: u64,
-    /// Sectors at its start and at its end that hold no data.
+    /// Sectors without data at the start and at the end.
     pub(super) unused: (u64, u64),
-    /// Sectors left out because they are bad or spare: the data sector, counted within the zone, before which they lie,
-    /// and how many are left out until there, these counted.
+    /// Sectors skipped because they are bad or spare. Each entry has the data sector, counted
+    /// within the zone, before which they are, and the cumulative number of skipped sectors up to
+    /// there.
     pub(super) slips: Vec<(u64, u64)>,
-    /// First sector of data, and how many follow in the zone; set by [`DiskGeometry::new`].
+    /// First data sector, and number of data sectors in the zone; set by [`DiskGeometry::new`].
     pub(super) first: u64,
     pub(super) count: u64,
 }
 
 impl Zone {
-    /// Leaves sectors out: each row is the data sector of the zone before which they lie, and how many.
+    /// Skips sectors. Each row has the data sector of the zone before which they are, and their
+    /// number.
     pub(super) fn leave_out(&mut self, mut rows: Vec<(u64, u64)>) {
         rows.sort_unstable();
         let gone = rows.iter().scan(0u64, |gone, (_, count)| {
@@ -43,21 +48,21 @@ impl Zone {
         self.slips = rows.iter().map(|(before, _)| *before).zip(gone).collect();
     }
 
-    /// Sectors that are left out before the first `index` slips' data sectors.
+    /// Returns the number of sectors skipped before the data sector of the slip at `index`.
     fn left_out(&self, index: usize) -> u64 {
         index.checked_sub(1).map_or(0, |last| self.slips[last].1)
     }
 
-    /// The sector of the zone, counted with all that is left out, of a data sector of the zone.
+    /// Converts a data sector of the zone to a physical one, which includes all skipped sectors.
     fn physical(&self, sector: u64) -> u64 {
         let slips = self.slips.partition_point(|(before, _)| *before <= sector);
         self.unused.0 + sector + self.left_out(slips)
     }
 
-    /// How many data sectors lie before a sector of the zone that is counted with all that is left out.
+    /// Returns the number of data sectors before a physical sector of the zone.
     fn data_before(&self, physical: u64) -> u64 {
         let beyond = physical.saturating_sub(self.unused.0);
-        // The n-th slip begins after its data sectors and all that the slips before it leave out.
+        // The n-th slip begins after its data sectors and the sectors that earlier slips skip.
         let (mut low, mut high) = (0, self.slips.len());
         while low < high {
             let middle = usize::midpoint(low, high);
@@ -68,32 +73,31 @@ impl Zone {
             }
         }
         let data = beyond.saturating_sub(self.left_out(low));
-        // The sector may be among those that the last slip leaves out.
+        // The sector may be one of those that the last slip skips.
         low.checked_sub(1).map_or(data, |last| data.max(self.slips[last].0))
     }
 }
 
-/// A track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Track {
     pub(super) zone: usize,
     pub(super) cylinder: u64,
-    /// Which of its cylinder's tracks it is, in the order of addresses.
+    /// Index within the cylinder, in address order.
     pub(super) head: u64,
 }
 
-/// A sector's place.
+/// Position of a sector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SectorPlace {
     pub(super) track: Track,
-    /// Sector of its track.
+    /// Index on the track.
     pub(super) sector: u64,
-    /// Angle at which the track begins.
+    /// Angle at which the track begins, in ns.
     pub(super) start_ns: u64,
 }
 
-/// Whether every other cylinder is addressed from the last head to the first, so that the next cylinder begins at the same
-/// head.
+/// Whether every other cylinder is addressed from the last head to the first, so that the next
+/// cylinder begins at the same head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Serpentine {
     No,
@@ -109,14 +113,15 @@ pub(super) struct DiskGeometry {
     zones: Vec<Zone>,
     pub(super) heads: u64,
     serpentine: Serpentine,
-    /// Time of a turn.
+    /// Time of a revolution.
     pub(super) turn_ns: u64,
-    /// Sectors of data.
+    /// Number of data sectors.
     pub(super) sectors: u64,
 }
 
 impl DiskGeometry {
-    /// Zones in order of cylinders, none empty; the last ends before `cylinders`.
+    /// Creates a geometry from non-empty zones in order of cylinders; the last ends before
+    /// `cylinders`.
     pub(super) fn new(
         mut zones: Vec<Zone>,
         heads: u64,
@@ -137,7 +142,7 @@ impl DiskGeometry {
         Self { zones, heads, serpentine, turn_ns, sectors }
     }
 
-    /// The head that a track is under.
+    /// Returns the physical head of a track.
     #[inline]
     pub(super) fn head_of(&self, track: Track) -> u64 {
         let reversed = match self.serpentine {
@@ -148,20 +153,20 @@ impl DiskGeometry {
         if reversed { self.heads - 1 - track.head } else { track.head }
     }
 
-    /// The zone of a sector of data.
+    /// Returns the zone of a data sector.
     #[inline]
     pub(super) fn zone_of(&self, sector: u64) -> usize {
         self.zones.partition_point(|zone| zone.first <= sector).saturating_sub(1)
     }
 
-    /// The place of a sector of data.
+    /// Returns the position of a data sector.
     #[inline]
     pub(super) fn place(&self, sector: u64) -> SectorPlace {
         let zone = self.zone_of(sector);
         self.place_in(zone, self.zones[zone].physical(sector - self.zones[zone].first))
     }
 
-    /// The place of a sector of a zone, all counted.
+    /// Returns the position of a physical sector of a zone.
     #[inline]
     fn place_in(&self, index: usize, physical: u64) -> SectorPlace {
         let zone = &self.zones[index];
@@ -173,7 +178,7 @@ impl DiskGeometry {
         SectorPlace { track, sector, start_ns: start_ns % self.turn_ns }
     }
 
-    /// The data sectors of the track that holds one.
+    /// Returns the range of data sectors on the track of `sector`.
     pub(super) fn track_of(&self, sector: u64) -> (u64, u64) {
         let zone = &self.zones[self.zone_of(sector)];
         let physical = zone.physical(sector.saturating_sub(zone.first));
@@ -182,13 +187,15 @@ impl DiskGeometry {
         (zone.first + zone.data_before(start), zone.first + end)
     }
 
-    /// Time from the start of a track of a zone to the border before a sector; `sector` may be the number of sectors.
+    /// Returns the time from the start of a track to the border before a sector; `sector` may equal
+    /// the number of sectors.
     #[inline]
     fn border_ns(&self, zone: usize, sector: u64) -> u64 {
         sector * self.turn_ns / self.zones[zone].sectors
     }
 
-    /// When the border before a place's sector comes by, at `from_ns` or next.
+    /// Returns the time, at or after `from_ns`, at which the border before this sector passes the
+    /// head.
     #[inline]
     pub(super) fn comes_by_ns(&self, place: &SectorPlace, from_ns: u64) -> u64 {
         let turn_ns = self.turn_ns;
@@ -196,8 +203,8 @@ impl DiskGeometry {
         from_ns + (angle_ns + turn_ns - from_ns % turn_ns) % turn_ns
     }
 
-    /// Goes along sectors from `first` on, whose border stands under the head at `from_ns`, until `end` (a sector of data)
-    /// or the last that is complete by `until_ns`.
+    /// Passes along sectors from `first`, whose border is under the head at `from_ns`, until `end`
+    /// (a data sector) or the last sector that is complete by `until_ns`.
     pub(super) fn pass(
         &self,
         first: u64,
@@ -231,7 +238,8 @@ impl DiskGeometry {
                 let fits =
                     self.sectors_within(index, base_ns.saturating_add(until_ns - start_ns)) - place.sector;
                 let take = (zone.sectors - place.sector).min(end_here - physical);
-                // Sectors that are left out are passed between others, and not waited for after the track's last one.
+                // Skipped sectors are passed if data sectors follow on the track, but not waited
+                // for after its last one.
                 let data = zone.data_before(physical + fits.min(take));
                 let Some(last) =
                     data.checked_sub(1).map(|last| zone.physical(last)).filter(|last| *last >= physical)
@@ -243,7 +251,8 @@ impl DiskGeometry {
                 passed.at_ns = start_ns + self.border_ns(index, place.sector + last + 1 - physical) - base_ns;
                 passed.sector = zone.first + data;
                 let next = zone.physical(data);
-                // Of a track whose last sectors are left out, all the data may be passed before the time is up.
+                // On a track whose last sectors are skipped, all data may have passed before the
+                // time is up.
                 if next < physical + take {
                     return passed;
                 }
@@ -254,7 +263,8 @@ impl DiskGeometry {
         passed
     }
 
-    /// How many sectors of a track have passed after a time from its start, at most all.
+    /// Returns the number of sectors that pass within a time from the start of a track, at most
+    /// all.
     fn sectors_within(&self, zone: usize, ns: u64) -> u64 {
         let sectors = self.zones[zone].sectors;
         if ns >= self.turn_ns {
@@ -265,23 +275,23 @@ impl DiskGeometry {
     }
 }
 
-/// The time to get from a track to the next one in order.
+/// Returns the time to switch from a track to the next one in order.
 fn if_next(from: Track, to: Track, (head_ns, cylinder_ns): (u64, u64)) -> u64 {
     if from.cylinder == to.cylinder { head_ns } else { cylinder_ns }
 }
 
-/// How far a pass along sectors got.
+/// The extent of a pass along sectors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Passed {
-    /// The sector after the last one that is complete.
+    /// The sector after the last complete one.
     pub(super) sector: u64,
-    /// When that was complete.
+    /// Time at which the last sector was complete.
     pub(super) at_ns: u64,
-    /// Of the time: what went to switching heads and cylinders.
+    /// Part of the time that was spent on switching heads and cylinders.
     pub(super) switch_ns: u64,
-    /// The track where the head is.
+    /// Track where the head is.
     pub(super) track: Track,
-    /// When its first sector of these began to pass, and which that is.
+    /// Time at which the first of these sectors on the last track began to pass, and its number.
     pub(super) on_track: (u64, u64),
 }
 
@@ -317,8 +327,8 @@ mod tests {
     }
 
     proptest! {
-        /// Passing in pieces is passing at once, to the nanosecond; and stopping at a time stops at the last sector
-        /// that is complete by then.
+        /// Passing in pieces takes exactly the time of a single pass. A pass with a time limit
+        /// stops at the last sector that is complete by then.
         #[test]
         fn pieces_of_a_pass_make_the_whole(
             first in 0u64..20_000, counts in prop::collection::vec(1u64..400, 1..8), from_ns in 0u64..1 << 40,
@@ -333,7 +343,7 @@ mod tests {
             let (mut sector, mut at_ns) = (first, from_ns);
             let mut track = geometry.place(first).track;
             for count in counts {
-                // A new request finds the head on the track where the last one left it.
+                // A new request finds the head on the track where the previous one left it.
                 let place = geometry.place(sector);
                 let switch_ns = if place.track == track { 0 } else { if_next(track, place.track, switch_ns) };
                 let start_ns = geometry.comes_by_ns(&place, at_ns + switch_ns);

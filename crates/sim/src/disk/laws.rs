@@ -1,4 +1,4 @@
-//! Laws of disks, and what their mechanisms cost.
+//! Laws of disks, and the costs of their mechanisms.
 
 use crate::fixture::{self, account, request, try_device};
 use crate::spec::DeviceSpec;
@@ -7,7 +7,7 @@ use crate::world::{Request, RequestKind};
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
-/// A 7200 rpm disk of two zones; `more` are further parameters.
+/// A 7200 rpm disk with two zones; `more` has further parameters.
 fn spec(more: &str) -> DeviceSpec {
     let layout = "rotation=7200 cylinders=20000 heads=4 zones=[[0,1000],[10000,600]] head_switch=0.8_ms";
     let seek = "seek_single=1_ms seek_average=8.5_ms seek_full=17_ms";
@@ -20,11 +20,11 @@ fn disk(more: &str) -> Stack {
 }
 
 const TURN_NS: u64 = 8_333_333;
-/// Bytes of the first zone.
+/// Size of the first zone.
 const ZONE_BYTES: u64 = 10_000 * 4 * 1000 * 512;
 
-/// Keeps `depth` requests in flight, each sent `gap_ns` after the end of another: latencies in order of the requests, and
-/// the end.
+/// Keeps `depth` requests in flight, each sent `gap_ns` after the end of another. Returns the
+/// latencies in order of the requests, and the end.
 fn drive(stack: &mut Stack, requests: &[Request], depth: usize, gap_ns: u64) -> (Vec<u64>, u64) {
     let (mut starts, mut latencies) = (vec![0; requests.len()], vec![0; requests.len()]);
     let (mut sent, mut done) = (0, 0);
@@ -68,7 +68,8 @@ fn mean(latencies: &[u64]) -> f64 {
     latencies.iter().sum::<u64>() as f64 / latencies.len() as f64
 }
 
-/// Bytes per second of a zone: a cylinder of four tracks takes four turns and the switches that its skews are for.
+/// Returns the bytes per second of a zone: a cylinder of four tracks takes four revolutions and the
+/// switches that the skews allow for.
 fn media_bytes_per_s(sectors: u64) -> f64 {
     (4 * sectors * 512) as f64 * 1e9 / (4 * TURN_NS + 3 * 800_000 + 1_000_000) as f64
 }
@@ -82,7 +83,7 @@ fn a_random_read_takes_a_seek_half_a_turn_and_its_bytes() {
     let seek_ns = shares.iter().find(|share| share.cause == "seek").unwrap().time_ns as f64 / 20_000.0;
     let expected = 100_000.0 + seek_ns + TURN_NS as f64 / 2.0 + TURN_NS as f64 * 8.0 / 850.0;
     assert!((mean(&latencies) / expected - 1.0).abs() < 0.02, "{} {expected}", mean(&latencies));
-    // The outer zone holds more, so moves are shorter than over all cylinders alike.
+    // The outer zone holds more, so seeks are shorter than an average over all cylinders.
     assert!((seek_ns / 8.5e6 - 1.0).abs() < 0.05, "{seek_ns}");
 }
 
@@ -112,7 +113,7 @@ fn a_write_that_comes_too_late_waits_for_a_turn() {
     let (_, close_ns) = drive(&mut disk(""), &in_order(RequestKind::Write, 0, 100, 65_536), 2, 0);
     let (_, late_ns) = drive(&mut disk(""), &in_order(RequestKind::Write, 0, 100, 65_536), 1, 0);
     let turns = (late_ns - close_ns) as f64 / TURN_NS as f64;
-    // One for each but the first; a few are saved where a switch was due anyway.
+    // One revolution for each request but the first; a few are saved where a switch was due anyway.
     assert!((85.0..=99.0).contains(&turns), "{turns}");
 }
 
@@ -140,7 +141,7 @@ fn the_write_cache_streams_and_a_flush_empties_it() {
 fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
     let more = "write_cache=true write_cache_size=8_MiB";
     let mut stack = disk(more);
-    // Reading near the start and writing far away, in turns.
+    // Reads near the start alternate with writes far away.
     let turn = |index: u64| {
         let (kind, from_bytes) = if index.is_multiple_of(2) {
             (RequestKind::Read, 0)
@@ -155,7 +156,7 @@ fn a_read_that_waits_for_the_write_cache_tells_of_the_moves_there_and_back() {
         let share = account.shares.iter().find(|share| share.cause == cause);
         share.map_or(0.0, |share| share.time_ns as f64 / 100.0 / 1e6)
     };
-    // Two moves over a quarter of the disk and two waits for it to turn in each pair.
+    // Each pair has two seeks over a quarter of the disk and two rotational latencies.
     assert!((10.0..16.0).contains(&part_ms("seek")), "{}", part_ms("seek"));
     assert!((2.0..14.0).contains(&part_ms("rotation")), "{}", part_ms("rotation"));
     assert!((10.0..14.0).contains(&part_ms("written-back")), "{}", part_ms("written-back"));
@@ -172,7 +173,7 @@ fn what_was_read_ahead_stays_when_something_else_comes() {
     ];
     let (latencies, _) = drive(&mut disk(""), &requests, 1, 5_000_000);
     assert!(latencies[2] < 1_000_000, "{latencies:?}");
-    // 5 ms were enough for some 300 KiB, not for more.
+    // 5 ms are enough for some 300 KiB, but not for more.
     assert!(latencies[3] > 1_000_000, "{latencies:?}");
 }
 
@@ -189,11 +190,11 @@ fn measured_overheads_depend_on_the_command_before() {
     drive(&mut stack, &requests, 1, 20_000_000);
     let shares = stack.take_account().shares;
     let command_ns = shares.iter().find(|share| share.cause == "command").unwrap().time_ns;
-    // A miss, a hit, a write, a hit after it, a miss.
+    // A miss, a hit, a write, a hit after the write, a miss.
     assert_eq!(command_ns, 1_000_000 + 100_000 + 2_000_000 + 300_000 + 1_000_000);
 }
 
-/// The disk with other parameters.
+/// Returns the disk with other parameters.
 fn disk_with(parameters: &[(&str, &str)]) -> Stack {
     let mut spec = spec("");
     for (key, value) in parameters {
@@ -204,33 +205,33 @@ fn disk_with(parameters: &[(&str, &str)]) -> Stack {
 
 #[test]
 fn the_bus_takes_a_read_once_its_share_is_in_the_memory() {
-    // A track of 512,000 bytes passes in a turn, and moves in 5.12 ms.
+    // A track of 512,000 bytes passes in a revolution, and is transferred in 5.12 ms.
     let latency_ns = |share: &str| {
         let mut stack = disk_with(&[("buffer_rate", "100 MB/s"), ("read_start", share)]);
         drive(&mut stack, &[request(RequestKind::Read, 0, 512_000)], 1, 0).0[0]
     };
     assert_eq!(latency_ns("0.25"), latency_ns("0"), "the medium ends later than the bus");
-    // The bus takes the last sector's 5,120 ns once that is whole.
+    // The bus takes the last sector's 5,120 ns once that sector is complete.
     assert_eq!(latency_ns("0.5") - latency_ns("0"), TURN_NS.div_ceil(2) + 5_120_000 - TURN_NS - 5_120);
     assert_eq!(latency_ns("1") - latency_ns("0"), 5_120_000 - 5_120);
 }
 
 #[test]
 fn the_data_of_a_write_come_while_the_arm_moves() {
-    // A track of 512,000 bytes comes in 5.12 ms: less than a long move, more than none.
+    // A track of 512,000 bytes arrives in 5.12 ms: less than a long seek, more than none.
     let latency_ns = |share: &str, most: &str, offset_bytes: u64| {
         let rate = [("buffer_rate", "100 MB/s"), ("write_start", share), ("write_start_most", most)];
         drive(&mut disk_with(&rate), &[request(RequestKind::Write, offset_bytes, 512_000)], 1, 0).0[0]
     };
     let (all, far_bytes) = ("1 MB", ZONE_BYTES + (8 << 30));
     assert_eq!(latency_ns("1", all, far_bytes), latency_ns("0", all, far_bytes));
-    // 80 sectors are 2/3 ms, which the command does not take; the data do.
+    // 80 sectors are 2/3 ms. The command overhead is shorter, the data transfer is longer.
     assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("0", all, 80 * 512), TURN_NS);
-    // Unless a sector is all that is asked for.
+    // Unless a single sector is enough to start.
     assert_eq!(latency_ns("1", all, 80 * 512) - latency_ns("1", "512 B", 80 * 512), TURN_NS);
 }
 
-/// Which of these reads, each of eight sectors from there on and 40 ms after the one before, the memory serves.
+/// Returns which of these reads, eight sectors each and 40 ms apart, are served from the buffer.
 fn hits(parameters: &[(&str, &str)], firsts: &[u64]) -> Vec<bool> {
     let reads: Vec<Request> =
         firsts.iter().map(|first| request(RequestKind::Read, first * 512, 4096)).collect();
@@ -240,7 +241,8 @@ fn hits(parameters: &[(&str, &str)], firsts: &[u64]) -> Vec<bool> {
 
 #[test]
 fn reading_ahead_ends_with_the_track_where_a_disk_has_it_so() {
-    // Of tracks of 1000 sectors the second and the third, after a read within the first and after one that goes on into the second.
+    // With tracks of 1000 sectors: the second and third track, after a read within the first track
+    // and after one that continues into the second.
     for (until, within, across) in [
         ("sectors", [true, true, false], [true, true]),
         ("track", [true, false, false], [true, false]),
@@ -327,11 +329,11 @@ fn reads_in_a_row_keep_the_arm_from_the_write_cache_that_is_written_once_they_en
         (0..100).map(|place| request(RequestKind::Write, ZONE_BYTES + (place << 20), 65_536)).collect();
     let (_, written_ns) = drive(&mut stack, &writes, 1, 0);
     let (_, end_ns) = drive(&mut stack, &reads, 1, 50_000);
-    // The first read waits for what was on its way, and the arm comes from far away.
+    // The first read waits for the write-back in progress, and the arm comes from far away.
     let longer_ns = end_ns - written_ns - alone_ns;
     assert!(longer_ns < 4 * TURN_NS, "{longer_ns} {alone_ns}");
     assert!(stack.volatile()[0].1.lost_bytes > 4 << 20);
-    // Nothing more is asked.
+    // No further requests.
     while let Some(wake_ns) = stack.next_wake_ns() {
         stack.advance(wake_ns);
     }
@@ -372,7 +374,7 @@ fn commands_that_the_write_cache_takes_do_not_hold_up_the_arm() {
 
 #[test]
 fn the_medium_takes_no_data_before_the_bus_brought_them() {
-    // The medium would take 61 MB/s.
+    // The medium could take 61 MB/s.
     let mut stack =
         disk_with(&[("buffer_rate", "30 MB/s"), ("write_start", "1"), ("write_start_most", "4096 B")]);
     let writes = in_order(RequestKind::Write, 0, 100, 1 << 20);
@@ -430,7 +432,7 @@ fn what_only_reads_need_of_a_move_is_no_part_of_a_write() {
     };
     assert_eq!(seek_ns(RequestKind::Read, "0.3 ms"), seek_ns(RequestKind::Read, "0 ms"));
     assert_eq!(seek_ns(RequestKind::Write, "0.3 ms"), seek_ns(RequestKind::Read, "0 ms") - 300_000 + 100_000);
-    // No write arrives before it sets out.
+    // No write arrives before it starts.
     assert_eq!(seek_ns(RequestKind::Write, "1 s"), 100_000);
 }
 
@@ -457,7 +459,7 @@ fn sectors_that_are_being_read_are_not_there_yet() {
 
 #[test]
 fn the_age_limit_bounds_the_wait() {
-    // Everything near the start, and one read far away that is never the nearest.
+    // Everything is near the start, except one read far away that is never the nearest.
     let mut requests = random_reads(2000, 50 << 20, 5);
     requests[10] = request(RequestKind::Read, ZONE_BYTES + (4 << 30), 4096);
     let longest = |more: &str| {
@@ -524,7 +526,7 @@ proptest! {
         prop_assert!(mean(&many.0) <= mean(&one.0) * 1.02, "{} {}", mean(&many.0), mean(&one.0));
     }
 
-    /// Whatever comes, with whatever cache and queue: all of it ends, and its time is accounted for.
+    /// All requests end and all of their time is accounted for, with any cache and queue.
     #[test]
     fn all_time_is_accounted_for(
         seed in any::<u64>(), depth in 1usize..9, queue in 1u32..9, cached in any::<bool>(), segments in 0u32..4,

@@ -1,4 +1,4 @@
-//! From the parameters of a turning medium to its moving parts.
+//! Construction of the mechanism of a rotating medium from its parameters.
 
 use super::geometry::{DiskGeometry, Serpentine, Track, Zone};
 use super::mechanism::{BufferedMechanism, Habits, Mechanism, Settle, Until};
@@ -7,10 +7,9 @@ use super::seek::Seek;
 use crate::build::Builder;
 use kurabe_core::{Error, Result, text};
 
-/// Most sectors of a track.
+/// Upper limit of sectors per track.
 const MOST_SECTORS: u64 = 1 << 20;
 
-/// The moving parts.
 pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mechanism> {
     let turn_ns = (60e9 / values.rotation).round() as u64;
     let (heads, cylinders) = (values.heads, values.cylinders);
@@ -23,7 +22,8 @@ pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mec
     };
     let mut zones = zones(builder, values)?;
     for zone in &mut zones {
-        // A skew that no file gives is as large as the slowest switch, so that no switch costs a turn.
+        // A skew that the device file does not specify is as long as the slowest switch, so that no
+        // switch costs a revolution.
         zone.skew_ns = (settle.longest(head_ns) % turn_ns, settle.longest(cylinder_ns) % turn_ns);
     }
     skews(builder, values, &mut zones, turn_ns)?;
@@ -41,8 +41,8 @@ pub(super) fn mechanism(builder: &Builder<'_>, values: &Mechanics) -> Result<Mec
     Ok(Mechanism { geometry, seek, switch_ns: (head_ns, cylinder_ns), settle, track })
 }
 
-/// The moving parts with a memory of so many segments for what was read; the bytes of a sector; and the bytes that can be
-/// addressed: what is given, or all that the zones hold.
+/// Builds the mechanism with a read buffer of `segments` segments. Also returns the bytes per
+/// sector, and the capacity in bytes: the given one, or everything that the zones hold.
 pub(super) fn reader(builder: &Builder<'_>, segments: u64) -> Result<(BufferedMechanism, u64, u64)> {
     let (values, memory) = (Mechanics::new(builder), Memory::new(builder));
     let sector_bytes = values.sector_bytes;
@@ -117,7 +117,7 @@ fn zones(builder: &Builder<'_>, values: &Mechanics) -> Result<Vec<Zone>> {
     if zones.is_empty() { Err(misfit(builder)) } else { Ok(zones) }
 }
 
-/// What measured drives know of each zone.
+/// Applies the skews of a measured drive to its zones.
 fn skews(builder: &Builder<'_>, values: &Mechanics, zones: &mut [Zone], turn_ns: u64) -> Result<()> {
     let rows = &values.zone_skews;
     if !rows.is_empty() && rows.len() != zones.len() {

@@ -1,8 +1,9 @@
-//! The arm and the spindle: what a media access takes, and reading on after it into a memory of segments.
+//! Seeks and rotation: the time of a media access, and reading ahead into a segmented buffer.
 //!
-//! The model: an access moves the arm, waits for its first sector to come by, and passes along its sectors. After a read
-//! the head goes on reading into the request's segment until that has as much ahead as it may, or until something else
-//! needs the arm; how far it got is worked out when somebody asks. A segment is a ring: it keeps the latest sectors.
+//! The model: an access seeks, waits for its first sector, and passes along its sectors. After a
+//! read the head reads on into the request's segment until that has reached its look-ahead limit,
+//! or until another command needs the arm. The progress is computed on demand. A segment is a ring
+//! that keeps the latest sectors.
 
 use super::geometry::{DiskGeometry, SectorPlace, Track};
 use super::seek::Seek;
@@ -10,7 +11,7 @@ use crate::build::words;
 use crate::world::{JobId, World};
 
 words! {
-    /// What the time of a disk goes to.
+    /// Causes of a disk's time.
     pub(super) struct Causes from "disk" {
         memory: cause("memory");
         room: cause("room");
@@ -36,57 +37,60 @@ impl Causes {
     }
 }
 
-/// The moving parts.
+/// The mechanism: geometry, seek curve and position.
 #[derive(Clone, Debug)]
 pub(super) struct Mechanism {
     pub(super) geometry: DiskGeometry,
     pub(super) seek: Seek,
-    /// Time to switch to another head of a cylinder, and to the next cylinder in the middle of a transfer.
+    /// Times to switch to another head of the same cylinder, and to the next cylinder during a
+    /// transfer.
     pub(super) switch_ns: (u64, u64),
     pub(super) settle: Settle,
     pub(super) track: Track,
 }
 
-/// How moves of writes differ from those of reads, whose times are given.
+/// Differences between seeks of writes and of reads; the seek times given are those of reads.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settle {
-    /// What writing adds to every move.
+    /// Time that a write adds to every seek.
     pub(super) write_ns: u64,
-    /// What only reads need of every move.
+    /// Part of every seek that only reads need.
     pub(super) read_ns: u64,
 }
 
 impl Settle {
-    /// The time of a move that takes a read this long.
+    /// Returns the time of a seek that takes `move_ns` for a read.
     pub(super) fn of(self, move_ns: u64, write: bool) -> u64 {
         if write { move_ns.saturating_sub(self.read_ns) + self.write_ns } else { move_ns }
     }
 
-    /// The longer of both.
+    /// Returns the longer of the times for a read and a write.
     pub(super) fn longest(self, move_ns: u64) -> u64 {
         self.of(move_ns, true).max(move_ns)
     }
 }
 
-/// When the phases of an access end.
+/// Ends of the phases of an access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Access {
-    /// The arm stands.
+    /// End of the seek.
     pub(super) sought_ns: u64,
-    /// Of a write: the drive has enough of its data to begin. Never before the arm stands.
+    /// For a write: time at which the drive has enough data to begin. Never before the end of the
+    /// seek.
     pub(super) data_ns: u64,
-    /// The first sector comes by.
+    /// Time at which the first sector passes.
     pub(super) turned_ns: u64,
-    /// The end, and how much of the time until then went to switching heads and cylinders.
+    /// End of the access, and the time spent on switching heads and cylinders.
     pub(super) end_ns: u64,
     pub(super) switch_ns: u64,
-    /// When the last track's first sector began to pass, and how many followed with it.
+    /// Time at which the first sector on the last track began to pass, and the number of sectors
+    /// there.
     pub(super) on_track: (u64, u64),
 }
 
 impl Access {
-    /// When the bus has all of so many sectors that are read, which takes it a time for each: it begins once so many are whole,
-    /// and takes none before it is whole.
+    /// Returns the time at which the bus has transferred all sectors of a read. The bus starts once
+    /// `begins_with` sectors are complete, and transfers no sector before it is complete.
     pub(super) fn taken_ns(&self, sectors: u64, begins_with: u64, late_ns: u64, bytes_ns: u64) -> u64 {
         let of =
             |ns: u64, share: u64, all: u64| (ns as f64 * share as f64 / all.max(1) as f64).round() as u64;
@@ -100,7 +104,7 @@ impl Access {
 }
 
 impl Mechanism {
-    /// Time to move to a place.
+    /// Returns the time of a seek to a track.
     #[inline]
     fn move_ns(&self, to: Track, write: bool) -> u64 {
         let from = self.track;
@@ -115,7 +119,7 @@ impl Mechanism {
         self.settle.of(self.seek.ns(to.cylinder.abs_diff(from.cylinder)).max(head_ns), write)
     }
 
-    /// When a place would come by if the arm set out at a time.
+    /// Returns the time at which a sector would pass if the seek started at `from_ns`.
     #[inline]
     pub(super) fn reach_ns(&self, place: &SectorPlace, from_ns: u64, write: bool) -> u64 {
         self.geometry.comes_by_ns(place, from_ns + self.move_ns(place.track, write))
@@ -128,7 +132,7 @@ impl Mechanism {
         access
     }
 
-    /// What an access would take, and on which track it would end.
+    /// Returns the phases that an access would have, and the track where it would end.
     fn planned(&self, from_ns: u64, first: u64, end: u64, data_ns: Option<u64>) -> (Access, Track) {
         let (place, write) = (self.geometry.place(first), data_ns.is_some());
         let sought_ns = from_ns + self.move_ns(place.track, write);
@@ -140,7 +144,8 @@ impl Mechanism {
         (Access { sought_ns, data_ns, turned_ns, end_ns, switch_ns, on_track }, passed.track)
     }
 
-    /// How many sectors before the first one of an access passed on its track once the arm stood.
+    /// Returns the number of sectors that passed between the end of the seek and the first sector
+    /// of an access.
     fn passed_before(&self, access: &Access, first: u64) -> u64 {
         let (track, end) = self.geometry.track_of(first);
         let passed = (access.turned_ns - access.sought_ns) * (end - track) / self.geometry.turn_ns;
@@ -152,7 +157,7 @@ impl Mechanism {
     }
 }
 
-/// A part of the memory that holds sectors as they were read.
+/// A part of the buffer that holds sectors as they were read.
 #[derive(Clone, Copy, Debug, Default)]
 struct Segment {
     first: u64,
@@ -160,56 +165,56 @@ struct Segment {
     used: u64,
 }
 
-/// Reading on after a request.
+/// Read-ahead after a request.
 #[derive(Clone, Copy, Debug)]
 struct LookAhead {
     segment: usize,
-    /// The next sector, and when the one before it was complete.
+    /// Next sector, and the time at which the previous one was complete.
     sector: u64,
     at_ns: u64,
-    /// Where it stops.
+    /// Sector at which it stops.
     limit: u64,
 }
 
-/// What a disk does with its memory for reading.
+/// Read-ahead policy of a disk.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Habits {
-    /// Most sectors that are read ahead.
+    /// Maximum number of sectors read ahead.
     pub(super) ahead_sectors: u64,
     pub(super) until: Until,
-    /// Whether only a read that goes on where the one before ended is read ahead of.
+    /// Whether only reads that continue the previous one trigger read-ahead.
     pub(super) of_runs_only: bool,
-    /// Whether a read from the memory has the head read on that had stopped.
+    /// Whether a buffer hit resumes a read-ahead that had stopped.
     pub(super) on_hits: bool,
-    /// Whether sectors that pass before the first of a read are kept.
+    /// Whether sectors that pass before the first one of a read are kept.
     pub(super) passing: bool,
 }
 
-/// Where reading ahead ends at the latest.
+/// Latest end of the read-ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Until {
-    /// As many sectors after the request as it may.
+    /// The maximum number of sectors after the request.
     Sectors,
-    /// The end of the track too.
+    /// Also the end of the track.
     Track,
-    /// The end of the track, or of the next if the segment reaches back beyond that track.
+    /// The end of the track, or of the next one if the segment reaches back before that track.
     NextTrack,
 }
 
-/// What a read takes.
+/// Source of the data of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Read {
-    /// All of it is in the memory.
+    /// All of them are in the buffer.
     Hit,
-    /// What is missing is being read already: when the last sector is there.
+    /// The missing ones are already being read; the time at which the last sector is in the buffer.
     Follows(u64),
-    /// The arm must go there.
+    /// All of them need a media access.
     Access(Access),
-    /// The memory has the beginning, and the arm must go there for the rest.
+    /// The beginning is in the buffer, and the rest needs a media access.
     Rest(Access),
 }
 
-/// The moving parts with a memory for what was read.
+/// The mechanism with a read buffer.
 #[derive(Clone, Debug)]
 pub(super) struct BufferedMechanism {
     pub(super) mechanism: Mechanism,
@@ -223,7 +228,7 @@ pub(super) struct BufferedMechanism {
 }
 
 impl BufferedMechanism {
-    /// With so many segments of so many sectors.
+    /// Creates a buffer with `segments` segments of `segment_sectors` sectors.
     pub(super) fn new(mechanism: Mechanism, segments: usize, segment_sectors: u64, habits: Habits) -> Self {
         let segments = if segment_sectors == 0 { 0 } else { segments };
         Self {
@@ -257,27 +262,28 @@ impl BufferedMechanism {
         }
     }
 
-    /// When the head has read as far as it may.
+    /// Returns the time at which the read-ahead reaches its limit.
     pub(super) fn reads_until_ns(&mut self, at_ns: u64) -> u64 {
         self.advance(at_ns);
         let Some(stream) = self.stream.filter(|stream| stream.sector < stream.limit) else { return 0 };
         self.mechanism.planned(stream.at_ns, stream.sector, stream.limit, None).0.end_ns
     }
 
-    /// A segment now reaches until `end`; what is older than its size is gone.
+    /// Extends a segment to `end` and discards what exceeds its size.
     fn keep(&mut self, segment: usize, end: u64) {
         let segment = &mut self.segments[segment];
         segment.end = segment.end.max(end);
         segment.first = segment.first.max(segment.end.saturating_sub(self.segment_sectors));
     }
 
-    /// Whether a segment holds all these sectors at a time.
+    /// Returns whether a segment holds all these sectors at a time.
     pub(super) fn holds(&mut self, at_ns: u64, first: u64, end: u64) -> bool {
         self.advance(at_ns);
         self.segments.iter().any(|segment| segment.first <= first && end <= segment.end)
     }
 
-    /// Whether a read that begins there needs no move: a segment has its first sector, or the head is about to read it.
+    /// Returns whether a read that begins at `first` needs no seek: a segment has its first sector,
+    /// or the head is about to read it.
     pub(super) fn joins(&mut self, at_ns: u64, first: u64) -> bool {
         self.advance(at_ns);
         let follows = |stream: LookAhead| {
@@ -288,13 +294,14 @@ impl BufferedMechanism {
             || self.segments.iter().any(|segment| segment.first <= first && first < segment.end)
     }
 
-    /// The arm is needed from `at_ns` on.
+    /// Stops the read-ahead because the arm is needed from `at_ns` on.
     fn stop(&mut self, at_ns: u64) {
         self.advance(at_ns);
         self.stream = None;
     }
 
-    /// Whether a read would move the arm, which can go at `arm_ns`, or would only wait for the head that reads on.
+    /// Starts a read. Determines whether it needs the arm, which is available at `arm_ns`, or only
+    /// waits for the read-ahead.
     pub(super) fn read(&mut self, at_ns: u64, arm_ns: u64, first: u64, end: u64) -> Read {
         self.advance(at_ns);
         let goes_on = std::mem::replace(&mut self.read_until, end) == first;
@@ -308,7 +315,7 @@ impl BufferedMechanism {
             let due_ns =
                 self.stream.filter(|stream| stream.segment == index).map_or(0, |stream| stream.at_ns);
             self.read_on(at_ns, index, end);
-            // The sectors of a read that is still under way are there when it ends.
+            // The sectors of a read in progress are available when it ends.
             return if due_ns > at_ns { Read::Follows(due_ns) } else { Read::Hit };
         }
         if let Some(stream) = self.stream {
@@ -319,7 +326,7 @@ impl BufferedMechanism {
         }
         let part = self.segments.iter().position(|segment| segment.first <= first && first < segment.end);
         if let Some(segment) = part {
-            // The rest comes after what is there.
+            // The rest is read after the buffered part.
             self.stop(arm_ns);
             let stream = LookAhead { segment, sector: self.segments[segment].end, at_ns: arm_ns, limit: end };
             return Read::Rest(self.follow(arm_ns, stream, end));
@@ -336,7 +343,7 @@ impl BufferedMechanism {
         Read::Access(access)
     }
 
-    /// A read goes on where the head is reading.
+    /// Continues the read-ahead with a read.
     fn follow(&mut self, at_ns: u64, stream: LookAhead, end: u64) -> Access {
         self.segments[stream.segment].used = self.stamp;
         let stopped = stream.sector >= stream.limit && stream.at_ns < at_ns;
@@ -347,7 +354,7 @@ impl BufferedMechanism {
         access
     }
 
-    /// Where reading on after `end` stops.
+    /// Returns the sector at which a read-ahead after `end` stops.
     fn limit(&self, segment: usize, end: u64) -> u64 {
         let geometry = &self.mechanism.geometry;
         let ahead = end.saturating_add(self.habits.ahead_sectors).min(geometry.sectors);
@@ -363,13 +370,13 @@ impl BufferedMechanism {
         ahead.min(track_end)
     }
 
-    /// Begins to read on after `end`.
+    /// Starts a read-ahead after `end`.
     fn begin(&mut self, segment: usize, end: u64, at_ns: u64) {
         let limit = self.limit(segment, end);
         self.stream = Some(LookAhead { segment, sector: end, at_ns, limit });
     }
 
-    /// Part of what was read ahead is taken: there is room for more.
+    /// Makes room in a segment after a part of it was read, and extends its read-ahead.
     fn read_on(&mut self, now_ns: u64, segment: usize, taken: u64) {
         let limit = self.limit(segment, taken);
         let on_hits = self.habits.on_hits;
@@ -381,14 +388,15 @@ impl BufferedMechanism {
             if !on_hits {
                 return;
             }
-            // It had stopped for want of room: the head goes on from here when the sector comes by.
+            // It had stopped for lack of room: the head continues from here when the sector passes.
             stream.at_ns = stream.at_ns.max(now_ns);
         }
         stream.limit = limit;
     }
 
-    /// Writes sectors, of whose data enough is there at `data_ns` and all at `all_ns`: if the last would pass before its data are
-    /// there, the first one waits for a later turn.
+    /// Writes sectors. Enough of the data are available at `data_ns`, and all at `all_ns`. If the
+    /// last sector would pass before its data are available, the first one waits for a later
+    /// revolution.
     pub(super) fn write(&mut self, at_ns: u64, data_ns: u64, all_ns: u64, first: u64, end: u64) -> Access {
         self.stop(at_ns);
         self.forget(first, end);
@@ -401,13 +409,14 @@ impl BufferedMechanism {
         access
     }
 
-    /// What was read gives its memory to a write.
+    /// Gives the read buffer's memory to a write.
     pub(super) fn empty(&mut self, at_ns: u64) {
         self.stop(at_ns);
         self.segments.fill(Segment::default());
     }
 
-    /// What was read of these sectors is no longer true. A segment goes as a whole, as measured drives have it.
+    /// Invalidates the buffered copies of these sectors. A segment is dropped as a whole, as in
+    /// measured drives.
     pub(super) fn forget(&mut self, first: u64, end: u64) {
         for (index, segment) in self.segments.iter_mut().enumerate() {
             if segment.first < end && first < segment.end {

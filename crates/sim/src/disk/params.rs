@@ -1,4 +1,4 @@
-//! The parameters of turning media. Most are the same for all of them.
+//! Parameters of rotating media. Most of them are common to all kinds.
 
 use super::{drive, removable};
 use crate::build::parameters;
@@ -7,7 +7,7 @@ use crate::schema::{Parameter, ParameterScale, SIZE};
 use crate::vocabulary::{entry, page};
 
 parameters! {
-    /// What the moving parts are.
+    /// Geometry and mechanics.
     pub(super) struct Mechanics, MECHANICS from "disk" {
         "capacity" capacity_bytes: SIZE,
             usual("0 B", "derived: all that the zones hold").derived_from(&["zones", "heads", "cylinders", "sector"]);
@@ -41,7 +41,7 @@ parameters! {
 }
 
 parameters! {
-    /// How long the drive's own processor and memory take.
+    /// Times of the drive's own processor and buffer.
     pub(super) struct Handling, HANDLING from "disk" {
         "read_overhead" read_overhead_ns: Time, needed.live();
         "write_overhead" write_overhead_ns: Time, needed.live();
@@ -51,7 +51,7 @@ parameters! {
 }
 
 parameters! {
-    /// The memory for reading.
+    /// The read buffer.
     pub(super) struct Memory, MEMORY from "disk" {
         "segment" segment_bytes: SIZE, usual("64 KiB", "assumed");
         "look_ahead" look_ahead_bytes: SIZE, usual("1 GiB", "assumed: until the segment is full");
@@ -64,7 +64,7 @@ parameters! {
 }
 
 parameters! {
-    /// What only a hard disk has.
+    /// Parameters of hard disks only.
     pub(super) struct Values, OF_DISK from "disk" {
         "read_hit_overhead" read_hit_overhead_ns: Time, usual("0 ns", "assumed: small").live();
         "overheads" overheads: Rows(&["read hit ms", "read ms", "write to the cache ms", "write ms"]),
@@ -84,7 +84,8 @@ parameters! {
         "write_back" write_back_bytes: SIZE, usual("1 MiB", "assumed").live();
         "queue_depth" queue_depth: Count(1, 256), usual("1", "assumed: no command queueing");
         "age_limit" age_limit_ns: Time, usual("500 ms", "assumed").live();
-        // What is expected of it over the years: no time follows from it, but what an array of such disks is worth.
+        // Reliability over the years. It affects no time, only the data-loss probability of an
+        // array of such disks.
         "failures_per_year": Number(0.0, 10.0),
             usual("0.0157", "1.57 % a year of all drives at Backblaze in 2024 (blocksandfiles.com, 2025-11-13)");
         "bits_per_error": Number(1.0, 1e18),
@@ -92,12 +93,12 @@ parameters! {
     }
 }
 
-/// What drives for removable disks have.
+/// Parameter of drives for removable disks only.
 pub(super) const WRITE_PIECE: Parameter =
     Parameter::needed("write_piece", SIZE, entry!("disk", "parameter", "write_piece"));
 
 parameters! {
-    /// The passes of a write to a magneto-optical disk, beside that which writes.
+    /// Passes of a write to a magneto-optical disk, in addition to the writing pass.
     pub(super) struct Passes, PASSES from "disk" {
         "erase" erase: Flag,
             usual("true", "http://moca.ncl.ac.uk/floppys/20109.htm: erase, write, check in three passes");
@@ -106,7 +107,7 @@ parameters! {
     }
 }
 
-/// Parts of tables as one table.
+/// Concatenates parameter tables.
 const fn joined<const COUNT: usize>(parts: &[&[Parameter]]) -> [Parameter; COUNT] {
     let mut all = [WRITE_PIECE; COUNT];
     let (mut part, mut count) = (0, 0);
@@ -122,7 +123,7 @@ const fn joined<const COUNT: usize>(parts: &[&[Parameter]]) -> [Parameter; COUNT
     all
 }
 
-/// The overheads of reads and of writes, and the rate of the memory.
+/// Overheads of reads and of writes, and the rate of the buffer.
 const OVERHEADS: (&[Parameter], &[Parameter]) = HANDLING.split_at(2);
 
 const DISK_PARAMETERS: &[Parameter] = &{
@@ -135,11 +136,11 @@ const REMOVABLE_PARAMETERS: &[Parameter] =
     &joined::<30>(&[MECHANICS, OVERHEADS.0, MEMORY, OVERHEADS.1, &[WRITE_PIECE]]);
 const MAGNETO_OPTICAL_PARAMETERS: &[Parameter] = &joined::<32>(&[REMOVABLE_PARAMETERS, PASSES]);
 
-/// A hard disk.
+/// Hard disk: `disk` in device files.
 pub const DISK: LayerKind =
     LayerKind::new(page!("disk"), "disk", Below::Nothing, DISK_PARAMETERS, drive::build);
 
-/// A magneto-optical drive with its disk.
+/// Magneto-optical drive with its disk: `magneto-optical` in device files.
 pub const MAGNETO_OPTICAL: LayerKind = LayerKind::new(
     page!("disk"),
     "magneto-optical",
@@ -148,6 +149,6 @@ pub const MAGNETO_OPTICAL: LayerKind = LayerKind::new(
     removable::build_magneto_optical,
 );
 
-/// A drive for removable magnetic disks.
+/// Drive for removable magnetic disks: `removable` in device files.
 pub const REMOVABLE: LayerKind =
     LayerKind::new(page!("disk"), "removable", Below::Nothing, REMOVABLE_PARAMETERS, removable::build_plain);

@@ -1,11 +1,12 @@
 //! Drives for removable disks: magneto-optical and ZIP.
 //!
-//! The model: one command after the other, in order of arrival. A read goes on reading into the drive's memory. A write
-//! goes piece by piece, as large as the drive's memory for it, and every piece takes as many passes over its sectors as
-//! the medium needs: a magneto-optical disk first erases, then writes, then reads back to check. After each pass the
-//! head goes back and waits for the first sector again.
+//! The model: one command at a time, in order of arrival. After a read, the drive reads ahead into
+//! its buffer. A write is divided into pieces of the size of the write buffer, and each piece takes
+//! as many passes over its sectors as the medium needs: a magneto-optical disk first erases, then
+//! writes, then reads back to verify. After each pass the head returns and waits for the first
+//! sector again.
 //!
-//! Not modelled: spinning down, exchange of media, sectors that are written again after a failed check.
+//! Not modelled: spinning down, media changes, and rewriting sectors after a failed verification.
 
 use super::layout;
 use super::mechanism::{BufferedMechanism, Causes, Read};
@@ -25,7 +26,7 @@ struct Removable {
     sector_bytes: u64,
     handling: Handling,
     piece_sectors: u64,
-    /// What each pass of a write is charged to.
+    /// Cause to which each pass of a write is charged.
     passes: Vec<Cause>,
     free_ns: u64,
     causes: Causes,
@@ -33,7 +34,7 @@ struct Removable {
 }
 
 words! {
-    /// What the time of other passes goes to than that which writes.
+    /// Causes of the passes other than the writing one.
     struct CausesOfPasses from "disk" {
         erase: cause("erase");
         verify: cause("verify");
@@ -123,7 +124,7 @@ impl Layer for Removable {
             false => self.handling.read_overhead_ns,
         };
         let start_ns = now_ns.max(self.free_ns);
-        // A command that waited has been worked out meanwhile.
+        // The overhead of a command overlaps with its waiting time.
         let ready_ns = start_ns.max(now_ns + overhead_ns);
         world.charge(job, self.causes.waiting, start_ns);
         world.charge(job, self.causes.command, ready_ns);

@@ -1,30 +1,33 @@
-//! How long the arm takes from one cylinder to another.
+//! Seek times between cylinders.
 //!
-//! The model: a curve through three times that data sheets print, single cylinder, average over random moves and full
-//! stroke; or a table of measured times with straight lines between. Of curves there are two, for a move over d cylinders:
+//! The model: a curve through the three times that data sheets print (single cylinder, average over
+//! random seeks, and full stroke), or a table of measured times with linear interpolation. There
+//! are two curves for a seek over d cylinders:
 //!
 //! - root and line: `c + a * sqrt(d - 1) + b * (d - 1)`, as E. K. Lee and R. H. Katz gave it ("An analytic performance model
 //!   of disk arrays", 1993; the three-point curve of the DiskSim manual);
-//! - coasting: an arm that speeds up for half of the way and brakes for the other takes `c + a * sqrt(d - 1)`, and one that
-//!   has reached its top speed goes on at that, so the curve goes on straight from there as steep as it is (C. Ruemmler and
-//!   J. Wilkes, "An introduction to disk drive modeling", 1994, whose two pieces have five constants; that they meet
-//!   without a step and a bend leaves three). Where that is, follows from the average.
+//! - coasting: an arm that accelerates for half of the way and brakes for the other half takes
+//!   `c + a * sqrt(d - 1)`. One that has reached its top speed continues at that speed, so the
+//!   curve is straight from there, with the slope it has at that point (C. Ruemmler and J. Wilkes,
+//!   "An introduction to disk drive modeling", 1994, whose two pieces have five constants; a join
+//!   without a step or a bend leaves three). The average determines where that is.
 
 use crate::schema::HOUR_NS;
 
-/// The seek curve.
+/// A seek curve.
 #[derive(Clone, Debug)]
 pub(super) enum Seek {
-    /// Constant, root and linear part in nanoseconds.
+    /// Constant, square-root and linear part in nanoseconds.
     Curve { constant: f64, root: f64, linear: f64 },
-    /// Constant and root part in nanoseconds, and beyond how many cylinders it is straight.
+    /// Constant and square-root part in nanoseconds, and the number of cylinders beyond which it is
+    /// straight.
     Coasting { constant: f64, root: f64, straight_from: f64 },
-    /// Cylinders, rising, and nanoseconds; measured times need not rise.
+    /// Distances in cylinders, ascending, and times in nanoseconds; measured times need not ascend.
     Table(Vec<(u64, u64)>),
 }
 
 impl Seek {
-    /// The curve through three times; none if it would fall anywhere.
+    /// Returns the curve through three times; `None` if it would fall anywhere.
     pub(super) fn three_points(
         single_ns: u64,
         average_ns: u64,
@@ -35,14 +38,15 @@ impl Seek {
         let longest = cylinders.saturating_sub(2).max(1) as f64;
         let root = (-10.0 * single + 15.0 * average - 5.0 * full) / (3.0 * longest.sqrt());
         let linear = (7.0 * single - 15.0 * average + 8.0 * full) / (3.0 * longest);
-        // The slope is steepest at one end and flattest at the other, whatever the signs.
+        // The slope has its extremes at the ends, whatever the signs.
         let slope = |distance: f64| root / (2.0 * distance.sqrt()) + linear;
         let rises = slope(1.0) >= -1e-6 && slope(longest) >= -1e-6;
         rises.then_some(Self::Curve { constant: single, root, linear })
     }
 
-    /// The coasting curve through three times; none if the average is no such curve's: those that are straight from the start
-    /// have a third of the way from the shortest to the longest time, those that are never straight 8/15.
+    /// Returns the coasting curve through three times; `None` if the average is not possible. The
+    /// average is a third of the way from the shortest to the longest time if the curve is straight
+    /// from the start, and 8/15 if it is nowhere straight.
     pub(super) fn coasting(single_ns: u64, average_ns: u64, full_ns: u64, cylinders: u64) -> Option<Self> {
         let (single, rise) = (single_ns as f64, full_ns as f64 - single_ns as f64);
         let longest = cylinders.saturating_sub(2).max(1) as f64;
@@ -62,13 +66,13 @@ impl Seek {
                 high = middle;
             }
         }
-        // At least one cylinder: the root is vertical at 0.
+        // At least one cylinder: the square root is vertical at 0.
         let straight_from = (high * longest).max(1.0);
         let root = rise / (straight_from.sqrt() + (longest - straight_from) / (2.0 * straight_from.sqrt()));
         Some(Self::Coasting { constant: single, root, straight_from })
     }
 
-    /// A table; none if it is empty or its cylinders do not rise.
+    /// Returns a table; `None` if it is empty or its distances do not ascend.
     pub(super) fn table(rows: &[Vec<f64>]) -> Option<Self> {
         let points: Vec<(u64, u64)> = rows
             .iter()
@@ -78,7 +82,7 @@ impl Seek {
         (rises && points.first().is_some_and(|(cylinders, _)| *cylinders > 0)).then_some(Self::Table(points))
     }
 
-    /// The time of a move.
+    /// Returns the time of a seek over this many cylinders.
     #[inline]
     pub(super) fn ns(&self, cylinders: u64) -> u64 {
         if cylinders == 0 {
@@ -99,7 +103,7 @@ impl Seek {
                 match (above.checked_sub(1).map(|index| points[index]), points.get(above).copied()) {
                     (None, Some((_, ns))) | (Some((_, ns)), None) => ns,
                     (Some((low, low_ns)), Some((high, high_ns))) => {
-                        // Weighted by how near the two are, in whole numbers.
+                        // Linear interpolation in integers.
                         let (before, after) = (u128::from(cylinders - low), u128::from(high - cylinders));
                         let sum = u128::from(low_ns) * after + u128::from(high_ns) * before;
                         (sum / (before + after)) as u64
@@ -111,8 +115,9 @@ impl Seek {
     }
 }
 
-/// How far the average over random moves lies on the way from the shortest to the longest time, if the curve is straight from
-/// this share of the longest move on. A move of a share x of it is as likely as 1 - x.
+/// Returns how far the average over random seeks is on the way from the shortest to the longest
+/// time, if the curve is straight from this share of the longest seek on. The probability of a seek
+/// over a share x is proportional to 1 - x.
 fn coasting_share(straight_from: f64) -> f64 {
     if straight_from <= 0.0 {
         return 1.0 / 3.0;
@@ -132,7 +137,7 @@ mod tests {
     fn the_curve_meets_its_three_times() {
         let seek = Seek::three_points(1_000_000, 8_500_000, 16_000_000, 10_000).unwrap();
         assert_eq!((seek.ns(0), seek.ns(1), seek.ns(9_999) / 10_000), (0, 1_000_000, 1_600));
-        // Moves between two random cylinders: distance d has weight n - d.
+        // Seeks between two random cylinders: distance d has weight n - d.
         let (mut sum, mut weight) = (0.0, 0.0);
         for distance in 1..10_000u64 {
             let ways = (10_000 - distance) as f64;
@@ -156,10 +161,10 @@ mod tests {
                 steps.push(seek.ns(distance + 1) - seek.ns(distance));
             }
             assert!((sum / weight / average as f64 - 1.0).abs() < 0.01, "{average}: {}", sum / weight);
-            // No step is longer than the one before, but by rounding.
+            // No step is longer than the previous one, except for rounding.
             assert!(steps.windows(2).all(|pair| pair[1] <= pair[0] + 2), "{average}");
         }
-        // Straighter than a line, rounder than a root, and no rise at all.
+        // Straighter than a line, rounder than a square root, and constant.
         assert!(Seek::coasting(1_000_000, 5_900_000, 16_000_000, 10_000).is_none());
         assert!(Seek::coasting(1_000_000, 9_100_000, 16_000_000, 10_000).is_none());
         assert!(Seek::coasting(1_000_000, 1_000_000, 1_000_000, 10_000).is_none());

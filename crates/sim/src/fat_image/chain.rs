@@ -1,27 +1,28 @@
-//! Where an image lies on its card, and how many sectors of the FAT it takes to follow its chain.
+//! Layout of an image on its card, and the number of FAT sectors to read when following its chain.
 //!
-//! The model: a FAT32 volume that fills the card: reserved sectors, two FATs of 4 bytes per cluster, clusters from number
-//! 2 on. The directory has cluster 2; the image begins at cluster 3 and lies in so many runs of adjoining clusters, in
-//! order, with gaps of equal size. The firmware sees the FAT through a window of one sector, which is read again whenever
-//! the sector changes (ChaN FatFs R0.16, source/ff.c: get_fat and move_window).
+//! The model: a FAT32 volume that fills the card: reserved sectors, two FATs of 4 bytes per
+//! cluster, clusters from number 2 on. The directory has cluster 2. The image begins at cluster 3
+//! and consists of a number of runs of adjoining clusters, in order, with gaps of equal size. The
+//! firmware sees the FAT through a window of one sector, which is read again whenever the sector
+//! changes (ChaN FatFs R0.16, source/ff.c: get_fat and move_window).
 
 use super::tracks::ImageRange;
 
-/// A sector of the card.
+/// Bytes per sector of the card.
 pub(super) const SECTOR_BYTES: u64 = 512;
-/// Entries of 4 bytes in a sector of the FAT.
+/// FAT entries of 4 bytes per sector.
 const ENTRIES: u64 = SECTOR_BYTES / 4;
-/// Sectors before the first FAT, as formatters lay them out.
+/// Bytes before the first FAT, as usual formatters lay them out.
 const RESERVED_BYTES: u64 = 32 * SECTOR_BYTES;
-/// The directory's cluster; the image's first may be the one after it.
+/// Cluster of the directory; the image may start at the next one.
 const DIRECTORY: u64 = 2;
 
 /// A run of adjoining clusters of the image.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// Number of its first cluster in the image, from 0.
+    /// Index of its first cluster in the image, from 0.
     index: u64,
-    /// Its number on the card.
+    /// Number of that cluster on the card.
     cluster: u64,
     /// Changes of the FAT sector between the image's first entry and this one's.
     changes: u64,
@@ -35,13 +36,13 @@ pub(super) struct Chain {
     runs: Vec<Run>,
 }
 
-/// The sector of the FAT that the firmware holds; none if it holds another sector of the card.
+/// The FAT sector in the firmware's window; `None` if the window holds another sector of the card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Window(pub(super) Option<u64>);
 
 impl Chain {
-    /// Lays an image of at least one byte on a card, in `fragments` runs or as many as it has clusters. `None` if there
-    /// is no room for it.
+    /// Places an image of at least one byte on a card, in `fragments` runs or as many as it has
+    /// clusters. `None` if it does not fit.
     pub(super) fn new(card_bytes: u64, image_bytes: u64, cluster_bytes: u64, fragments: u64) -> Option<Self> {
         let count = image_bytes.div_ceil(cluster_bytes);
         let fragments = fragments.clamp(1, count);
@@ -49,7 +50,7 @@ impl Chain {
         let fat_bytes = (most * 4).next_multiple_of(SECTOR_BYTES);
         let data_bytes = RESERVED_BYTES + 2 * fat_bytes;
         let clusters = card_bytes.checked_sub(data_bytes)? / cluster_bytes;
-        // The directory's cluster is taken.
+        // One cluster is taken by the directory.
         let spare = clusters.checked_sub(1 + count)?;
         let gap = if fragments > 1 { spare / (fragments - 1) } else { 0 };
         if fragments > 1 && gap == 0 {
@@ -69,7 +70,7 @@ impl Chain {
         Some(Self { cluster_bytes, data_bytes, runs })
     }
 
-    /// Whether it is one run.
+    /// Returns whether the image is a single run.
     pub(super) fn is_contiguous(&self) -> bool {
         self.runs.len() == 1
     }
@@ -79,16 +80,17 @@ impl Chain {
         self.runs[after.max(1) - 1]
     }
 
-    /// The sector of the FAT in which the entry of the image's cluster `index` lies, and its place in the order of
-    /// changes.
+    /// Returns the FAT sector that has the entry of the image's cluster `index`, and its position
+    /// in the order of sector changes.
     fn entry(&self, index: u64) -> (u64, u64) {
         let run = self.run(index);
         let sector = (run.cluster + (index - run.index)) / ENTRIES;
         (sector, run.changes + sector - run.cluster / ENTRIES)
     }
 
-    /// Follows the chain from cluster `from` to cluster `to` of the image: sectors of the FAT that must be read. The
-    /// entry of a cluster tells the next one, so that of `to` is not looked at.
+    /// Follows the chain from cluster `from` to cluster `to` of the image and returns the number of
+    /// FAT sectors read. The entry of a cluster has the number of the next one, so the entry of
+    /// `to` is not read.
     pub(super) fn walk(&self, from: u64, to: u64, window: &mut Window) -> u64 {
         if to <= from {
             return 0;
@@ -100,7 +102,7 @@ impl Chain {
         last_place - first_place + u64::from(!held)
     }
 
-    /// Where on the card a byte of the image lies.
+    /// Returns the offset on the card of a byte of the image.
     pub(super) fn card_offset_bytes(&self, offset_bytes: u64) -> u64 {
         let index = offset_bytes / self.cluster_bytes;
         let run = self.run(index);
@@ -108,7 +110,7 @@ impl Chain {
         self.data_bytes + cluster * self.cluster_bytes + offset_bytes % self.cluster_bytes
     }
 
-    /// The stretches of the image that lie in a stretch of the card.
+    /// Returns the ranges of the image that are within a range of the card.
     pub(super) fn image_stretches(&self, from: u64, to: u64) -> impl Iterator<Item = ImageRange> {
         let ends = self.runs.iter().skip(1).map(|run| run.index).chain([u64::MAX / self.cluster_bytes]);
         self.runs.iter().zip(ends).filter_map(move |(run, end)| {
@@ -120,7 +122,8 @@ impl Chain {
         })
     }
 
-    /// Where on the card the sector of the FAT lies that the window would show next; any is as good as another.
+    /// Returns the offset on the card of the FAT sector in the window; for an empty window, any
+    /// sector will do.
     pub(super) fn fat_offset_bytes(&self, window: Window) -> u64 {
         RESERVED_BYTES + window.0.unwrap_or(0) * SECTOR_BYTES
     }
@@ -133,7 +136,7 @@ mod tests {
 
     const CARD: u64 = 1 << 28;
 
-    /// What the firmware does, entry by entry.
+    /// Follows the chain entry by entry, as the firmware does.
     fn step_by_step(chain: &Chain, from: u64, to: u64, window: &mut Window) -> u64 {
         let mut reads = 0;
         for index in from..to {
@@ -175,7 +178,8 @@ mod tests {
                 Some(chain.walk(0, to, &mut Window::default()))
             };
             let (Some(small), Some(large)) = (reads(cluster_log), reads(cluster_log + 1)) else { return Ok(()) };
-            // Fragments may lie so that one more sector is touched; an image in one piece has no such luck.
+            // Fragments may be placed so that one more sector is touched; a contiguous image
+            // cannot.
             prop_assert!(large <= small + if fragments > 1 { fragments } else { 0 }, "{} > {}", large, small);
         }
     }
@@ -183,7 +187,7 @@ mod tests {
     #[test]
     fn a_gibibyte_in_clusters_of_64_kib_has_128_sectors_of_fat() {
         let chain = Chain::new(16 << 30, 1 << 30, 64 << 10, 1).unwrap();
-        // One more, because the image does not begin at the beginning of a sector.
+        // One more, because the image does not begin at the start of a FAT sector.
         assert_eq!(chain.walk(0, 16_384, &mut Window::default()), 129);
         assert!(Chain::new(1 << 30, 1 << 30, 64 << 10, 1).is_none());
     }

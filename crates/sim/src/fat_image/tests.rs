@@ -5,8 +5,8 @@ use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
 
-/// An image of 8 MiB in clusters of 4 KiB, 16 sectors of FAT, on a card that takes 1 ms for a command and 1 µs for a
-/// kilobyte.
+/// An image of 8 MiB in clusters of 4 KiB, with 16 FAT sectors, on a card that takes 1 ms per
+/// command and 1 µs per kilobyte.
 fn spec(extra: &str) -> DeviceSpec {
     let image = format!("fat-image image=8_MiB cluster=4_KiB {extra}");
     device(&[&image, "card capacity=64_MiB interface=1_GB/s access=1_ms read=1_GB/s write=1_GB/s"])
@@ -16,7 +16,7 @@ fn stack(extra: &str) -> Stack {
     Stack::new(&spec(extra), 1).unwrap()
 }
 
-/// Does requests one after the other: how long each took, and the account of all.
+/// Runs requests one at a time. Returns the duration of each, and the account of all.
 fn times_ns(stack: &mut Stack, requests: &[Request]) -> (Vec<u64>, TimeAccount) {
     let times = run_apart(stack, requests);
     (times, account(stack))
@@ -32,19 +32,21 @@ fn write(offset_bytes: u64, length_bytes: u32, identical: bool) -> Request {
 
 const FLUSH: Request = Request::new(RequestKind::Flush, 0, 0);
 
-/// What a sector of the FAT costs: a command and 512 bytes.
+/// Cost of a FAT sector: a command and 512 bytes.
 const SECTOR_NS: u64 = 1_000_512;
 
 #[test]
 fn the_way_to_a_place_is_charged_to_the_walk_and_counted() {
     let mut stack = stack("directory=1 restart=first");
-    // The directory, eight sectors of the FAT (1024 entries, begun in the middle of a sector: nine), and the cluster.
+    // The directory, eight FAT sectors (1024 entries that start in the middle of a sector: nine),
+    // and the cluster.
     let (times, account) = times_ns(&mut stack, &[read(4 << 20, 4096)]);
     assert_eq!(times[0], 10 * SECTOR_NS + 1_004_096);
     assert_eq!(count(&account, "fat-sectors"), 9);
     assert_eq!(spent_ns(&account, "walking"), 9 * SECTOR_NS);
     assert_eq!(spent_ns(&account, "opening"), SECTOR_NS);
-    // Back to the beginning: nothing to follow. On from there: the next entry, in a sector not held.
+    // Back to the beginning: nothing to follow. From there on: the next entry, in a sector that is
+    // not in the window.
     let (times, account) = times_ns(&mut stack, &[read(0, 4096), read(4096, 4096), read(8192, 4096)]);
     assert_eq!(times, [1_004_096, SECTOR_NS + 1_004_096, 1_004_096]);
     assert_eq!(count(&account, "restarts"), 1);
@@ -80,11 +82,11 @@ fn the_remedies_leave_nothing_to_walk() {
         let (times, account) = times_ns(&mut stack(&extra), &far);
         assert_eq!(count(&account, "fat-sectors") + count(&account, "directory-sectors"), 0);
         assert_eq!(spent_ns(&account, "walking") + spent_ns(&account, "opening"), 0);
-        // An image in one piece needs no stop at every cluster, either.
+        // A contiguous image needs no stop at cluster boundaries either.
         let commands = if remedy == "contiguous" { 1 } else { 16 };
         assert_eq!(times[0], commands * 1_000_000 + 65_536);
     }
-    // In pieces it is no contiguous image.
+    // A fragmented image is not contiguous.
     let extra = "remedy=contiguous fragments=3";
     let (_, account) = times_ns(&mut stack(extra), &far);
     assert!(count(&account, "fat-sectors") > 0);
@@ -97,12 +99,12 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
     let load_ns = 1_000_000 + 16_384;
     let reads = [read(0, 4096), read(8192, 8192), read(16_384 - 512, 1024)];
     assert_eq!(times_ns(&mut stack, &reads).0, [load_ns, 0, load_ns]);
-    // Identical bytes change nothing; others stay in memory, where a power cut would take them.
+    // Identical bytes change nothing; others stay in memory, where a power cut would lose them.
     let (times, account) = times_ns(&mut stack, &[write(0, 4096, true), FLUSH]);
     assert_eq!((times[0], count(&account, "dropped"), count(&account, "saved")), (0, 1, 0));
     times_ns(&mut stack, &[write(0, 4096, false), write(4096, 512, false)]);
     assert_eq!(stack.volatile()[0].1.lost_bytes, 4608);
-    // While it is being saved it is not safe yet.
+    // Data that are being saved are not safe yet.
     let mut saving = self::stack(extra);
     times_ns(&mut saving, &[write(0, 4096, false), write(4096, 512, false)]);
     saving.submit(saving.now_ns(), FLUSH, 0);
@@ -110,7 +112,7 @@ fn tracks_are_loaded_whole_changed_in_memory_and_saved_later() {
     let (times, account) = times_ns(&mut stack, &[FLUSH, FLUSH]);
     assert_eq!((times[0], times[1], count(&account, "saved")), (4608, 0, 1));
     assert!(stack.volatile().is_empty());
-    // A third track makes room by writing what was changed.
+    // A third track makes room by writing the changed data.
     let (times, _) = times_ns(&mut stack, &[write(0, 4096, false), read(32_768, 512), read(65_536, 512)]);
     assert_eq!(times, [0, load_ns, load_ns + 4096]);
 }
@@ -121,7 +123,7 @@ fn parameters_that_do_not_fit_are_refused() {
         ("image", "4 GiB", "--set fat-image.image=4 GiB: `4 GiB` is outside"),
         ("cluster", "96 KiB", "--set fat-image.cluster=96 KiB: `96 KiB` is outside"),
         ("tracks", "0", "fat-image.tracks=0: `drop_identical` needs `tracks`"),
-        // One request would be stretches without number.
+        // One request would be divided into a huge number of ranges.
         ("track", "3 GiB", "--set fat-image.track=3 GiB: `3 GiB` is outside"),
         ("reopen", "511 B", "fat-image.reopen=511 B: a file is not opened anew"),
     ] {
@@ -148,7 +150,7 @@ fn any_request() -> impl Strategy<Value = Request> {
 }
 
 proptest! {
-    /// The whole device, whatever is asked of it: fewer entries to follow, and fewer stops.
+    /// For the whole device and any requests: fewer entries to follow, and fewer stops.
     #[test]
     fn larger_clusters_never_make_it_slower(
         requests in prop::collection::vec(any_request(), 1..20), forward in any::<bool>(), log in 0u32..4,

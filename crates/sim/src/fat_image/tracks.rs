@@ -1,13 +1,13 @@
-//! A cache of whole tracks of the image, as RaSCSI has it.
+//! A cache of whole tracks of the image, as in RaSCSI.
 //!
-//! The model: so many tracks; a track is loaded whole when any of it is asked for, in place of the one used longest ago.
-//! A write changes the cached track; what was changed goes to the image when the track makes room, or at a flush
-//! (PiSCSI, src/raspberrypi/disk.cpp: DiskCache::Assign, DiskTrack::Load, DiskTrack::Save). What was changed of a track
-//! is written as one stretch.
+//! The model: a fixed number of tracks. A track is loaded whole on the first access and replaces
+//! the least recently used one. A write changes the cached track. Changed data go to the image when
+//! the track is evicted, or on a flush (PiSCSI, src/raspberrypi/disk.cpp: DiskCache::Assign,
+//! DiskTrack::Load, DiskTrack::Save). The changed part of a track is written as one range.
 
 use crate::ranges::{Range, Ranges};
 
-/// A stretch of the image: first byte and the byte after the last one.
+/// A range of the image: first byte, and the byte after the last one.
 pub(super) type ImageRange = (u64, u64);
 
 #[derive(Clone, Debug)]
@@ -18,7 +18,8 @@ struct CachedTrack {
 }
 
 impl CachedTrack {
-    /// What is written to save it, with the oldest write in it; it is not changed any more.
+    /// Returns the range to write to save the track, with the oldest write in it, and marks the
+    /// track as unchanged.
     fn save(&mut self) -> Option<(ImageRange, u64)> {
         let changed = std::mem::take(&mut self.changed);
         let (first, last) = (changed.iter().next()?, changed.iter().last()?);
@@ -27,7 +28,7 @@ impl CachedTrack {
     }
 }
 
-/// The cache.
+/// The track cache.
 #[derive(Clone, Debug)]
 pub(super) struct Tracks {
     pub(super) track_bytes: u64,
@@ -37,12 +38,12 @@ pub(super) struct Tracks {
     uses: u64,
 }
 
-/// What it takes to have a track in the cache.
+/// Transfers needed to bring a track into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Admission {
-    /// To be written first, to make room.
+    /// Range to write first, to make room.
     pub(super) save: Option<(ImageRange, u64)>,
-    /// To be read.
+    /// Range to read.
     pub(super) load: Option<ImageRange>,
 }
 
@@ -51,7 +52,7 @@ impl Tracks {
         Self { track_bytes, most, image_bytes, list: Vec::with_capacity(most), uses: 0 }
     }
 
-    /// Brings a track into the cache and, for a write, marks what is changed of it.
+    /// Brings a track into the cache and, for a write, records the changed range.
     pub(super) fn use_track(&mut self, number: u64, changed: Option<Range>) -> Admission {
         self.uses += 1;
         let mut admission = Admission { save: None, load: None };
@@ -75,19 +76,19 @@ impl Tracks {
         admission
     }
 
-    /// What is written to save a track.
+    /// Returns the range to write to save a track.
     pub(super) fn save(&mut self, number: u64) -> Option<(ImageRange, u64)> {
         self.list.iter_mut().find(|track| track.number == number)?.save()
     }
 
-    /// All that was changed, in order of place; nothing is afterwards.
+    /// Returns all changed ranges in order of offset, and marks all tracks as unchanged.
     pub(super) fn take_changed(&mut self) -> Vec<(ImageRange, u64)> {
         let mut changed: Vec<_> = self.list.iter_mut().filter_map(CachedTrack::save).collect();
         changed.sort_unstable();
         changed
     }
 
-    /// What was changed and not yet written.
+    /// Returns the changed ranges that are not written yet.
     pub(super) fn changed(&self) -> impl Iterator<Item = Range> {
         self.list.iter().flat_map(|track| track.changed.iter())
     }

@@ -1,4 +1,4 @@
-//! What the file system changes of the requests, and what it must not change.
+//! Effects of the file system on requests, and its invariants.
 
 use crate::fixture::{self, account, count, request, settle, try_device};
 use crate::stack::Stack;
@@ -7,7 +7,8 @@ use kurabe_core::Result;
 use kurabe_core::model::TimeAccount;
 use proptest::prelude::*;
 
-/// A medium of 1 ms and 1 GB/s, one command at a time, behind a file system with these parameters.
+/// A medium of 1 ms and 1 GB/s with one command at a time, below a file system with these
+/// parameters.
 fn built(parameters: &str) -> Result<Stack> {
     let medium = "constant capacity=64_MiB access=1_ms rate=1_GB/s";
     Stack::new(&try_device(&[&format!("filesystem {parameters}"), medium])?, 1)
@@ -17,7 +18,7 @@ fn stack(parameters: &str) -> Stack {
     built(parameters).unwrap()
 }
 
-/// Submits everything at once: when the last is done, and where the time went.
+/// Submits all requests at once. Returns the end of the last one, and the time account.
 fn run_and_account(stack: &mut Stack, requests: &[Request]) -> (u64, TimeAccount) {
     let last_ns = fixture::run(stack, requests, requests.len()).into_iter().max().unwrap_or(0);
     settle(stack);
@@ -37,7 +38,7 @@ fn reads_in_order(count: u64) -> Vec<Request> {
 #[test]
 fn requests_that_wait_and_continue_one_another_are_merged() {
     let mut merging = stack("commands=1");
-    // The first is alone; behind it eight at a time fit into 1 MiB.
+    // The first is alone; after it, eight at a time fit into 1 MiB.
     assert_eq!(run(&mut merging, &reads_in_order(17)), 3_000_000 + (17 << 17));
     let mut one = stack("commands=1 in_flight=1");
     assert_eq!(run(&mut one, &reads_in_order(17)), 17_000_000 + (17 << 17));
@@ -58,7 +59,8 @@ fn the_file_system_is_blamed_only_for_what_the_device_would_have_taken() {
         };
         (time_of("one-by-one") > 0, time_of("admission") > 0)
     };
-    // It would serve them in turn anyway; eight at once; in turn, but in order they would have been one command.
+    // The device serves requests in order; it serves eight at once; it serves them in order, but
+    // sequential ones would have been one command.
     assert_eq!(waits("", &scattered), (false, true));
     assert_eq!(waits("parallel=8", &scattered), (true, false));
     assert_eq!(waits("", &reads_in_order(8)), (true, false));
@@ -94,7 +96,8 @@ fn parameters_that_do_not_fit_are_errors() {
     assert_eq!(stack("start=63_MiB").capacity_bytes(), 1 << 20);
 }
 
-/// A cache of tracks below drops what changes nothing; at a new place every write changes something.
+/// A track cache below drops writes that change nothing; at a new location every write changes
+/// something.
 #[test]
 fn what_copy_on_write_places_elsewhere_is_not_identical() {
     let dropped = |copy_on_write: &str| {
@@ -129,8 +132,8 @@ fn what_copy_on_write_places_stays_on_the_device() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the file system does, nothing is lost and every nanosecond is accounted for; and more requests under way
-    /// are never slower.
+    /// With any file system, no request is lost, every nanosecond is accounted for, and more
+    /// requests in flight are never slower.
     #[test]
     fn more_under_way_are_never_slower(
         pieces in prop::collection::vec((0u8..4, 0u64..40), 1..60),

@@ -1,9 +1,10 @@
-//! Other work of the processor: interrupts and programs, in whose midst a completion may come.
+//! Other work of the processor: interrupts and programs that are running when a completion arrives.
 //!
-//! The model: the processor is free and busy in turns, for times of exponential distribution. Such a chain of two states
-//! forgets: what it does at a moment depends on what it did at an earlier one only by the time between, so one draw for
-//! each completion is exact, however long nothing came. A completion that comes while the processor is busy is noticed
-//! when it is free again; all that come in one interruption are noticed together.
+//! The model: the processor alternates between free and busy, for exponentially distributed times.
+//! Such a two-state Markov chain is memoryless: its state depends on an earlier one only through
+//! the time between. So one draw per completion is exact, however long the pause. A completion that
+//! arrives while the processor is busy is noticed when it is free again; all that arrive during one
+//! interruption are noticed together.
 
 use kurabe_core::random::Random;
 
@@ -12,12 +13,12 @@ pub(super) struct OtherWork {
     gap_ns: f64,
     length_ns: f64,
     random: Random,
-    /// It was free at this time, or will be and is busy until then.
+    /// Time at which it was last known to be free, or until which it is busy.
     free_ns: u64,
 }
 
 impl OtherWork {
-    /// `None` if the processor has no other work.
+    /// Creates the state; `None` if the processor has no other work.
     pub(super) fn new(gap_ns: u64, length_ns: u64, random: Random) -> Option<Self> {
         (gap_ns > 0 && length_ns > 0).then_some(Self {
             gap_ns: gap_ns as f64,
@@ -27,7 +28,7 @@ impl OtherWork {
         })
     }
 
-    /// When a completion is noticed. Times asked for never fall.
+    /// Returns the time at which a completion is noticed. `now_ns` must not decrease between calls.
     pub(super) fn noticed_ns(&mut self, now_ns: u64) -> u64 {
         if let Some(passed_ns) = now_ns.checked_sub(self.free_ns) {
             let Self { gap_ns, length_ns, .. } = *self;
@@ -60,13 +61,14 @@ mod tests {
             .map(|at_ns| noise.noticed_ns(at_ns) - at_ns)
             .collect();
         let delayed: Vec<u64> = delays.into_iter().filter(|delay_ns| *delay_ns > 0).collect();
-        // A quarter of the time, for 100 us more; four errors of 100,000 draws and of a mean of 25,000.
+        // A quarter of the completions, by 100 µs more; tolerances are four standard errors of
+        // 100,000 draws and of a mean of 25,000.
         assert!((delayed.len() as f64 / 1e5 - 0.25).abs() < 0.0055, "{}", delayed.len());
         let mean_ns = delayed.iter().sum::<u64>() as f64 / delayed.len() as f64;
         assert!((mean_ns / 1e5 - 1.0).abs() < 0.026, "{mean_ns}");
     }
 
-    /// A completion every microsecond sees every interruption from its beginning to its end.
+    /// A completion every microsecond observes every interruption from its beginning to its end.
     #[test]
     fn completions_close_together_share_interruptions() {
         let mut noise = noise();
@@ -78,7 +80,8 @@ mod tests {
                 delayed += 1;
             }
         }
-        // 4 s of 400 us each: 10,000 interruptions, of which some are as short as the step; four errors of their number.
+        // 4 s at 400 µs each: 10,000 interruptions, some of them as short as the step; the
+        // tolerance is four standard errors.
         assert!((9500..10_500).contains(&ends.len()), "{}", ends.len());
         assert!((f64::from(delayed) / 4e6 - 0.25).abs() < 0.012, "{delayed}");
     }

@@ -1,4 +1,4 @@
-//! What must hold of every link and of what shares one.
+//! Laws of all links and of the devices that share one.
 
 use crate::fixture::{account, device, run, spent_ns};
 use crate::spec::DeviceSpec;
@@ -11,7 +11,7 @@ pub(crate) fn request(kind: RequestKind, unit: u16, offset_bytes: u64, length_by
     Request { unit, ..Request::new(kind, offset_bytes, length_bytes) }
 }
 
-/// When each of the requests ended, `depth` of them in flight.
+/// Returns when each of the requests ended, with `depth` of them in flight.
 pub(crate) fn ends_ns(spec: &DeviceSpec, depth: usize, requests: &[Request]) -> Vec<u64> {
     let mut stack = Stack::new(spec, 1).unwrap();
     let ends = run(&mut stack, requests, depth);
@@ -23,7 +23,7 @@ pub(crate) fn last_ns(spec: &DeviceSpec, depth: usize, requests: &[Request]) -> 
     ends_ns(spec, depth, requests).into_iter().max().unwrap_or(0)
 }
 
-/// MB/s of reads or writes in order.
+/// Returns the MB/s of sequential reads or writes.
 fn sequential(spec: &DeviceSpec, kind: RequestKind, block: u32, depth: usize) -> f64 {
     let requests: Vec<Request> =
         (0..64).map(|index| request(kind, 0, index * u64::from(block), block)).collect();
@@ -62,7 +62,7 @@ pub(crate) fn any_requests(units: u16) -> impl Strategy<Value = Vec<Request>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// A link only ever adds time, to whatever mix: and all of it is accounted for.
+    /// A link only ever adds time, for any mix of requests, and all of it is accounted for.
     #[test]
     fn nothing_is_faster_behind_a_link(
         link in 0..LINKS.len(), depth in 1usize..8, requests in any_requests(1),
@@ -71,7 +71,8 @@ proptest! {
         prop_assert!(last_ns(&device(&[LINKS[link], DRIVE]), depth, &requests) >= bare);
     }
 
-    /// By BOT a box of three drives is as slow as one drive that gets all commands, to the nanosecond.
+    /// With BOT, an enclosure with three drives is exactly as slow as one drive that gets all
+    /// commands.
     #[test]
     fn with_one_command_in_flight_the_times_of_all_drives_add_up(
         depth in 1usize..8, requests in any_requests(3),
@@ -80,13 +81,13 @@ proptest! {
         let one = device(&["usb generation=usb-3 protocol=bot", DRIVE]);
         let for_one: Vec<Request> = requests.iter().map(|request| Request { unit: 0, ..*request }).collect();
         prop_assert_eq!(ends_ns(&box_of_three, depth, &requests), ends_ns(&one, depth, &for_one));
-        // And more in flight do not help but for the gap between two calls of the host.
+        // More commands in flight save only the gap between two calls of the host.
         let alone = last_ns(&one, 1, &for_one);
         let gaps = 46_000 * requests.len() as u64;
         prop_assert!(last_ns(&box_of_three, 8, &requests) + gaps >= alone);
     }
 
-    /// Drives that may all have commands are never slower than drives that must take turns.
+    /// Drives that may all have commands at once are never slower than drives that must alternate.
     #[test]
     fn fis_based_switching_is_never_slower_than_command_based(
         depth in 1usize..8, requests in any_requests(3),
@@ -112,7 +113,7 @@ proptest! {
 #[test]
 fn large_requests_run_at_the_rate_of_the_narrowest() {
     let cases = [
-        // The cable of 133.3 MB/s, of which 0.93 are data, before a faster drive.
+        // The cable of 133.3 MB/s, of which 0.93 are data, with a faster drive.
         (
             "sata generation=ata-133 depth=1",
             "constant capacity=1_GiB access=0_ns rate=500_MB/s",
@@ -137,7 +138,7 @@ fn large_requests_run_at_the_rate_of_the_narrowest() {
             "constant capacity=1_GiB access=0_ns rate=500_MB/s",
             300.0 * 0.93,
         ),
-        // The drive before a faster cable.
+        // The drive with a faster cable.
         ("sata generation=sata-3 depth=1", "constant capacity=1_GiB access=0_ns rate=100_MB/s", 100.0),
         ("usb generation=usb-3.1 protocol=uas", "constant capacity=1_GiB access=0_ns rate=100_MB/s", 100.0),
     ];

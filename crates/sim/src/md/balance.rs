@@ -1,15 +1,18 @@
-//! Which copy a read goes to.
+//! Selection of the copy that a read goes to.
 //!
-//! The model: of RAID 1 (raid1.c, choose_best_rdev), who reads on from where its last read ended keeps its member. Else the
-//! first member without a request takes it; if none is idle, the one whose head is nearest, or of members that do not turn
-//! the one with the fewest requests. Of RAID 10 (raid10.c, read_balance), the first idle copy, else the nearest one; of
-//! members that do not turn, the one with the fewest requests. While a member is filled, the first that has the data.
+//! The model: with RAID 1 (raid1.c, choose_best_rdev), a read that continues where the last one
+//! ended stays on its member. Otherwise the first idle member takes it. If none is idle, it goes to
+//! the one whose head is nearest or, for non-rotational members, to the one with the fewest
+//! requests. With RAID 10 (raid10.c, read_balance), it goes to the first idle copy, otherwise to
+//! the nearest one or, for non-rotational members, to the one with the fewest requests. During a
+//! rebuild, it goes to the first member that has the data.
 
 use super::Md;
 use crate::raid::geometry::MemberExtent;
 
 impl Md {
-    /// The member for a read of a piece that several have; its offset is that of the member's data.
+    /// Returns the member to read a piece from, of which there are several copies; its offset is
+    /// within the member's data.
     pub(super) fn reader(&self, piece: &MemberExtent) -> u16 {
         let has = |member: &u16| !self.is_unreadable(&MemberExtent { member: *member, ..*piece });
         let mut copies = (piece.member..piece.member + self.geometry.copies as u16).filter(has);

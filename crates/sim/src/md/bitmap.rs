@@ -1,44 +1,47 @@
-//! The write-intent bitmap: which parts of the array may differ between members after a crash.
+//! The write-intent bitmap: the parts of the array that may differ between members after a crash.
 //!
-//! The model (md-bitmap.c): a bit stands for `bitmap_chunk`, of the array where members are copies, of each member where
-//! they have parity. A write to a clean part waits until its bit is on all members: their memories are emptied, then a page
-//! of the bitmap is written past them (md_super_write: REQ_PREFLUSH and REQ_FUA). What comes meanwhile waits for the next
-//! round. Every `bitmap_delay` a daemon looks over the bits: one without writes since its last two looks is cleared, which
-//! is written to the members with nobody waiting. A degraded array clears none.
+//! The model (md-bitmap.c): a bit represents `bitmap_chunk` bytes, of the array if members are
+//! copies, or of each member with parity. A write to a clean part waits until its bit is on all
+//! members: their caches are flushed, then a page of the bitmap is written with FUA
+//! (md_super_write: REQ_PREFLUSH and REQ_FUA). Writes that arrive during this wait for the next
+//! round. Every `bitmap_delay` a daemon scans the bits. One without writes since its last two scans
+//! is cleared; the cleared page is written to the members in the background. A degraded array
+//! clears no bits.
 
 use super::{AfterMembers, Md};
 use crate::world::{JobId, Request, RequestKind, World};
 use std::collections::BTreeMap;
 
-/// The daemon's token; others belong to the rebuild.
+/// Token of the daemon; others belong to the rebuild.
 pub(super) const DAEMON: u64 = 1;
 
-/// Where the bitmap lies: behind the superblock of version 1.2 (mdadm super1.c: 4 KiB from the start, and 4 KiB more).
+/// Position of the bitmap: after the superblock of version 1.2 (mdadm super1.c: 4 KiB from the
+/// start, and 4 KiB more).
 const BITMAP_AT_BYTES: u64 = 8192;
 const PAGE_BYTES: u32 = 4096;
 
 /// A part of the array that was written.
 #[derive(Clone, Debug, Default)]
 struct PartMark {
-    /// Writes to it that are under way.
+    /// Writes to it in progress.
     writes: u32,
-    /// Looks of the daemon since the last one ended.
+    /// Scans of the daemon since the last write ended.
     looks: u32,
     on_members: bool,
 }
 
-/// The bitmap as the computer's memory has it.
+/// The in-memory bitmap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Bitmap {
     marks: BTreeMap<u64, PartMark>,
-    /// Writes that wait for the round under way, and for the next one.
+    /// Writes that wait for the round in progress, and for the next one.
     round: Vec<JobId>,
     next: Vec<JobId>,
     daemon_runs: bool,
 }
 
 impl Md {
-    /// The bits of a write.
+    /// Returns the bits of a write.
     fn bits(&self, job: JobId, world: &World) -> std::ops::Range<u64> {
         let request = world.request(job);
         let (mut from, mut to) = (request.offset_bytes, request.end_bytes());
@@ -50,7 +53,7 @@ impl Md {
         from / self.values.bitmap_chunk_bytes..to.div_ceil(self.values.bitmap_chunk_bytes)
     }
 
-    /// Marks what is about to be written; whether the write may go on at once.
+    /// Marks the part that is about to be written. Returns whether the write may start immediately.
     pub(super) fn mark(&mut self, job: JobId, world: &mut World) -> bool {
         if !self.values.bitmap || self.values.level == 0 {
             return true;
@@ -68,7 +71,7 @@ impl Md {
         is_marked
     }
 
-    /// Writes the bits of those that wait, unless a round is under way.
+    /// Writes the bits of the waiting writes, unless a round is in progress.
     fn begin_round(&mut self, world: &mut World) {
         if self.bitmap.round.is_empty() && !self.bitmap.next.is_empty() {
             self.bitmap.round = std::mem::take(&mut self.bitmap.next);
@@ -83,7 +86,7 @@ impl Md {
         }
     }
 
-    /// The members' memories are empty: writes the page.
+    /// Writes the bitmap page after the members' caches are flushed.
     pub(super) fn write_marks(&mut self, job: Option<JobId>, world: &mut World) {
         let after = if job.is_some() { AfterMembers::Marked } else { AfterMembers::Forget };
         let work = self.begin(after, job);
@@ -93,7 +96,7 @@ impl Md {
         }
     }
 
-    /// The bits of a round are on the members: its writes go on.
+    /// Starts the writes of a round, whose bits are now on the members.
     pub(super) fn marked(&mut self, world: &mut World) {
         let round = std::mem::take(&mut self.bitmap.round);
         for bit in round.iter().flat_map(|job| self.bits(*job, world)).collect::<Vec<_>>() {
@@ -108,7 +111,7 @@ impl Md {
         self.begin_round(world);
     }
 
-    /// A write has ended.
+    /// Records the end of a write.
     pub(super) fn unmark(&mut self, job: JobId, world: &mut World) {
         for bit in self.bits(job, world) {
             if let Some(mark) = self.bitmap.marks.get_mut(&bit) {
@@ -125,7 +128,7 @@ impl Md {
         }
     }
 
-    /// The daemon looks over the bits.
+    /// Scans the bits and clears those of idle parts.
     pub(super) fn clear_marks(&mut self, world: &mut World) {
         self.bitmap.daemon_runs = false;
         if self.failures.degraded {

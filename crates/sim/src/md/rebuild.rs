@@ -1,10 +1,12 @@
-//! Filling an empty member.
+//! Rebuild of an empty member.
 //!
-//! The model (md.c, md_do_sync): the member is gone through from its beginning in blocks of 64 KiB. Each is read from the
-//! first copy, or with parity from all other members, and written; so many blocks are under way as raid1.c and raid10.c let
-//! (RESYNC_DEPTH), with parity as many as the stripe cache holds. After every 128 KiB the speed of the last 30 s is looked
-//! at: above `speed_max` it sleeps for half a second; above `speed_min`, if the members served more than 32 KiB for others
-//! since (is_mddev_idle), it waits until nothing of its own is under way.
+//! The model (md.c, md_do_sync): the member is rebuilt from its beginning in blocks of 64 KiB. Each
+//! block is read from the first copy, or with parity from all other members, and written. The
+//! number of blocks in flight is that of raid1.c and raid10.c (RESYNC_DEPTH), or with parity as
+//! many as the stripe cache holds. Every 128 KiB, the speed over the last 30 s is checked. Above
+//! `speed_max` it sleeps for half a second. Above `speed_min`, if the members served more than 32
+//! KiB for other requests since (is_mddev_idle), it waits until none of its own blocks are in
+//! flight.
 
 use super::{AfterMembers, Md};
 use crate::raid::geometry::MemberExtent;
@@ -12,44 +14,46 @@ use crate::world::{Request, RequestKind, World};
 use std::collections::VecDeque;
 
 const BLOCK_BYTES: u64 = 64 << 10;
-/// Blocks under way of copies (raid1.c, raid10.c: RESYNC_DEPTH).
+/// Blocks in flight for copies (raid1.c, raid10.c: RESYNC_DEPTH).
 const DEPTH: u64 = 32;
-/// How often it looks at its speed (md.c: 32 pages), and what others may do meanwhile without being in the way.
+/// Interval of the speed checks (md.c: 32 pages), and the bytes of other requests in between that
+/// still count as idle.
 const LOOK_BYTES: u64 = 128 << 10;
 const IDLE_BYTES: u64 = 32 << 10;
-/// What its speed is taken over (md.c: SYNC_MARKS times SYNC_MARK_STEP), and how long it sleeps.
+/// Period over which the speed is averaged (md.c: SYNC_MARKS times SYNC_MARK_STEP), and length of a
+/// sleep.
 const MARKS: usize = 10;
 const MARK_NS: u64 = 3_000_000_000;
 const SLEEP_NS: u64 = 500_000_000;
 
-/// The filling of a member.
+/// State of a rebuild.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rebuild {
     pub(super) member: u16,
     pub(super) began: bool,
     pub(super) sleeps: bool,
-    /// Up to where the member is as good as the others; where the next block begins.
+    /// End of the rebuilt part of the member, and start of the next block.
     pub(super) filled_bytes: u64,
     next_bytes: u64,
     under_way: VecDeque<(u64, bool)>,
-    /// It waits until nothing is under way.
+    /// Whether it waits until none of its blocks are in flight.
     yields: bool,
     done_bytes: u64,
     looked_bytes: u64,
-    /// When it had done how much, every three seconds.
+    /// Times and bytes done, recorded every three seconds.
     marks: VecDeque<(u64, u64)>,
-    /// Bytes that others asked for since it last saw them at work.
+    /// Bytes requested by others since the last check that found the members busy.
     pub(super) clients_bytes: u64,
 }
 
 impl Md {
-    /// The filling of a member from a byte of its data on.
+    /// Returns a rebuild of a member from a byte of its data on.
     pub(super) fn new_rebuild(&self, member: u16, from_bytes: u64) -> Rebuild {
         let from_bytes = from_bytes / BLOCK_BYTES * BLOCK_BYTES;
         Rebuild { member, filled_bytes: from_bytes, next_bytes: from_bytes, ..Rebuild::default() }
     }
 
-    /// Begins as many blocks as may be under way.
+    /// Starts blocks, up to the limit in flight.
     pub(super) fn go_on(&mut self, world: &mut World) {
         let most = match self.geometry.parities {
             0 => DEPTH,
@@ -82,7 +86,7 @@ impl Md {
         }
     }
 
-    /// Looks at the speed, and holds back if others need the members.
+    /// Checks the speed, and throttles the rebuild if others need the members.
     fn look(&mut self, world: &mut World) {
         let now_ns = world.now_ns();
         let Some(rebuild) = &mut self.rebuild else { return };
@@ -101,7 +105,7 @@ impl Md {
         }
         if speed_bytes_per_s > self.values.speed_max_bytes_per_s {
             rebuild.sleeps = true;
-            // As the source has it, it looks again after that.
+            // As in the source, it checks again after that.
             rebuild.looked_bytes = u64::MAX;
             world.wake_at(now_ns + SLEEP_NS, 0);
         } else if others && speed_bytes_per_s > self.values.speed_min_bytes_per_s {
@@ -139,7 +143,7 @@ impl Md {
         }
     }
 
-    /// A block is read: writes it to the new member.
+    /// Writes a block that was read to the new member.
     pub(super) fn copy(&mut self, at: u64, world: &mut World) {
         let Some(rebuild) = &self.rebuild else { return };
         let (target, length) = (rebuild.member, BLOCK_BYTES.min(self.geometry.member_bytes() - at));
@@ -147,7 +151,7 @@ impl Md {
         self.send(work, target, Request::new(RequestKind::Write, at, length as u32), world.now_ns(), world);
     }
 
-    /// A block is there.
+    /// Records that a block was written.
     pub(super) fn copied(&mut self, at: u64, world: &mut World) {
         let Some(rebuild) = &mut self.rebuild else { return };
         if let Some(block) = rebuild.under_way.iter_mut().find(|block| block.0 == at) {

@@ -1,30 +1,32 @@
 //! Writes to stripes with parity.
 //!
-//! The model (raid5.c): the members' bytes are handled in heads, 4 KiB of each member at one offset, of which the stripe
-//! cache holds `stripe_cache`. A head whose data are all written needs nothing but writing. Else it reads either what will
-//! be overwritten and the parity (read-modify-write), or the data that stay (reconstruct-write): whichever are fewer blocks
-//! that the cache does not have, of equally many the second (handle_stripe_dirtying with PARITY_ENABLE_RMW). Where a failed
-//! member stands in the way of both, all others are read. Heads that adjoin go to a member as one request, as the block
-//! layer joins them. What was read or written stays in the cache until other heads need the place.
+//! The model (raid5.c): data are handled in stripe heads, 4 KiB of each member at the same offset;
+//! the stripe cache holds `stripe_cache` of them. A head whose data are all written is only
+//! written. Otherwise it reads either the data to be overwritten and the parity
+//! (read-modify-write), or the data that stay (reconstruct-write): whichever has fewer blocks
+//! missing from the cache, and reconstruct-write if they are equal (handle_stripe_dirtying with
+//! PARITY_ENABLE_RMW). If a failed member prevents both, all other members are read. Adjoining
+//! heads go to a member as one request, because the block layer merges them. Blocks that were read
+//! or written stay in the cache until other heads need the space.
 //!
-//! A row of chunks is written by one at a time; who comes meanwhile is written together with the others that wait, as a
-//! stripe that is delayed collects what is written to it.
+//! A row of chunks is written by one write at a time. Writes that arrive during it are combined
+//! into the next one, as a delayed stripe collects writes.
 
 use super::{AfterMembers, Md};
 use crate::raid::geometry::MemberExtent;
 use crate::world::{JobId, Request, RequestKind, World, is_last_part};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// What a head has of each member (raid5.h: STRIPE_SIZE).
+/// Size of a head on each member (raid5.h: STRIPE_SIZE).
 const HEAD_BYTES: u64 = 4096;
 
-/// Part of a write that lies in one row: of whom, and from where to where in the array.
+/// The part of a write that is within one row: its request, and the range in the array.
 type RowPart = (JobId, u64, u64);
 
-/// Of each head that is written: strips of data, and how many bytes of each.
+/// For each head written, its strips of data with the number of bytes of each.
 type WrittenHeads = BTreeMap<u64, Vec<(u64, u64)>>;
 
-/// A write to heads of one row.
+/// A write to the heads of one row.
 #[derive(Clone, Debug, Default)]
 struct StripeWrite {
     row: u64,
@@ -34,29 +36,29 @@ struct StripeWrite {
     computed_bytes: u64,
 }
 
-/// Heads in the cache and writes to them.
+/// The stripe cache, and the writes to its heads.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stripes {
     under_way: HashMap<u32, StripeWrite>,
     begun: u32,
-    /// Rows that are written, each with what waits for it.
+    /// Rows being written, each with the parts that wait for it.
     rows: BTreeMap<u64, Vec<RowPart>>,
-    /// Rows that wait for room in the cache.
+    /// Rows that wait for space in the cache.
     waiting: VecDeque<StripeWrite>,
     heads_in_use: u64,
-    /// By head: when it was used last, and which members' blocks are here. By that time: the head.
+    /// Last use and cached members' blocks, by head; and the head, by last use.
     cached: HashMap<u64, (u64, u64)>,
     used: BTreeMap<u64, u64>,
     uses: u64,
 }
 
 impl Stripes {
-    /// Which members' blocks of a head are here.
+    /// Returns the set of members whose blocks of a head are cached.
     fn blocks(&self, head: u64) -> u64 {
         self.cached.get(&head).map_or(0, |(_, blocks)| *blocks)
     }
 
-    /// Keeps blocks of a head; the head that was not used for longest gives way.
+    /// Caches blocks of a head and evicts the least recently used head.
     fn keep(&mut self, head: u64, blocks: u64, most_heads: u64) {
         self.uses += 1;
         let (used, kept) = self.cached.entry(head).or_default();
@@ -70,7 +72,7 @@ impl Stripes {
     }
 }
 
-/// Adds a block of a member; blocks that adjoin are one request.
+/// Adds a block of a member, merged into one request with an adjoining one.
 fn add_block(list: &mut Vec<MemberExtent>, member: u16, offset_bytes: u64) {
     match list.iter_mut().rev().find(|extent| extent.member == member) {
         Some(last) if last.end_bytes() == offset_bytes => last.length_bytes += HEAD_BYTES,
@@ -79,7 +81,7 @@ fn add_block(list: &mut Vec<MemberExtent>, member: u16, offset_bytes: u64) {
 }
 
 impl Md {
-    /// A write of the host, cut into rows.
+    /// Divides a write of the host into rows.
     pub(super) fn write_stripes(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let row_bytes = self.geometry.row_bytes();
@@ -95,7 +97,7 @@ impl Md {
         }
     }
 
-    /// The row is theirs; they go on when the cache has room.
+    /// Locks a row for these parts; they start when the cache has space.
     fn begin_row(&mut self, row: u64, parts: Vec<RowPart>, world: &mut World) {
         self.stripes.rows.insert(row, Vec::new());
         let heads = self.heads(row, &parts);
@@ -115,7 +117,7 @@ impl Md {
         }
     }
 
-    /// The heads that parts of a row touch.
+    /// Returns the heads that parts of a row touch.
     fn heads(&self, row: u64, parts: &[RowPart]) -> WrittenHeads {
         let (chunk_bytes, row_from) = (self.values.chunk_bytes, row * self.geometry.row_bytes());
         let mut heads = WrittenHeads::new();
@@ -131,7 +133,7 @@ impl Md {
         heads
     }
 
-    /// Reads what parity needs and the cache does not have.
+    /// Reads the blocks that parity needs and the cache lacks.
     fn read_first(&mut self, mut stripe: StripeWrite, world: &mut World) {
         let mut reads = Vec::new();
         for (&head, strips) in &stripe.heads {
@@ -166,7 +168,7 @@ impl Md {
         }
     }
 
-    /// The members whose blocks of a head must be read before it is written.
+    /// Returns the members whose blocks of a head must be read before it is written.
     fn needs(&self, row: u64, head: u64, strips: &[(u64, u64)], cached: u64) -> u64 {
         let unreadable = |member: u16| {
             self.is_unreadable(&MemberExtent {
@@ -214,7 +216,8 @@ impl Md {
         }
     }
 
-    /// A stripe is written: those that waited for its row, or for its place in the cache, go on.
+    /// Ends the write of a stripe and starts the writes that wait for its row, or for its space in
+    /// the cache.
     pub(super) fn stripe_done(&mut self, number: u32, world: &mut World) {
         let Some(stripe) = self.stripes.under_way.remove(&number) else { return };
         self.stripes.heads_in_use -= stripe.heads.len() as u64;

@@ -1,4 +1,4 @@
-//! What md asks of its members, by its documented rules.
+//! Requests of md to its members, by its documented rules.
 
 use crate::fixture::{account, device, request, run, run_apart, settle};
 use crate::layer::Control;
@@ -21,7 +21,7 @@ fn count(stack: &mut Stack, keys: [&str; 2]) -> (u64, u64) {
     (one, other)
 }
 
-/// Reads and writes of members that a write at an offset costs.
+/// Returns the reads and writes of members that a write at an offset needs.
 fn cost(stack: &mut Stack, offset_bytes: u64, bytes: u64) -> (u64, u64) {
     run(stack, &[request(RequestKind::Write, offset_bytes, bytes as u32)], 1);
     count(stack, ["member-reads", "member-writes"])
@@ -29,7 +29,8 @@ fn cost(stack: &mut Stack, offset_bytes: u64, bytes: u64) -> (u64, u64) {
 
 #[test]
 fn parity_is_computed_from_whichever_is_fewer_blocks() {
-    // A small write, a chunk, most of a row, and a whole row, each to a row of its own: RAID 5 of 3, 4, 8 and RAID 6 of 8.
+    // A small write, a chunk, most of a row, and a whole row, each to its own row: RAID 5 with 3, 4
+    // and 8 members and RAID 6 with 8.
     let rows = |level, members, data: u64| {
         let mut stack = array(level, members, "");
         let row = data * CHUNK;
@@ -42,7 +43,8 @@ fn parity_is_computed_from_whichever_is_fewer_blocks() {
         ]
     };
     assert_eq!(rows(5, 3, 2), [(1, 2), (1, 2), (1, 2), (0, 3)]);
-    // Of equally many the data that stay are read (raid5.c: PARITY_ENABLE_RMW), so two blocks of either kind.
+    // If both need equally many, the data that stay are read (raid5.c: PARITY_ENABLE_RMW), so two
+    // blocks either way.
     assert_eq!(rows(5, 4, 3), [(2, 2), (2, 2), (1, 3), (0, 4)]);
     assert_eq!(rows(5, 8, 7), [(2, 2), (2, 2), (1, 7), (0, 8)]);
     assert_eq!(rows(6, 8, 6), [(3, 3), (3, 3), (1, 7), (0, 8)]);
@@ -53,7 +55,7 @@ fn the_stripe_cache_spares_reading_what_was_just_written() {
     let mut stack = array(5, 8, "stripe_cache=32");
     assert_eq!(cost(&mut stack, 0, 4096), (2, 2));
     assert_eq!(cost(&mut stack, 0, 4096), (0, 2));
-    // 32 other heads take its place.
+    // 32 other heads evict it.
     assert_eq!(cost(&mut stack, 7 << 20, 128 << 10), (2, 2));
     assert_eq!(cost(&mut stack, 0, 4096), (2, 2));
 }
@@ -64,7 +66,7 @@ fn writes_to_a_row_that_is_being_written_are_written_together() {
     let writes: Vec<Request> =
         (0..48).map(|index| request(RequestKind::Write, index * (32 << 10), 32 << 10)).collect();
     run(&mut stack, &writes, 48);
-    // The first alone reads two blocks; the 47 after it fill what is left of the row, and read nothing.
+    // The first one reads two blocks; the 47 after it fill the rest of the row, and read nothing.
     assert_eq!(count(&mut stack, ["member-reads", "member-writes"]), (2, 2 + 4));
 }
 
@@ -94,7 +96,8 @@ fn a_clean_part_is_marked_before_it_is_written_and_cleared_after_two_looks() {
         let from_ns = stack.now_ns();
         run(&mut stack, &[request(RequestKind::Write, offset_bytes, 4096)], 1)[0] - from_ns
     };
-    // A flush, the page, and the write itself; then the write alone, and again all three for another part.
+    // A flush, the page, and the write itself; then the write alone, and again all three for
+    // another part.
     assert_eq!([write_ns(0), write_ns(4096), write_ns(64 << 20)], [3_000_000, 1_000_000, 3_000_000]);
     settle(&mut stack);
     assert_eq!(stack.now_ns() / 1_000_000_000, 10, "two looks, five seconds apart");
@@ -115,7 +118,8 @@ fn of_copies_the_idle_or_the_nearest_is_read() {
     };
     assert_eq!(reads(&[1, 50, 2, 51], 1, ""), 4_000_000, "one reader has one of them at a time");
     assert_eq!(reads(&[1, 50, 2, 51], 2, ""), 2_000_000, "two readers have both");
-    // Both are busy: disks by their place, others by what they have to do.
+    // Both are busy: rotational members are selected by position, others by the number of their
+    // requests.
     assert_eq!(
         reads(&[1, 50, 2, 3, 4, 5], 6, ""),
         6_000_000 - 1_000_000,
@@ -130,7 +134,7 @@ fn who_reads_on_keeps_the_member() {
     let turns: Vec<Request> = (0..40)
         .map(|turn| request(RequestKind::Read, (turn % 2) * (64 << 20) + turn / 2 * 65_536, 65_536))
         .collect();
-    // Each of two readers has a member of its own, so both take half the time of one after the other.
+    // Each of two readers has its own member, so both take half the time of a single member.
     let last_ns = *run(&mut stack, &turns, 2).last().unwrap();
     assert_eq!(last_ns, 20_000_000);
 }
@@ -147,7 +151,7 @@ fn a_rebuild_reads_all_others_fills_the_member_and_ends() {
         let of = |key: &str| account.counts.iter().find(|count| count.counter == key).unwrap().count;
         assert_eq!((of("rebuilt-bytes"), of("member-reads")), (bytes, reads * blocks), "level {level}");
         assert_eq!(of("member-writes"), blocks);
-        // It is as good as the others now: each of the others may fail.
+        // It is restored now, so either of the others may fail.
         stack.control("md", Control::FailMember(0)).unwrap();
         assert!(run(&mut stack, &[request(RequestKind::Read, 0, 4096)], 1)[0] > 0);
     }
@@ -168,12 +172,14 @@ fn a_rebuild_keeps_to_its_limit_and_shares_with_others() {
         let seconds = stack.now_ns() as f64 / 1e9;
         count(&mut stack, ["rebuilt-bytes", "member-reads"]).0 as f64 / seconds
     };
-    // A block in a millisecond of the new member; then 4 MB/s, and as the speed is taken over whole seconds more at first.
+    // One block of the new member per millisecond; then 4 MB/s, and more at first because the speed
+    // is averaged over whole seconds.
     let (free, limited) = (rate(""), rate("speed_max=4_MB/s"));
     assert!((62e6..65.6e6).contains(&free), "{free}");
     assert!((3.9e6..6e6).contains(&limited), "{limited}");
-    // Of 16 readers beside it each shares the member with 32 blocks of it: it waits until these are done, and then begins as
-    // many. That is the source's rule; what it leaves to others hangs on how the member orders what it has.
+    // Each read of the 16 concurrent readers shares the member with 32 rebuild blocks: the rebuild
+    // waits until those are done, and then starts as many again. That is the rule of the source;
+    // what it leaves to others depends on how the member orders its requests.
     let reads: Vec<Request> =
         (0..160).map(|index| request(RequestKind::Read, (index % 7) << 20, 65_536)).collect();
     let read_ns = run(&mut rebuilding(""), &reads, 16).last().unwrap() / 160;
@@ -183,7 +189,7 @@ fn a_rebuild_keeps_to_its_limit_and_shares_with_others() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// Whatever the array is and lacks, requests end, and their time is accounted for.
+    /// For any array in any state, requests end, and their time is accounted for.
     #[test]
     fn nothing_is_lost_whatever_the_array_is(
         (level, members) in prop::sample::select(

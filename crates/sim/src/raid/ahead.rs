@@ -1,28 +1,29 @@
-//! Reading ahead.
+//! Read-ahead.
 //!
-//! The model: the card remembers where the last few reads ended. A read that begins there goes on with that stream. What
-//! lies ahead of a stream is read in the background, again when half of it is used up. A wrong guess costs nothing
-//! by itself, but keeps the drives busy and lets other data give way.
+//! The model: the card remembers where the last few reads ended. A read that begins there continues
+//! that stream. Data ahead of a stream are read in the background, again when half of them are
+//! consumed. A wrong prediction costs no time directly, but it keeps the drives busy and evicts
+//! other data.
 
 use super::card::Card;
 use super::task::NextStep;
 use crate::world::{RequestKind, World};
 
-/// Streams that are remembered.
+/// Number of streams tracked.
 const STREAMS: usize = 8;
 
-/// Reads that follow one another.
+/// A sequence of consecutive reads.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadStream {
-    /// Where the next one would begin.
+    /// Position where the next read would begin.
     next: u64,
     reads: u64,
-    /// Up to where it was read ahead.
+    /// End of the data read ahead.
     ahead_to: u64,
 }
 
 impl Card {
-    /// What is being read ahead already is waited for instead of being read twice.
+    /// Waits for data that are already being read ahead, instead of reading them twice.
     pub(super) fn wait_for_ahead(&mut self, task: u32, missing: &mut Vec<(u64, u64)>) {
         for ahead in &self.aheads {
             let (from, to) = (self.tasks[*ahead].from, self.tasks[*ahead].to);
@@ -39,10 +40,10 @@ impl Card {
         }
     }
 
-    /// A read from `from` to `to` has come: reads ahead of it, if the policy says so.
+    /// Handles a read from `from` to `to`: reads ahead of it, if the policy says so.
     pub(super) fn look_ahead(&mut self, from: u64, to: u64, world: &mut World) {
         let Some(enough) = self.ahead_after.filter(|_| self.cache.is_some()) else { return };
-        // The stream used last stands last.
+        // The most recently used stream is last.
         let index = self.streams.iter().position(|stream| stream.next == from);
         let mut stream = match index {
             Some(index) => self.streams.remove(index),

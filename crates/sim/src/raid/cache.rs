@@ -1,9 +1,9 @@
-//! The card's memory: which blocks are in it, and which of them the members do not have yet.
+//! The card's memory: the blocks in it, and those that the members do not have yet.
 //!
-//! The model: blocks of 4 KiB in lines of up to 64 (a strip, or an even share of it). A block is clean, dirty, or on its
-//! way to the members; one that is written again on its way is dirty again. Only lines without any block to be written
-//! stand in the order of use, and the one that was not used for longest gives way. A write of less than a block counts as
-//! the whole block.
+//! The model: blocks of 4 KiB in lines of up to 64 (a strip, or an even fraction of it). A block is
+//! clean, dirty, or being written to the members; a block that is rewritten during that is dirty
+//! again. Only lines without unwritten blocks are in the LRU order, and the least recently used one
+//! is evicted. A write of less than a block counts as the whole block.
 
 use super::geometry::BLOCK_BYTES;
 use crate::ranges::Ranges;
@@ -25,7 +25,7 @@ impl CacheLine {
     }
 }
 
-/// The memory.
+/// The card's memory.
 #[derive(Clone, Debug)]
 pub(super) struct Cache {
     blocks_per_line: u64,
@@ -33,22 +33,22 @@ pub(super) struct Cache {
     most_dirty_blocks: u64,
     lines: Vec<CacheLine>,
     free: Vec<u32>,
-    /// Places of lines by their number.
+    /// Slots of lines, by line number.
     index: HashMap<u64, u32, BuildHasherDefault<LineHasher>>,
-    /// Lines with dirty blocks, by their number: what is written back goes in the order of addresses.
+    /// Numbers of the lines with dirty blocks; write-back is in order of addresses.
     dirty_lines: BTreeSet<u64>,
-    /// Lines without blocks to be written.
+    /// Lines without unwritten blocks, in order of use.
     clean: UseOrder,
     present_blocks: u64,
     dirty_blocks: u64,
-    /// Blocks that are dirty or on their way.
+    /// Blocks that are dirty or being written.
     unsafe_blocks: u64,
-    /// By place of a line and block: the oldest write of it that the members do not have.
+    /// Oldest write that the members do not have, by slot and block.
     numbers: Vec<u64>,
 }
 
 impl Cache {
-    /// A memory of so many bytes, of which `most_dirty_bytes` may wait to be written.
+    /// Creates a memory of `bytes`, of which `most_dirty_bytes` may be unwritten.
     pub(super) fn new(bytes: u64, most_dirty_bytes: u64, strip_bytes: u64) -> Self {
         let strip_blocks = strip_bytes / BLOCK_BYTES;
         let blocks_per_line = (1..=64).rev().find(|blocks| strip_blocks.is_multiple_of(*blocks)).unwrap_or(1);
@@ -69,33 +69,33 @@ impl Cache {
         }
     }
 
-    /// Bytes that the members do not have yet.
+    /// Returns the bytes that the members do not have yet.
     pub(super) fn unsafe_bytes(&self) -> u64 {
         self.unsafe_blocks * BLOCK_BYTES
     }
 
-    /// Whether dirty blocks are there that are not on their way.
+    /// Returns whether there are dirty blocks that are not being written.
     pub(super) fn has_dirty(&self) -> bool {
         self.dirty_blocks > 0
     }
 
-    /// Whether half of what may be dirty is.
+    /// Returns whether at least half of the permitted dirty blocks are unwritten.
     pub(super) fn is_half_full(&self) -> bool {
         self.unsafe_blocks * 2 >= self.most_dirty_blocks
     }
 
-    /// The place of the line of a number.
+    /// Returns the slot of a line.
     #[inline]
     fn find(&self, number: u64) -> Option<u32> {
         self.index.get(&number).copied()
     }
 
-    /// Whether a write could ever be taken.
+    /// Returns whether a write can fit at all.
     pub(super) fn could_hold(&self, from: u64, to: u64) -> bool {
         blocks(from, to) <= self.most_dirty_blocks
     }
 
-    /// The stretches from `from` to `to` that are not here. What is here counts as used now.
+    /// Appends the missing ranges between `from` and `to`, and marks the cached ones as used.
     pub(super) fn missing(&mut self, from: u64, to: u64, missing: &mut Vec<(u64, u64)>) {
         if self.present_blocks == 0 {
             missing.push((from, to));
@@ -115,7 +115,7 @@ impl Cache {
         });
     }
 
-    /// Takes a write: false if there is no room before something is written back.
+    /// Accepts a write. Returns `false` if other blocks must be written back first.
     pub(super) fn write(&mut self, from: u64, to: u64, write: u64) -> bool {
         let mut more = 0;
         self.each_line(from, to, |cache, number, mask| {
@@ -139,7 +139,7 @@ impl Cache {
         true
     }
 
-    /// Keeps what the members have, too, if there is room.
+    /// Caches data that the members already have, if there is room.
     pub(super) fn keep(&mut self, from: u64, to: u64) {
         if blocks(from, to) <= self.most_blocks && self.make_room(from, to) {
             self.each_line(from, to, |cache, number, mask| {
@@ -149,13 +149,13 @@ impl Cache {
         }
     }
 
-    /// Where the first dirty block at or after `at` may be.
+    /// Returns the position of the first line at or after `at` that has a dirty block.
     pub(super) fn next_dirty(&self, at: u64) -> Option<u64> {
         let line_bytes = self.blocks_per_line * BLOCK_BYTES;
         self.dirty_lines.range(at / line_bytes..).next().map(|number| number * line_bytes)
     }
 
-    /// What the members do not have yet.
+    /// Returns the data that the members do not have yet.
     pub(super) fn at_risk(&self) -> Ranges {
         let mut ranges = Ranges::default();
         for (line, numbers) in self.lines.iter().zip(self.numbers.chunks(self.blocks_per_line as usize)) {
@@ -168,7 +168,7 @@ impl Cache {
         ranges
     }
 
-    /// A write went past the memory to the members: whole blocks of it need not be written back.
+    /// Handles a write that bypassed the memory: its whole blocks need not be written back.
     pub(super) fn pass_by(&mut self, from: u64, to: u64) {
         let (first, end) = (from.div_ceil(BLOCK_BYTES), to / BLOCK_BYTES);
         self.each_line(first * BLOCK_BYTES, end.max(first) * BLOCK_BYTES, |cache, number, mask| {
@@ -187,7 +187,8 @@ impl Cache {
         });
     }
 
-    /// Sends the dirty blocks of a stretch on their way; tells them, in order, and the oldest write in them.
+    /// Starts writing the dirty blocks of a range. Appends them in order, and returns the oldest
+    /// write in them.
     pub(super) fn take_dirty(&mut self, from: u64, to: u64, taken: &mut Vec<(u64, u64)>) -> u64 {
         let mut oldest = u64::MAX;
         self.each_line(from, to, |cache, number, mask| {
@@ -207,7 +208,7 @@ impl Cache {
         oldest
     }
 
-    /// What was on its way has arrived.
+    /// Handles the end of the write of a range.
     pub(super) fn landed(&mut self, from: u64, to: u64) {
         self.each_line(from, to, |cache, number, mask| {
             let Some(place) = cache.find(number) else { return };
@@ -241,12 +242,12 @@ impl Cache {
         }
     }
 
-    /// Lets old lines go until the stretch fits.
+    /// Evicts old lines until the range fits.
     fn make_room(&mut self, from: u64, to: u64) -> bool {
         if self.present_blocks + blocks(from, to) <= self.most_blocks {
             return true;
         }
-        // What is here of the stretch itself goes last.
+        // Evict cached lines of the range itself last.
         self.each_line(from, to, |cache, number, _| {
             if let Some(place) = cache.find(number) {
                 cache.use_now(place);
@@ -275,7 +276,7 @@ impl Cache {
         self.free.push(place);
     }
 
-    /// The line of a number, with these blocks in it; made if it is not there.
+    /// Returns the slot of a line with these blocks in it; creates it if needed.
     fn place(&mut self, number: u64, mask: u64) -> u32 {
         let place = self.find(number).unwrap_or_else(|| {
             let line = CacheLine { number, present: 0, dirty: 0, flying: 0 };
@@ -297,7 +298,7 @@ impl Cache {
         place
     }
 
-    /// Makes a clean line the one that was used last.
+    /// Marks a clean line as most recently used.
     fn use_now(&mut self, place: u32) {
         if self.lines[place as usize].is_clean() {
             self.clean.use_now(place);
@@ -305,7 +306,8 @@ impl Cache {
     }
 }
 
-/// Hashes numbers of lines, which are no attacker's: a product has its best bits on top, and a table takes some of the lowest.
+/// Hashes line numbers, which are not attacker-controlled: a product has its best bits at the top,
+/// and a table uses some of the lowest.
 #[derive(Clone, Copy, Default)]
 struct LineHasher(u64);
 
@@ -323,7 +325,7 @@ impl Hasher for LineHasher {
     }
 }
 
-/// Goes through the bits of a mask.
+/// Visits the bits set in a mask.
 fn each_bit(mut mask: u64, mut visit: impl FnMut(usize)) {
     while mask != 0 {
         visit(mask.trailing_zeros() as usize);
@@ -335,7 +337,7 @@ fn blocks(from: u64, to: u64) -> u64 {
     to.div_ceil(BLOCK_BYTES) - from / BLOCK_BYTES
 }
 
-/// Adds a stretch to a list in order; what touches becomes one.
+/// Adds a range to a sorted list and merges it with an adjoining one.
 fn add_stretch(list: &mut Vec<(u64, u64)>, from: u64, to: u64) {
     match list.last_mut() {
         Some((_, end)) if *end == from => *end = to,
@@ -394,14 +396,14 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list of blocks: nothing dirty is lost, and the counts are those of the blocks.
+        /// Compared with a plain list of blocks: no dirty block is lost, and the counts match.
         #[test]
         fn it_loses_nothing(
             strip in prop::sample::select(vec![1u64, 5, 16, 256]),
             steps in prop::collection::vec((0u8..4, 0u64..300, 1u64..40), 1..200),
         ) {
             let mut cache = Cache::new(64 * 4096, 48 * 4096, strip * 4096);
-            // Block to (dirty, flying).
+            // State of a block: (dirty, flying).
             let mut states: BTreeMap<u64, (bool, bool)> = BTreeMap::new();
             for (what, from, count) in steps {
                 let range = (from * 4096, (from + count) * 4096);

@@ -1,4 +1,4 @@
-//! The card: its processor and memory, and the requests that it has under way with its members.
+//! The card: its processor and memory, and its requests to members.
 
 use super::ahead::ReadStream;
 use super::cache::Cache;
@@ -16,13 +16,12 @@ use kurabe_core::device::ErrorNumber;
 use kurabe_core::{Text, text};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The layer.
 #[derive(Clone, Default)]
 pub(super) struct Card {
     pub(super) members: Vec<(LayerId, u16)>,
     pub(super) failures: Failures,
     pub(super) geometry: RaidGeometry,
-    /// How the memory is used; with the number of a stream's reads from which on the card reads ahead of it.
+    /// Cache policies; with read-ahead, the number of reads from which a stream is read ahead.
     pub(super) write_back: bool,
     pub(super) cached: bool,
     pub(super) ahead_after: Option<u64>,
@@ -32,32 +31,35 @@ pub(super) struct Card {
     pub(super) processor: Timeline,
     pub(super) parity: Timeline,
     pub(super) memory: Timeline,
-    /// Requests at each member, and whose turn it is among copies that are equally busy.
+    /// Requests at each member, and a counter for round robin among equally busy copies.
     pub(super) busy: Vec<u32>,
     pub(super) turn: u64,
     pub(super) tasks: Tasks,
     /// Rows being written, each with the tasks that wait for it.
     pub(super) locks: BTreeMap<u64, VecDeque<u32>>,
-    /// Writes that wait for room in the memory: since when they could be taken, and what they wait for.
+    /// Writes that wait for room in the memory: the time from which they could be accepted, and the
+    /// cause of the wait.
     pub(super) waiting: VecDeque<(JobId, u64, Cause)>,
-    /// Flushes that wait until the memory is written back: since when they could be handed on.
+    /// Flushes that wait until the memory is written back: the time from which they could be
+    /// forwarded.
     pub(super) flushes: VecDeque<(JobId, u64)>,
-    /// Whether the memory is being written back, by how many tasks, and where it goes on.
+    /// Whether the memory is being written back, by how many tasks, and where it continues.
     pub(super) draining: bool,
     pub(super) destages: u64,
     pub(super) cursor_bytes: u64,
     pub(super) timer_runs: bool,
     pub(super) streams: Vec<ReadStream>,
     pub(super) aheads: Vec<u32>,
-    /// Lists that are used again, so that no request allocates.
+    /// Lists that are reused, so that no request allocates.
     pub(super) stretches: Vec<(u64, u64)>,
     pub(super) begun: Vec<u32>,
     pub(super) pieces: Vec<MemberExtent>,
 }
 
 impl Card {
-    /// The processor's work for a request of the host that touches so many strips and becomes so many requests to
-    /// members, and the latency after it; tells when the request goes on.
+    /// Charges the processor time of a host request that touches this many strips and becomes this
+    /// many requests to members, and the latency after it. Returns the time at which the request
+    /// continues.
     pub(super) fn command(&mut self, job: JobId, strips: u64, requests: u64, world: &mut World) -> u64 {
         let costs = &self.values;
         let request_ns = costs.request_ns.saturating_mul(strips.div_ceil(costs.strips_per_request).max(1));
@@ -71,7 +73,7 @@ impl Card {
         ready_ns
     }
 
-    /// Sends pieces to their members on behalf of a task.
+    /// Sends pieces to their members for a task.
     pub(super) fn send(
         &mut self,
         task: u32,
@@ -81,9 +83,10 @@ impl Card {
         world: &mut World,
     ) {
         let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
-        // A request of fewer strips than members cannot be shared evenly, so it tells nothing of a remainder.
+        // A request with fewer strips than members cannot be divided evenly, so it is not counted
+        // as uneven.
         if self.tasks[task].job.is_some() && all.div_ceil(self.geometry.strip_bytes) >= self.geometry.data {
-            // A request ends with the member that has the most of it.
+            // A request ends with the member that has the largest part of it.
             let most = pieces.iter().map(|piece| piece.length_bytes).max().unwrap_or(0);
             world.count(self.words.most_bytes, most);
             world.count(self.words.even_bytes, all.div_ceil(self.geometry.data));
@@ -115,7 +118,7 @@ impl Card {
         }
     }
 
-    /// Sends a request to a member unless that has failed.
+    /// Sends a request to a member unless the member has failed.
     fn send_one(&mut self, task: u32, member: u16, request: Request, at_ns: u64, world: &mut World) {
         if self.failures.has(member) {
             return;
@@ -132,7 +135,7 @@ impl Card {
         world.send_at(at_ns, self.tasks[task].job, below, Request { unit, ..request }, tag);
     }
 
-    /// The copy that a read goes to: the least busy one, in turns among equals.
+    /// Returns the copy that a read goes to: the least busy one, round robin among equals.
     fn reader(&mut self, first: u16) -> u16 {
         let copies = self.geometry.copies;
         if copies == 1 {
@@ -144,7 +147,8 @@ impl Card {
         live.min_by_key(|member| self.busy[usize::from(*member)]).unwrap_or(first)
     }
 
-    /// Something that a task waited for has happened.
+    /// Records that a task has one less request or task to wait for, and continues it after the
+    /// last.
     pub(super) fn less(&mut self, task: u32, world: &mut World) {
         self.tasks[task].pending -= 1;
         if self.tasks[task].pending > 0 {
@@ -166,7 +170,7 @@ impl Card {
         self.tasks.end(task);
     }
 
-    /// Hands a flush on to all members.
+    /// Forwards a flush to all members.
     pub(super) fn flush_members(&mut self, job: JobId, at_ns: u64, world: &mut World) {
         let task = self.tasks.begin(NextStep::Answer, Some(job), 0, 0);
         let request = Request::new(RequestKind::Flush, 0, 0);

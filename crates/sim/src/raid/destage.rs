@@ -1,5 +1,5 @@
-//! Writing the memory back: row by row in the order of addresses, so many rows at once, so that what was written to one
-//! row at different times goes to the drives together.
+//! Write-back of the memory: row by row in order of addresses, a limited number of rows at once. So
+//! writes to one row at different times go to the drives together.
 
 use super::cache::Cache;
 use super::card::Card;
@@ -11,7 +11,7 @@ impl Card {
     pub(super) fn flush(&mut self, job: JobId, world: &mut World) {
         let ready_ns = self.command(job, 0, 0, world);
         if self.write_back && self.values.battery && self.cache.is_some() {
-            // What the memory has is safe.
+            // Data in the memory are safe.
             world.finish_at(ready_ns, job);
         } else if self.cache.as_ref().is_some_and(|cache| cache.unsafe_bytes() > 0) {
             self.flushes.push_back((job, ready_ns));
@@ -22,7 +22,7 @@ impl Card {
         }
     }
 
-    /// Begins as many rows as may be under way.
+    /// Starts rows, up to the limit in progress.
     pub(super) fn destage(&mut self, world: &mut World) {
         while self.draining && self.destages < self.values.destages {
             let Some(row) = self.next_row() else { break };
@@ -31,7 +31,7 @@ impl Card {
         self.draining &= self.cache.as_ref().is_some_and(Cache::has_dirty);
     }
 
-    /// The next row with something to write that is not being written already.
+    /// Returns the next row with dirty data that is not being written already.
     fn next_row(&mut self) -> Option<u64> {
         let (cache, row_bytes) = (self.cache.as_ref()?, self.geometry.row_bytes());
         for first in [self.cursor_bytes, 0] {
@@ -76,7 +76,7 @@ impl Card {
         self.start_row(task, start_ns, world);
     }
 
-    /// A row has been written back.
+    /// Ends the write-back of a row.
     pub(super) fn destaged(&mut self, from: u64, to: u64, world: &mut World) {
         self.destages -= 1;
         let Some(cache) = &mut self.cache else { return };

@@ -1,18 +1,18 @@
-//! Members that an array lacks.
+//! Failed members of an array.
 //!
-//! The model: what a failed member held is computed from as many live strips of its row as a row has strips of data, data
-//! before parity. Strips that are read anyway are read once.
+//! The model: data of a failed member are computed from as many live strips of its row as a row has
+//! data strips, data before parity. Strips that are read anyway are read once.
 
 use super::geometry::{MemberExtent, RaidGeometry};
 
-/// Members that failed.
+/// Failed members.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Failures {
-    /// By member.
+    /// Whether each member has failed.
     failed: Vec<bool>,
-    /// Any, but not so many that the array cannot give its data.
+    /// Whether some have failed, but the array can still serve its data.
     pub(crate) degraded: bool,
-    /// So many that it cannot.
+    /// Whether too many have failed to serve the data.
     pub(crate) offline: bool,
 }
 
@@ -21,13 +21,14 @@ impl Failures {
         Self { failed: vec![false; members], ..Self::default() }
     }
 
-    /// Whether nothing is to be asked of a member. An array that has just gone offline ends what it began.
+    /// Returns whether a member must not be used. An array that has just gone offline completes its
+    /// requests in progress.
     #[inline]
     pub(crate) fn has(&self, member: u16) -> bool {
         self.degraded && self.failed[usize::from(member)]
     }
 
-    /// A member fails, or is as good as the others again; whether there is such a member.
+    /// Marks a member as failed or restored. Returns whether the member exists.
     pub(crate) fn set(&mut self, member: usize, fails: bool, geometry: &RaidGeometry) -> bool {
         let Some(failed) = self.failed.get_mut(member) else { return false };
         *failed = fails;
@@ -41,8 +42,8 @@ impl Failures {
         true
     }
 
-    /// What is read instead of pieces with parity of which members cannot be read, and how many bytes are computed from
-    /// that.
+    /// Returns the extents to read instead of pieces of which members are unreadable, and the bytes
+    /// to compute from them.
     pub(crate) fn read_around(
         &self,
         geometry: &RaidGeometry,
@@ -77,7 +78,7 @@ impl Failures {
         (around, computed_bytes)
     }
 
-    /// Members of a row that did not fail: those with data, then those with parity.
+    /// Returns the members of a row that have not failed: those with data, then those with parity.
     fn live_strips(&self, geometry: &RaidGeometry, row: u64) -> impl Iterator<Item = u16> {
         let data = (0..geometry.data).map(move |index| geometry.data_member(row, index));
         let parity = (0..geometry.parities).map(move |index| geometry.parity_member(row, index));

@@ -1,55 +1,55 @@
-//! Where the bytes of an array lie.
+//! Mapping of an array's bytes to its members.
 //!
-//! The model: the array is cut into strips; a row has one strip of every member. The strips of a row that hold data stand
-//! in the order of their addresses, each on as many members as there are copies; RAID 5 and 6 keep one or two strips of
-//! every row for parity, which move by one member from row to row (left-symmetric, as Linux' md does by default). Members
-//! of unequal size count as the smallest.
+//! The model: the array is divided into strips; a row has one strip of every member. The data
+//! strips of a row are in order of address, each on as many members as there are copies. RAID 5 and
+//! 6 use one or two strips of every row for parity, which move by one member from row to row
+//! (left-symmetric, the default of Linux md). Members of unequal size count as the smallest.
 
 use super::failures::Failures;
 use crate::ranges::AtRisk;
 use kurabe_core::{Text, text};
 
-/// The largest number of members.
+/// Maximum number of members.
 pub(crate) const MOST_MEMBERS: u64 = 256;
 
-/// The smallest unit that the card keeps in its memory; strips are multiples of it.
+/// Block size of the card's memory; strips are multiples of it.
 pub(crate) const BLOCK_BYTES: u64 = 4096;
 
-/// A stretch of bytes of a member.
+/// A range of bytes of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MemberExtent {
-    /// The member; the first of its copies.
+    /// The member; for copies, the first of them.
     pub(crate) member: u16,
     /// First byte on the member.
     pub(crate) offset_bytes: u64,
-    /// Length.
+    /// Length in bytes.
     pub(crate) length_bytes: u64,
 }
 
 impl MemberExtent {
-    /// The byte after the last one.
+    /// Returns the byte after the last one.
     pub(crate) fn end_bytes(&self) -> u64 {
         self.offset_bytes + self.length_bytes
     }
 }
 
-/// A layout.
+/// The layout of an array.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RaidGeometry {
-    /// Bytes of a strip.
+    /// Bytes per strip.
     pub(crate) strip_bytes: u64,
-    /// Strips of a row that hold data.
+    /// Data strips per row.
     pub(crate) data: u64,
-    /// Members that hold the same.
+    /// Number of copies of each data strip.
     pub(crate) copies: u64,
-    /// Strips of a row that hold parity.
+    /// Parity strips per row.
     pub(crate) parities: u64,
     rows: u64,
 }
 
 impl RaidGeometry {
-    /// The layout of a RAID level over so many members, the smallest of so many bytes. An error names the parameter that
-    /// does not fit.
+    /// Returns the layout of a RAID level over this many members, the smallest of `smallest_bytes`.
+    /// An error names the parameter that is invalid.
     pub(crate) fn new(
         level: u64,
         members: u64,
@@ -97,27 +97,27 @@ impl RaidGeometry {
         Ok(Self { strip_bytes, data, copies, parities, rows })
     }
 
-    /// Bytes of the array.
+    /// Returns the capacity of the array in bytes.
     pub(crate) fn capacity_bytes(&self) -> u64 {
         self.rows * self.row_bytes()
     }
 
-    /// Bytes of a member that the array uses.
+    /// Returns the bytes of a member that the array uses.
     pub(crate) fn member_bytes(&self) -> u64 {
         self.rows * self.strip_bytes
     }
 
-    /// Bytes of data in a row.
+    /// Returns the bytes of data in a row.
     pub(crate) fn row_bytes(&self) -> u64 {
         self.data * self.strip_bytes
     }
 
-    /// How many strips the bytes from `from` to `to` touch.
+    /// Returns the number of strips that the bytes from `from` to `to` touch.
     pub(crate) fn strips(&self, from: u64, to: u64) -> u64 {
         if to <= from { 0 } else { (to - 1) / self.strip_bytes - from / self.strip_bytes + 1 }
     }
 
-    /// The member of a strip of data of a row; the first of its copies.
+    /// Returns the member of a data strip of a row; for copies, the first of them.
     pub(crate) fn data_member(&self, row: u64, index: u64) -> u16 {
         if self.parities == 0 {
             return (index * self.copies) as u16;
@@ -126,7 +126,7 @@ impl RaidGeometry {
         ((self.first_parity(row) + self.parities + index) % members) as u16
     }
 
-    /// The member of a strip of parity of a row.
+    /// Returns the member of a parity strip of a row.
     pub(crate) fn parity_member(&self, row: u64, index: u64) -> u16 {
         ((self.first_parity(row) + index) % (self.data + self.parities)) as u16
     }
@@ -136,7 +136,7 @@ impl RaidGeometry {
         members - 1 - row % members
     }
 
-    /// The bytes of the array that a member holds in a stretch of its own; parity is none of them.
+    /// Reports the ranges of the array that a range of a member holds; parity is not included.
     pub(crate) fn data_of(&self, member: u64, from: u64, to: u64, mut tell: impl FnMut(u64, u64)) {
         let (mut at, to) = (from, to.min(self.member_bytes()));
         while at < to {
@@ -150,8 +150,8 @@ impl RaidGeometry {
         }
     }
 
-    /// What is at risk of the array, of members whose data begin at an offset. What any copy has lost is lost: nothing
-    /// tells which copy is the newer one.
+    /// Returns the data at risk in the array, for members whose data begin at an offset. Data lost
+    /// on any copy count as lost, because nothing identifies the newer copy.
     pub(crate) fn lift(&self, below: &[AtRisk], failures: &Failures, data_offset_bytes: u64) -> AtRisk {
         let mut all = AtRisk::default();
         for (member, risk) in (0u16..).zip(below).filter(|(member, _)| !failures.has(*member)) {
@@ -168,7 +168,7 @@ impl RaidGeometry {
         all
     }
 
-    /// Which strip of data of a row a member holds, if it is not parity.
+    /// Returns the index of the data strip of a row that a member has; `None` if it has parity.
     pub(crate) fn data_index(&self, row: u64, member: u64) -> Option<u64> {
         if self.parities == 0 {
             return Some(member / self.copies);
@@ -177,7 +177,8 @@ impl RaidGeometry {
         ((member + members - self.first_parity(row)) % members).checked_sub(self.parities)
     }
 
-    /// Cuts bytes of the array into what the members hold. Consecutive strips of one member become one piece.
+    /// Divides a range of the array into pieces on the members. Consecutive strips of one member
+    /// become one piece.
     pub(crate) fn split(&self, from: u64, to: u64, pieces: &mut Vec<MemberExtent>) {
         let before = pieces.len();
         let mut at = from;
@@ -234,7 +235,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every byte of the array has a place of its own: pieces sum to the range, never overlap, stay within a member.
+        /// Every byte of the array has its own location: pieces sum to the range, do not overlap,
+        /// and stay within a member.
         #[test]
         fn pieces_hold_each_byte_once(
             level in prop::sample::select(vec![0u64, 1, 5, 6, 10]),

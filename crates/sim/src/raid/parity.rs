@@ -1,32 +1,32 @@
-//! What a write to a row with parity costs in requests to the members.
+//! Requests to the members that a write to a row with parity needs.
 //!
-//! The model: a row that is written as a whole needs nothing but writing. Otherwise the new parity is computed either from
-//! the old data and the old parity (read-modify-write) or from the data that are not written (reconstruct write),
-//! whichever takes fewer requests, then fewer bytes. Parity is handled over one stretch: the hull of what is written in
-//! any strip.
+//! The model: a row that is written completely is only written. Otherwise the new parity is
+//! computed either from the old data and the old parity (read-modify-write) or from the data that
+//! are not written (reconstruct write), whichever takes fewer requests, then fewer bytes. Parity is
+//! handled over one range: the hull of the ranges written in the strips.
 
 use super::geometry::{MemberExtent, RaidGeometry};
 
-/// A write to a row: what is read first, what is written then.
+/// The reads and writes of an update of a row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ParityUpdate {
-    /// Read before parity can be computed.
+    /// Extents to read before parity can be computed.
     pub(super) reads: Vec<MemberExtent>,
-    /// Data and parity.
+    /// Extents of data and parity to write.
     pub(super) writes: Vec<MemberExtent>,
-    /// Bytes that go through the parity computation.
+    /// Bytes that the parity computation processes.
     pub(super) computed_bytes: u64,
-    /// What is written, by strips, and what lies between: lists that are used again.
+    /// Parts written, by strip, and the gaps between them; the lists are reused.
     parts: Vec<StripPart>,
     gaps: Vec<StripPart>,
 }
 
-/// A part of a strip: its index in the row, and the bytes from the strip's begin.
+/// A part of a strip: index of the strip in the row, and the range from the start of the strip.
 type StripPart = (u64, u64, u64);
 
 impl ParityUpdate {
-    /// Plans the write of sorted, separate stretches of bytes of the array that lie in one row.
-    /// Members that failed are not written, and read only where there is no other way.
+    /// Plans the write of sorted, disjoint ranges of the array that are in one row. Failed members
+    /// are not written, and their data are only read if there is no alternative.
     pub(super) fn fill(
         &mut self,
         geometry: &RaidGeometry,
@@ -67,7 +67,7 @@ impl ParityUpdate {
         let fails = |parts: &[StripPart]| parts.iter().any(|part| failed(geometry.data_member(row, part.0)));
         let has_parity = parity.clone().next().is_some();
         if !has_parity {
-            // Nothing to compute, so nothing to read.
+            // There is no parity to compute, so there is nothing to read.
         } else if fails(&parts) || (!fails(&gaps) && (gaps.len() as u64, length(&gaps)) < modify) {
             self.reads.extend(gaps.iter().map(data));
         } else {
@@ -82,7 +82,7 @@ impl ParityUpdate {
     }
 }
 
-/// What lies between the parts, from `lowest` to `highest` of every strip of data.
+/// Finds the gaps between the parts, from `lowest` to `highest` of every data strip.
 fn find_gaps(
     geometry: &RaidGeometry,
     parts: &[StripPart],
@@ -122,7 +122,8 @@ mod tests {
         assert_eq!(plan(6, 9, &[(0, 4096)]), (3, 3, 4 * 2 * 4096));
     }
 
-    /// RAID 5 of nine: in row 0 the last member has the parity, and member 0 the first strip.
+    /// RAID 5 with nine members: in row 0 the last member has the parity, and member 0 the first
+    /// strip.
     #[test]
     fn a_failed_member_is_left_out_and_worked_around() {
         let geometry = RaidGeometry::new(5, 9, 65_536, 1 << 30).unwrap();

@@ -1,7 +1,8 @@
-//! What the article on the card says, against the model: its few figures, and its conclusions in the order that they claim.
+//! Comparison of the model with the article about the card: its few figures, and the order that its
+//! conclusions claim.
 //!
-//! Sequential is 1 MiB at a time, one after the other (CrystalDiskMark 2). The 1000 MB test is a twenty-fifth of its size
-//! here, and so is the memory.
+//! Sequential means 1 MiB at a time, one request in flight (CrystalDiskMark 2). The 1000 MB test
+//! has a twenty-fifth of its size here, and so does the memory.
 
 use super::tests::{run, scattered, sequence};
 use crate::fixture::count;
@@ -24,7 +25,7 @@ fn rate_mb_per_s(stack: &mut Stack, requests: &[Request]) -> f64 {
     bytes as f64 * 1e3 / run(stack, 1, requests) as f64
 }
 
-/// A file of so many mebibytes is written, left alone, and read.
+/// Writes a file of this many mebibytes, waits, and reads it.
 fn file_mb_per_s(name: &str, mebibytes: u64, changes: &[(&str, &str)]) -> f64 {
     let mut stack = card(name, changes);
     run(&mut stack, 1, &sequence(RequestKind::Write, 1 << 20, mebibytes));
@@ -59,7 +60,8 @@ fn what_fits_the_cache_is_limited_by_the_slot() {
     assert!(old_slot < 1690.0 && old_slot < new_slot * 0.75, "{old_slot} after {new_slot}");
 }
 
-/// About 20 % in the article. The model gives more, because it takes all of the memory for what was written.
+/// About 20 % in the article. The model gives more, because it uses all of the memory for written
+/// data.
 #[test]
 fn the_cache_helps_a_file_that_does_not_fit() {
     let cache = [("raid.cache", "14MiB")];

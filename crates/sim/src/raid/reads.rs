@@ -1,4 +1,4 @@
-//! Reads of the host: from the memory what is there, from the members what is not.
+//! Reads of the host: cached data from the memory, and the rest from the members.
 
 use super::card::Card;
 use super::task::NextStep;
@@ -27,7 +27,8 @@ impl Card {
             self.geometry.split(*from, *to, &mut pieces);
         }
         if self.cached && self.cache.is_some() {
-            // Strips are copied as they come in; what is left for the end is the last one of each member.
+            // Strips are copied as they arrive; only the last one of each member is left for the
+            // end.
             let strip_bytes = self.geometry.strip_bytes;
             let last: u64 = pieces.iter().map(|piece| piece.length_bytes.min(strip_bytes)).sum();
             let all: u64 = pieces.iter().map(|piece| piece.length_bytes).sum();
@@ -43,7 +44,7 @@ impl Card {
         self.look_ahead(from, to, world);
     }
 
-    /// What the memory holds goes to the host while the drives deliver the rest.
+    /// Sends the cached data to the host while the drives deliver the rest.
     fn read_memory(&mut self, task: u32, bytes: u64, is_all: bool, ready_ns: u64, world: &mut World) {
         if bytes == 0 {
             return;

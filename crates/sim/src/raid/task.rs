@@ -1,55 +1,56 @@
-//! What the card has under way with its members.
+//! Tasks of the card that involve its members.
 
 use super::parity::ParityUpdate;
 use crate::world::JobId;
 
-/// What is done when the requests to the members have returned.
+/// Action when the requests to the members have returned.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum NextStep {
-    /// The host's read is answered.
+    /// Answer the host's read.
     #[default]
     Read,
-    /// The host's write, or flush, is answered.
+    /// Answer the host's write or flush.
     Answer,
-    /// Parity is computed and written.
+    /// Compute and write parity.
     Compute,
-    /// The row is written.
+    /// End the write of a row.
     Row,
-    /// The stretch is in the memory, ahead of the host.
+    /// End a read-ahead.
     Ahead,
 }
 
-/// Something under way.
+/// A task in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RaidTask {
     pub(super) step: NextStep,
     /// The host's request that waits for it.
     pub(super) job: Option<JobId>,
-    /// The task that waits for it: that of a write of several rows.
+    /// The task that waits for it: that of a write to several rows.
     pub(super) above: Option<u32>,
-    /// Requests to members that have not returned, tasks below that are not done, read-aheads that are waited for.
+    /// Requests to members that have not returned, subtasks that are not done, and read-aheads to
+    /// wait for.
     pub(super) pending: u32,
-    /// Bytes from which those of failed members are computed.
+    /// Bytes from which data of failed members are computed.
     pub(super) computed_bytes: u64,
-    /// Of what is written back: the oldest write in it.
+    /// For a write-back: the oldest write in it.
     pub(super) number: u64,
-    /// First byte of the array.
+    /// First byte in the array.
     pub(super) from: u64,
     /// The byte after the last.
     pub(super) to: u64,
-    /// Until when data of the card's memory are on their way to the host.
+    /// End of the transfer of cached data to the host.
     pub(super) copied_ns: u64,
-    /// Bytes that are still to be copied to the host when the drives have delivered.
+    /// Bytes still to be copied to the host when the drives have delivered.
     pub(super) copy_bytes: u64,
-    /// Of a row: what is written of it; of a read: what the drives deliver.
+    /// For a row: the ranges written. For a read: the ranges that the drives deliver.
     pub(super) stretches: Vec<(u64, u64)>,
-    /// Of a row: what that costs.
+    /// For a row: the plan of its update.
     pub(super) plan: ParityUpdate,
-    /// Of a read-ahead: the tasks that wait for it.
+    /// For a read-ahead: the tasks that wait for it.
     pub(super) waiters: Vec<u32>,
 }
 
-/// All of them, at places that are used again.
+/// All tasks, in reusable slots.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tasks {
     list: Vec<RaidTask>,
@@ -57,7 +58,6 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
-    /// Begins one.
     pub(super) fn begin(&mut self, step: NextStep, job: Option<JobId>, from: u64, to: u64) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.list.push(RaidTask::default());
@@ -71,7 +71,7 @@ impl Tasks {
         id
     }
 
-    /// Gives its place back.
+    /// Releases the slot of a task.
     pub(super) fn end(&mut self, id: u32) {
         self.free.push(id);
     }

@@ -1,4 +1,4 @@
-//! The laws of arrays, and the mechanisms of the card.
+//! Laws of arrays, and the mechanisms of the card.
 
 use crate::fixture::{self, account, count, request, settle, share, try_device};
 use crate::layer::{Control, Volatile};
@@ -10,7 +10,7 @@ use kurabe_core::device::ErrorNumber;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
-/// A card with these parameters, `key = value` a line, above so many media with constant times.
+/// A card with these parameters, one `key = value` per line, above media with constant times.
 fn card(parameters: &str, members: u64, access: &str, rate: &str) -> Result<DeviceSpec> {
     let word = |words: &str| words.trim().replace(" = ", "=").replace('"', "").replace(' ', "_");
     let given = parameters.lines().map(word).collect::<Vec<_>>().join(" ");
@@ -22,7 +22,7 @@ fn build(parameters: &str, members: u64, access: &str, rate: &str) -> Stack {
     Stack::new(&card(parameters, members, access, rate).unwrap(), 1).unwrap()
 }
 
-/// Runs requests, so many at once; how long that took.
+/// Runs requests, `depth` at a time, and returns the total time.
 pub(super) fn run(stack: &mut Stack, depth: usize, requests: &[Request]) -> u64 {
     let start_ns = stack.now_ns();
     fixture::run(stack, requests, depth).into_iter().max().map_or(0, |last_ns| last_ns - start_ns)
@@ -41,7 +41,7 @@ fn volatile(stack: &Stack) -> Volatile {
     stack.volatile().first().map_or(Volatile::default(), |(_, volatile)| *volatile)
 }
 
-/// 16 strips over n drives take as long as the drive with the most of them.
+/// 16 strips over n drives take as long as the drive with most of them.
 #[test]
 fn a_long_read_takes_as_long_as_the_drive_with_the_most_strips() {
     for members in 1..=8u64 {
@@ -51,7 +51,7 @@ fn a_long_read_takes_as_long_as_the_drive_with_the_most_strips() {
     }
 }
 
-/// An uneven share is counted where an even one would be possible.
+/// An uneven distribution is only counted where an even one would be possible.
 #[test]
 fn a_request_of_fewer_strips_than_drives_has_no_remainder() {
     let shares = |bytes: u32| {
@@ -116,7 +116,7 @@ fn mirrored_reads_use_all_copies_and_writes_go_to_all() {
 
 const CACHE: &str = "level = 0\ncache = \"7 MiB\"\nwrite_policy = \"always-back\"\nhigh_water = 0.5";
 
-/// What stays of a file that was written is the end of it, and direct reads do not push it out.
+/// The cached part of a written file is its end, and direct reads do not evict it.
 #[test]
 fn direct_reads_of_a_file_that_was_written_hit_the_share_that_fits() {
     let hit_share = |parameters: &str, mebibytes: u64| {
@@ -182,7 +182,7 @@ fn a_full_memory_is_told_as_such() {
     assert!(share(&account, "memory") < 0.1, "{:?}", account.shares);
 }
 
-/// A write that goes past the memory holds the row of a block that waits to be written back.
+/// A write that bypasses the memory locks the row of a block that waits to be written back.
 #[test]
 fn writing_back_goes_on_when_its_row_is_free() {
     let parameters = "level = 5\ncache = \"8 KiB\"\nwrite_policy = \"always-back\"\nbattery = false";
@@ -212,7 +212,8 @@ fn a_power_cut_takes_what_no_battery_saves() {
     assert_eq!(volatile_after("back", true, &flush), (0, 1 << 20), "with a battery there is no need to");
 }
 
-/// Reads of what a member held take as long as before where the others answer side by side, and cost a read of each.
+/// Reads of a failed member's data take no longer if the others respond in parallel, and cost a
+/// read of each.
 #[test]
 fn an_array_goes_on_without_members_as_long_as_it_can() {
     for (level, members, failing) in
@@ -230,7 +231,7 @@ fn an_array_goes_on_without_members_as_long_as_it_can() {
         assert_eq!(healthy, 24, "level {level}");
         assert_eq!(degraded > healthy, level == 5 || level == 6, "level {level}");
         assert!(healthy_ns <= degraded_ns && degraded_ns < 2 * healthy_ns, "level {level}: {degraded_ns}");
-        // Everything is written, with a request less for every member that is missing.
+        // Everything is written, with one request less for every missing member.
         run(&mut stack, 4, &scattered(RequestKind::Write, 4096, 40, 100));
         run(&mut stack, 4, &sequence(RequestKind::Write, 1 << 20, 4));
         account(&mut stack);
@@ -292,7 +293,8 @@ fn mix(seed: u64, capacity_bytes: u64, count: u64) -> Vec<Request> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Striping over n equal drives is never slower than one of them and never more than n times as fast.
+    /// Striping over n equal drives is never slower than one of them, and never more than n times
+    /// as fast.
     #[test]
     fn striping_gains_no_more_than_the_number_of_drives(
         members in 2u64..9,
@@ -314,7 +316,7 @@ proptest! {
         prop_assert!(all_ns * members + 64 * 128 >= one_ns, "{all_ns} with {members}, {one_ns} with one");
     }
 
-    /// Everything that goes in comes out, every nanosecond has a cause, and what was written reaches the drives.
+    /// Every request completes, every nanosecond has a cause, and written data reach the drives.
     #[test]
     fn nothing_is_lost_whatever_the_card_is(
         (level, members) in prop::sample::select(
@@ -342,7 +344,7 @@ proptest! {
         prop_assert_eq!(volatile(&stack), Volatile::default());
     }
 
-    /// What was written once is written back once.
+    /// Data written once are written back once.
     #[test]
     fn what_is_dirty_reaches_the_drives(level in prop::sample::select(vec![0u64, 1, 5, 6, 10]), blocks in 1u64..300) {
         let parameters = CACHE.replace("level = 0", &format!("level = {level}"));
@@ -352,7 +354,7 @@ proptest! {
         prop_assert_eq!(count(&stack.take_account(), "destaged-bytes"), blocks * 4096);
     }
 
-    /// Whatever the parameters are, a card is built or an error says what is wrong.
+    /// For any parameters, a card is built or an error says what is wrong.
     #[test]
     fn no_parameters_make_it_panic(
         level in prop::sample::select(vec![0u64, 1, 5, 6, 10, 3]),

@@ -11,7 +11,7 @@ impl Card {
     pub(super) fn write(&mut self, job: JobId, from: u64, to: u64, world: &mut World) {
         let strips = self.geometry.strips(from, to);
         let Request { number, fua, .. } = world.request(job);
-        // A memory without a battery is no place for what must be safe.
+        // A memory without a battery cannot make data durable.
         let write_back = self.write_back && (self.values.battery || !fua);
         let Some(cache) = self.cache.as_mut().filter(|cache| write_back && cache.could_hold(from, to)) else {
             return self.write_through(job, from, to, strips, world);
@@ -27,7 +27,7 @@ impl Card {
         self.destage(world);
     }
 
-    /// The memory has taken a write: it is done when its bytes are there.
+    /// Acknowledges a write that the memory has accepted, when its bytes are there.
     fn acknowledge(&mut self, job: JobId, ready_ns: u64, world: &mut World) {
         let bytes = u64::from(world.request(job).length_bytes);
         let time_ns = transfer_ns(bytes, self.values.memory_write_bytes_per_s);
@@ -44,7 +44,7 @@ impl Card {
         }
     }
 
-    /// Takes writes that waited for room.
+    /// Accepts writes that waited for room.
     pub(super) fn admit(&mut self, world: &mut World) {
         while self.flushes.is_empty() {
             let Some(&(job, ready_ns, cause)) = self.waiting.front() else { return };
@@ -83,7 +83,7 @@ impl Card {
         self.pieces = pieces;
     }
 
-    /// A write to rows with parity: each row is a task of its own.
+    /// Writes to rows with parity; each row is a separate task.
     fn write_rows(&mut self, job: JobId, from: u64, to: u64, strips: u64, world: &mut World) {
         let row_bytes = self.geometry.row_bytes();
         let rows = from / row_bytes..(to - 1) / row_bytes + 1;
@@ -116,7 +116,7 @@ impl Card {
         self.begun = begun;
     }
 
-    /// Plans what a row with parity costs: how many requests to members.
+    /// Plans the update of a row with parity. Returns the number of requests to members.
     pub(super) fn plan_row(&mut self, task: u32, world: &mut World) -> u64 {
         let row = self.tasks[task].from / self.geometry.row_bytes();
         let (task, failures) = (&mut self.tasks[task], &self.failures);
@@ -127,7 +127,7 @@ impl Card {
         (task.plan.reads.len() + task.plan.writes.len()) as u64
     }
 
-    /// The row is this task's: reads what parity needs, or goes on to write.
+    /// Starts a row that this task has locked: reads what parity needs, or writes directly.
     pub(super) fn start_row(&mut self, task: u32, at_ns: u64, world: &mut World) {
         let reads = std::mem::take(&mut self.tasks[task].plan.reads);
         if reads.is_empty() {
@@ -154,7 +154,7 @@ impl Card {
         self.tasks[task].plan.writes = writes;
     }
 
-    /// A row is written: the next that waits for it begins.
+    /// Ends the write of a row and starts the next one that waits for it.
     pub(super) fn row_done(&mut self, task: u32, world: &mut World) {
         let (from, to) = (self.tasks[task].from, self.tasks[task].to);
         let row = from / self.geometry.row_bytes();
@@ -176,7 +176,7 @@ impl Card {
             (None, Some(job)) => world.finish(job),
             (None, None) => self.destaged(from, to, world),
         }
-        // The row may have been the one that writing back waited for.
+        // The write-back may have been waiting for this row.
         if self.draining {
             self.destage(world);
         }

@@ -4,7 +4,8 @@ use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use proptest::prelude::*;
 
-/// A medium of 1 ms and 1 MB/s behind a bus; a byte takes 300 ns read and 500 ns written, phases 10, 20 and 30 µs.
+/// A medium of 1 ms and 1 MB/s behind a bus. A byte takes 300 ns to read and 500 ns to write; the
+/// phases take 10, 20 and 30 µs.
 fn spec(extra: &str) -> DeviceSpec {
     let bytes = "initiator_in=100 target_in=200 initiator_out=100 target_out=400";
     let bus = format!("scsi {bytes} selection=10_us command=20_us status=30_us {extra}");
@@ -15,7 +16,7 @@ fn stack(extra: &str) -> Stack {
     Stack::new(&spec(extra), 1).unwrap()
 }
 
-/// When requests that come at once are done, in the order of their ends.
+/// Returns the ends of concurrent requests, in ascending order.
 fn ends_ns(mut stack: Stack, requests: &[Request]) -> Vec<u64> {
     let mut ends = run(&mut stack, requests, requests.len());
     account(&mut stack);
@@ -67,9 +68,9 @@ fn synchronously_the_slower_of_both_ends_sets_the_rate() {
 #[test]
 fn a_medium_may_begin_before_the_piece_is_whole() {
     let extra = "write_lead=100_B";
-    // 100 bytes over the bus, then the medium: the rest arrives meanwhile.
+    // 100 bytes over the bus, then the medium: the rest arrives during that.
     assert_eq!(time_ns(extra, RequestKind::Write, 1000), PHASES_NS + 50_000 + 2_000_000);
-    // The bus may be what is waited for.
+    // The bus may be the bottleneck.
     let slow = format!("{extra} write_piece=1000_B");
     assert_eq!(time_ns(&slow, RequestKind::Write, 100), PHASES_NS + 50_000 + 1_100_000);
 }
@@ -81,12 +82,14 @@ fn a_target_that_stays_on_the_bus_keeps_others_off_it() {
     assert_eq!(ends_ns(stack(""), &two), [alone_ns, 2 * alone_ns]);
     let extra = "disconnect=true tags=2 reconnect=5_us";
     let ends = ends_ns(stack(extra), &two);
-    // The second command goes over while the medium works for the first, which comes back at a price.
+    // The second command goes over the bus while the medium works for the first, which must
+    // reconnect.
     assert_eq!(ends[0], alone_ns + 5_000);
     assert_eq!(ends[1], 30_000 + 2 * 2_000_000 + 5_000 + 300_000 + 30_000);
 }
 
-/// Time of a request to a disk behind the bus, and how much of it the disk took for its command.
+/// Returns the time of a request to a disk behind the bus, and the part charged to the disk's
+/// command overhead.
 fn of_disk_ns(device: &str, extra: &[(&str, &str)], kind: RequestKind, length_bytes: u32) -> (u64, u64) {
     let mut spec = crate::library::device_named(device).unwrap();
     for (parameter, value) in extra {
@@ -121,7 +124,7 @@ fn the_drive_takes_its_command_once_however_many_pieces_it_has() {
                 of_disk_ns(device, &extra, kind, 8192)
             };
             let (whole, pieces) = (of_pieces("8 KiB"), of_pieces("2 KiB"));
-            // What went on beside it may be told in its place.
+            // Concurrent work may be charged instead of it.
             assert!(
                 whole.1 == 3_000_000 && pieces.1 <= 3_000_000,
                 "{device}, {kind:?}: {whole:?} {pieces:?}"

@@ -1,23 +1,24 @@
-//! The log of a shingled disk: what was written lately, in the order in which it came.
+//! The log of a shingled disk: recently written data in order of arrival.
 //!
-//! The model: bytes of the log are counted from its beginning for ever; the place of a byte on the disk is that number modulo the
-//! log's size. A map tells of each stretch of the drive's addresses that lies in the log where; what was overwritten or taken out
-//! leaves a hole, and room is there again when all before it is gone.
+//! The model: positions in the log increase forever; the position of a byte on the disk is that
+//! number modulo the size of the log. A map has the log position of each range of the drive's
+//! addresses that is in the log. Overwritten or removed data leave a hole, whose space is available
+//! again when everything before it is removed.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// A stretch of addresses: the first byte, the one after the last, and where in the log it begins.
+/// A range of addresses: first byte, byte after the last, and start in the log.
 pub(super) type LoggedStretch = (u64, u64, u64);
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct CacheLog {
     size_bytes: u64,
     most_entries: usize,
-    /// By first byte: the one after the last, and where in the log it begins.
+    /// By first byte: the byte after the last, and the start in the log.
     map: BTreeMap<u64, (u64, u64)>,
-    /// What was appended, the oldest first, with what is no longer mapped.
+    /// Appended ranges, the oldest first, including those that are no longer mapped.
     order: VecDeque<LoggedStretch>,
-    /// Where the next byte goes.
+    /// Position of the next byte.
     pub(super) head_bytes: u64,
 }
 
@@ -30,12 +31,12 @@ impl CacheLog {
         self.map.is_empty()
     }
 
-    /// Where on the disk a byte of the log lies.
+    /// Returns the position on the disk of a byte of the log.
     pub(super) fn place(&self, at: u64) -> u64 {
         at % self.size_bytes
     }
 
-    /// The oldest address that lies in the log, and where.
+    /// Returns the oldest address in the log, and its position there.
     pub(super) fn oldest(&mut self) -> Option<(u64, u64)> {
         while let Some((first, end, at)) = self.order.front().copied() {
             let kept =
@@ -48,14 +49,14 @@ impl CacheLog {
         None
     }
 
-    /// Whether so many bytes more fit, in log and map.
+    /// Returns whether this many more bytes fit into log and map.
     pub(super) fn has_room(&mut self, bytes: u64) -> bool {
         let tail_bytes = self.oldest().map_or(self.head_bytes, |(_, at)| at);
-        // A stretch may have to begin anew at the start of the log.
+        // A range may have to wrap around to the start of the log.
         self.map.len() < self.most_entries && self.head_bytes + 2 * bytes - tail_bytes <= self.size_bytes
     }
 
-    /// What of a stretch lies in the log, in order of addresses.
+    /// Returns the parts of a range that are in the log, in order of address.
     pub(super) fn within(&self, from: u64, to: u64) -> Vec<LoggedStretch> {
         let before = self.map.range(..from).next_back().map_or(from, |(first, _)| *first);
         let near = self.map.range(before..to.max(before));
@@ -64,7 +65,7 @@ impl CacheLog {
             .collect()
     }
 
-    /// Appends a stretch: where it begins in the log.
+    /// Appends a range and returns its start in the log.
     pub(super) fn append(&mut self, from: u64, to: u64) -> u64 {
         self.cut(from, to, u64::MAX);
         let length_bytes = to - from;
@@ -75,7 +76,7 @@ impl CacheLog {
         self.head_bytes += length_bytes;
         let before = self.map.range_mut(..from).next_back();
         match before.filter(|(first, (end, place))| (*end, *place + *end - **first) == (from, at)) {
-            // It goes on in both: one entry of the map.
+            // It continues in both, so it needs no new entry of the map.
             Some((_, (end, _))) => *end = to,
             None => {
                 self.map.insert(from, (to, at));
@@ -85,7 +86,7 @@ impl CacheLog {
         at
     }
 
-    /// Takes out what of a stretch was appended before a place.
+    /// Removes the parts of a range that were appended before a position.
     pub(super) fn cut(&mut self, from: u64, to: u64, before: u64) {
         for (first, end, at) in self.within(from, to).into_iter().filter(|(.., at)| *at < before) {
             let Some((whole, (whole_end, whole_at))) = self.map.range(..=first).next_back() else { return };
@@ -100,7 +101,7 @@ impl CacheLog {
         }
     }
 
-    /// Of each stretch of the log's places in a range, the addresses that lie there.
+    /// Returns the addresses whose data are in a range of the log's positions.
     pub(super) fn addresses(&self, from: u64, to: u64) -> impl Iterator<Item = (u64, u64)> {
         self.map.iter().filter_map(move |(first, (end, at))| {
             let place = self.place(*at);
@@ -116,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Whatever is appended and taken out, the map tells of each byte where it was appended last.
+        /// After any appends and removals, the map has the latest position of each byte.
         #[test]
         fn the_map_tells_where_each_byte_was_appended_last(
             steps in prop::collection::vec((any::<bool>(), 0u64..80, 1u64..20), 1..60),

@@ -1,15 +1,16 @@
-//! What shingled tracks cost: the cache fills at the rate of a stream, and cleaning takes a band's reading and writing.
+//! Costs of shingled tracks: the cache fills at the sequential rate, and cleaning takes the time to
+//! read and write a band.
 
 use crate::fixture::{account, count, request, run, settle, try_device};
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 use kurabe_core::Result;
 
-/// A band of 32 MiB passes in so many ns on the disk below, which takes nothing but its bytes: 128 MiB/s.
+/// Transfer time of a band of 32 MiB on the disk below, which has no other delays: 128 MiB/s.
 const BAND_NS: u64 = 250_000_000;
 const BAND: u64 = 32 << 20;
 
-/// A cache of 64 MiB and so many entries before 30 bands.
+/// A cache of 64 MiB with `map` entries before 30 bands.
 fn shingled(more: &str, map: u64, access: &str) -> Result<Stack> {
     let shingle = format!("shingle cache=64_MiB map={map} band=32_MiB {more}");
     let medium = format!("constant capacity=1_GiB access={access} rate=128_MiB/s");
@@ -52,14 +53,14 @@ fn the_cache_fills_at_the_rate_of_a_stream_wherever_writes_go() {
 fn a_full_cache_cleans_the_oldest_band_by_reading_and_writing_all_of_it() {
     let mut stack = stack("cleaning=full");
     fill(&mut stack, 3);
-    // Once over the band again is more than half of the cache, so that the next 32 MiB do not fit any more.
+    // Writing the band again fills more than half of the cache, so that the next 32 MiB do not fit.
     fill(&mut stack, 3);
     account(&mut stack);
     let before_ns = stack.now_ns();
     run(&mut stack, &writes([BAND * 9 + 4096, BAND * 9 + (40 << 20)], 20 << 20), 1);
     let (took_ns, account) = (stack.now_ns() - before_ns, account(&mut stack));
     assert_eq!(count(&account, "cleaned"), 1);
-    // All of it is in the log: it is read there, written to its place, and the two writes follow.
+    // All of it is in the log: it is read there and written to its band, and the two writes follow.
     assert_eq!(took_ns, 2 * BAND_NS + 2 * BAND_NS * 20 / 32);
     let shares = &account.shares;
     assert!(shares.iter().any(|share| share.cause == "room" && share.time_ns == 2 * BAND_NS), "{shares:?}");
@@ -83,14 +84,14 @@ fn an_idle_drive_empties_its_cache_and_one_that_is_asked_pauses() {
     (0..4).for_each(|band| fill(&mut stack, band));
     run(&mut stack, &writes((0..4).map(|band| band * BAND + 65_536), 4096), 1);
     let last_ns = stack.now_ns();
-    // In the midst of the first band a read waits for two pieces at most.
+    // During the first band, a read waits for two pieces at most.
     stack.advance(last_ns + 1_000_000_000 + BAND_NS / 2);
     let (before_ns, read) = (stack.now_ns(), request(RequestKind::Read, 9 * BAND, 4096));
     let read_ns = run(&mut stack, &[read], 1)[0] - before_ns;
     assert!(read_ns <= 2 * BAND_NS / 32 + 100_000, "{read_ns}");
     settle(&mut stack);
     assert_eq!(count(&account(&mut stack), "cleaned"), 4);
-    // A second after the read it goes on, and does not stop any more.
+    // One second after the read it continues, without further interruptions.
     let rest_ns = stack.now_ns() - before_ns - 1_000_000_000;
     assert!((7 * BAND_NS..8 * BAND_NS).contains(&rest_ns), "{rest_ns}");
 }

@@ -1,19 +1,19 @@
-//! Reading ahead: when one read begins where the last one ended, the drive reads on, and the next one finds its data in
-//! memory.
+//! Read-ahead: when a read begins where the last one ended, the drive reads on, and the next read
+//! finds its data in memory.
 //!
-//! The model: one run of reads is followed. What was read ahead is a list of stretches with the time at which each is
-//! there. A write into it ends it.
+//! The model: one sequential stream is tracked. Read-ahead data are a list of ranges with the time
+//! at which each is available. A write into them discards them.
 
 use std::collections::VecDeque;
 
-/// What a drive has read ahead.
+/// Read-ahead state of a drive.
 #[derive(Clone, Debug)]
 pub(super) struct ReadAhead {
-    /// How far; 0 if it does not.
+    /// Maximum distance in bytes; 0 disables it.
     bytes: u64,
     /// End of the last read.
     next_bytes: u64,
-    /// Ends of stretches and when they are there. The first begins before or at `next_bytes`.
+    /// Ends of ranges, and when each is available. The first begins at or before `next_bytes`.
     stretches: VecDeque<(u64, u64)>,
 }
 
@@ -26,16 +26,16 @@ pub(super) struct Found {
 
 impl ReadAhead {
     pub(super) fn new(bytes: u64) -> Self {
-        // No read begins at the end of all bytes, so the first read follows none.
+        // No read begins at this position, so the first read is not sequential.
         Self { bytes, next_bytes: u64::MAX, stretches: VecDeque::new() }
     }
 
-    /// Whether all of a read was read ahead, or is being read.
+    /// Returns whether all of a read was read ahead, or is being read.
     pub(super) fn holds(&self, start_bytes: u64, end_bytes: u64) -> bool {
         start_bytes == self.next_bytes && self.stretches.back().is_some_and(|(end, _)| *end >= end_bytes)
     }
 
-    /// A read of bytes: what of it was read ahead, and from where to where to read on now.
+    /// Handles a read: returns the part that was read ahead, and the range to read ahead now.
     pub(super) fn read(
         &mut self,
         start_bytes: u64,
@@ -70,12 +70,12 @@ impl ReadAhead {
         (ready, (from_bytes < to_bytes).then_some((from_bytes, to_bytes)))
     }
 
-    /// A stretch up to `end_bytes`, read ahead, is there at a time.
+    /// Records that a range up to `end_bytes` is read ahead by a time.
     pub(super) fn add(&mut self, end_bytes: u64, ready_ns: u64) {
         self.stretches.push_back((end_bytes, ready_ns));
     }
 
-    /// Bytes are written.
+    /// Handles a write.
     pub(super) fn written(&mut self, start_bytes: u64, end_bytes: u64) {
         let ahead_bytes = self.stretches.back().map_or(self.next_bytes, |(stretch_end, _)| *stretch_end);
         if start_bytes < ahead_bytes && end_bytes > self.next_bytes {

@@ -1,4 +1,4 @@
-//! What the parameters of an SSD come to: a geometry that is whole, and times.
+//! Geometry and times of an SSD, derived from its parameters.
 
 use super::die::Manners;
 use super::scatter::Scatter;
@@ -6,13 +6,14 @@ use crate::build::{Builder, parameters};
 use crate::timeline::transfer_ns;
 use kurabe_core::{Result, text};
 
-/// The longest period, ten years: as long as flash is promised to keep data.
+/// The longest period, ten years: the retention that flash guarantees.
 pub(super) const MOST_DAYS: f64 = 3650.0;
-/// The largest standard deviation, as a share: at 3.46 of them, the end of the distribution, a time is still above 0.
+/// The largest standard deviation, as a share of the mean: at 3.46 deviations, the end of the
+/// distribution, times are still above 0.
 pub(super) const MOST_SPREAD: f64 = 0.25;
 
 parameters! {
-    /// Values of all of them. Where a time may be 0, that stands for the usual time of the cell type.
+    /// Parameters of an SSD. Where a time may be 0, that means the usual time of the cell type.
     pub(super) struct Values, PARAMETERS from "ssd" {
         "capacity" capacity_bytes: SOME_SIZE, needed;
         "channels" channels: Count(1, 64), needed;
@@ -80,25 +81,25 @@ parameters! {
     }
 }
 
-/// What was done to make room.
+/// Work done to make room.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Reclaimed {
     pub(super) rows_read: u64,
     pub(super) slc_rows_read: u64,
     /// Units moved because their block was collected.
     pub(super) moved: u64,
-    /// Units moved out of cells used with one bit.
+    /// Units moved out of SLC-mode cells.
     pub(super) folded: u64,
     pub(super) erases: u64,
 }
 
-/// Blocks that can be kept track of.
+/// Maximum number of blocks that can be tracked.
 const MOST_BLOCKS: u128 = 1 << 24;
 
-/// Read, program and erase times of a cell type in nanoseconds, for whoever does not give them.
+/// Default read, program and erase times of a cell type, in nanoseconds.
 ///
-/// MLC: MQSim `ssdconfig.xml`. TLC and QLC: FEMU `hw/femu/nand.h`, the mean over the kinds of pages, of which the QLC ones
-/// are said to be extrapolated. SLC: usual figures of data sheets.
+/// MLC: MQSim `ssdconfig.xml`. TLC and QLC: FEMU `hw/femu/nand.h`, the mean over the kinds of
+/// pages; its QLC values are documented as extrapolated. SLC: usual figures of data sheets.
 fn usual_times_ns(cell: &str) -> (u64, u64, u64) {
     match cell {
         "slc" => (25_000, 200_000, 1_500_000),
@@ -108,13 +109,14 @@ fn usual_times_ns(cell: &str) -> (u64, u64, u64) {
     }
 }
 
-/// Sizes and counts. A row is what a die programs at once: a page of each of its planes. A block is what it erases at
-/// once: a block of each of its planes. A unit is what the mapping table points to.
+/// Sizes and counts. A row is the unit of programming of a die: a page of each of its planes. A
+/// block is its unit of erasing: a block of each of its planes. A unit is the granularity of the
+/// mapping table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlashGeometry {
     pub(super) capacity_bytes: u64,
     pub(super) unit_bytes: u64,
-    /// Units that the host sees.
+    /// Units visible to the host.
     pub(super) units: u32,
     pub(super) channels: u32,
     pub(super) dies: u32,
@@ -122,15 +124,15 @@ pub(super) struct FlashGeometry {
     pub(super) rows_per_block: u32,
     pub(super) units_per_block: u32,
     pub(super) blocks_per_die: u32,
-    /// Bits of a cell; a block used with one bit per cell has that many times fewer rows.
+    /// Bits per cell; an SLC-mode block has that many times fewer rows.
     pub(super) bits: u32,
-    /// Blocks of each die that may be used with one bit per cell.
+    /// Blocks of each die that may be used in SLC mode.
     pub(super) slc_blocks: u32,
-    /// How many of them stay so when there is time.
+    /// SLC-mode blocks that remain after background folding.
     pub(super) slc_kept: u32,
-    /// Free blocks of each die below which data are moved before anything is written.
+    /// Free blocks of each die below which data are moved before any write.
     pub(super) least_free: u32,
-    /// Free blocks of each die that are wanted when there is time.
+    /// Free blocks of each die that background collection maintains.
     pub(super) wanted_free: u32,
 }
 
@@ -140,7 +142,7 @@ impl FlashGeometry {
     }
 }
 
-/// Times, and what the firmware does.
+/// Parameters, geometry, times and policies.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub(super) values: Values,
@@ -148,7 +150,7 @@ pub(super) struct Config {
     /// By kind of page.
     pub(super) read_ns: Vec<u64>,
     pub(super) slc_read_ns: u64,
-    /// With the mean of the times by kind of page.
+    /// `program_ns` is the mean over the kinds of pages.
     pub(super) manners: Manners,
     /// By kind of page.
     page_program_ns: Vec<u64>,
@@ -156,10 +158,10 @@ pub(super) struct Config {
     pub(super) slc_program_ns: u64,
     pub(super) fold_ns: u64,
     pub(super) unit_transfer_ns: u64,
-    /// Of a write, if it is another.
+    /// Command time of a write, if it differs.
     pub(super) write_command_ns: Option<u64>,
     pub(super) buffer_rows: u64,
-    /// Pages of the mapping table that are kept, if not all.
+    /// Pages of the mapping table in memory, if not all of them.
     pub(super) mapping_pages: Option<u64>,
     pub(super) fold_when_full: bool,
     pub(super) by_age: bool,
@@ -169,7 +171,7 @@ pub(super) struct Config {
 
 impl Config {
     /// # Errors
-    /// When the parameters do not fit together.
+    /// Returns an error if the parameters are inconsistent.
     pub(super) fn new(builder: &Builder<'_>) -> Result<Self> {
         let values = Values::new(builder);
         let geometry = geometry(builder, &values)?;
@@ -177,7 +179,8 @@ impl Config {
         let given = |given_ns: u64, usual_ns: u64| if given_ns == 0 { usual_ns } else { given_ns };
         let read_ns = given(values.read_ns, read_ns);
         let page_program_ns = by_page(&values.page_program_times, given(values.program_ns, program_ns));
-        // Rows may be given as taking no time: work in progress is divided into programmes all the same.
+        // Rows may be specified as taking no time, but work in progress is still divided into
+        // programs.
         let program_ns = mean(&page_program_ns).max(1);
         let suspend_ns = Some(values.suspend_ns);
         Ok(Self {
@@ -207,7 +210,7 @@ impl Config {
         })
     }
 
-    /// Time of saving the mapping table: of a row of it, unless it is given.
+    /// Returns the time to save the mapping table: that of a row, unless it is specified.
     pub(super) fn save_ns(&self) -> u64 {
         match self.values.save_ns {
             0 => self.slc_program_ns,
@@ -215,12 +218,13 @@ impl Config {
         }
     }
 
-    /// Time of the wires for so many bytes.
+    /// Returns the channel time for this many bytes.
     pub(super) fn transfer_ns(&self, bytes: u64) -> u64 {
         transfer_ns(bytes, self.values.channel_bytes_per_s)
     }
 
-    /// Time of a die for a row: its transfer and its program, or its share of a channel that cannot feed all its dies.
+    /// Returns the time of a die for a row: transfer and program, or its share of a channel that
+    /// cannot feed all its dies.
     pub(super) fn row_ns(&self, row: u32, slc: bool) -> u64 {
         let geometry = &self.geometry;
         let wire_ns = u64::from(geometry.units_per_row).saturating_mul(self.unit_transfer_ns);
@@ -234,7 +238,7 @@ impl Config {
         program_ns.saturating_add(wire_ns).max(wire_ns.saturating_mul(dies_per_channel))
     }
 
-    /// Time of a die for moving data from one of its blocks to another, through the controller.
+    /// Returns the time of a die to move data between its blocks, through the controller.
     pub(super) fn moving_ns(&self, work: &Reclaimed) -> u64 {
         let geometry = &self.geometry;
         let Reclaimed { rows_read, slc_rows_read, moved, folded, .. } = *work;
@@ -256,7 +260,7 @@ impl Config {
     }
 }
 
-/// Times of the kinds of pages in turn, or the one that all have.
+/// Returns the times of the kinds of pages in order, or a single time for all of them.
 fn by_page(rows: &[Vec<f64>], same_ns: u64) -> Vec<u64> {
     match rows {
         [] => vec![same_ns],
@@ -274,7 +278,7 @@ fn geometry(builder: &Builder<'_>, values: &Values) -> Result<FlashGeometry> {
     if !values.dies.is_multiple_of(serial_dies) {
         return Err(builder.error("serial_dies", &text!("it divides dies", "dies を割り切る値を指定します")));
     }
-    // Dies that take turns do one thing at a time, as one die with all their blocks does.
+    // Dies that alternate do one thing at a time, like a single die with all their blocks.
     let dies = channels * (values.dies / serial_dies);
     let row_bytes = u128::from(values.page_bytes) * u128::from(planes);
     if row_bytes % u128::from(unit_bytes) != 0 {
@@ -296,7 +300,8 @@ fn geometry(builder: &Builder<'_>, values: &Values) -> Result<FlashGeometry> {
     let block_bytes = row_bytes * u128::from(rows_per_block);
     let wide = |bytes: u64| u128::from(bytes);
     let least_free = values.gc_free_blocks;
-    // Of a die's blocks, two are open, one may be set aside, one takes what is moved, and one is on its way.
+    // Of a die's blocks, two are open, one may be set aside, one takes moved data, and one is in
+    // transition.
     let spare = u128::from(least_free) + 5;
     let visible = wide(capacity_bytes).div_ceil(block_bytes * wide(dies));
     let all =

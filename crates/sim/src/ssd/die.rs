@@ -1,66 +1,67 @@
-//! A flash die: it does one thing at a time, reads first.
+//! A flash die: one operation at a time, with priority for reads.
 //!
-//! The model: work that has begun is committed, with an end. Programs of buffered rows wait in a backlog, of which only
-//! the sum of times and the number of rows are kept; each row takes the average. What of the backlog has begun by a time
-//! is found when the die is next looked at. A read goes ahead of the backlog: it waits for the operation that has begun,
-//! or interrupts it where the chip can do that, which then ends later by as much.
+//! The model: started work is committed, with an end. Programs of buffered rows wait in a backlog,
+//! of which only the sum of times and the number of rows are stored; each row takes the average.
+//! The part of the backlog that has started by a time is determined when the die is next used. A
+//! read takes priority over the backlog: it waits for the operation in progress, or suspends it if
+//! the chip supports that; the operation then ends later by as much.
 
-/// What a die does at the end of its committed work.
+/// Operation of a die at the end of its committed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Busy {
-    /// It reads for somebody.
+    /// A read for a request.
     #[default]
     Reading,
-    /// It programs a row.
+    /// Programming of a row.
     Programming,
-    /// It moves data of a block that is to be erased.
+    /// Moving data out of a block that is to be erased.
     Collecting,
-    /// It moves data out of cells that are used with one bit.
+    /// Moving data out of SLC-mode cells.
     Folding,
-    /// It erases.
+    /// Erasing a block.
     Erasing,
-    /// It rewrites data that would lose their charge.
+    /// Rewriting data before they lose their charge.
     Refreshing,
 }
 
-/// How a die treats what it is doing when a read comes.
+/// How a die handles a read during another operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Manners {
     pub(super) program_ns: u64,
     pub(super) erase_ns: u64,
-    /// Time to interrupt; none if the chip cannot.
+    /// Time to suspend; `None` if the chip does not support it.
     pub(super) suspend_program_ns: Option<u64>,
     pub(super) suspend_erase_ns: Option<u64>,
 }
 
-/// A die's time.
+/// Timeline of a die.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Die {
-    /// End of what is committed.
+    /// End of the committed work.
     pub(super) free_ns: u64,
     /// End of the last read.
     read_end_ns: u64,
     busy: Busy,
-    /// Programs that have not begun, with the moving of data that goes before them.
+    /// Time of programs that have not started, including the data movement before them.
     pub(super) backlog_ns: u64,
-    /// Rows of it, each of which holds a place in the write buffer.
+    /// Rows in the backlog, each of which holds a slot of the write buffer.
     pub(super) rows: u32,
-    /// Rows committed whose places are free at `free_ns`.
+    /// Committed rows whose slots become free at `free_ns`.
     pub(super) held: u32,
-    /// Erases that have not begun.
+    /// Time of erases that have not started.
     pub(super) erase_due_ns: u64,
-    /// Of each row of the backlog: the moving of data that goes before it, and what that is.
+    /// Data movement before each row of the backlog, and whether it is folding.
     pub(super) share_ns: u64,
     pub(super) share_folds: bool,
 }
 
-/// All dies, with what is asked most often about them side by side.
+/// All dies, with their most frequently used figures in separate arrays.
 #[derive(Clone)]
 pub(super) struct Dies {
     list: Vec<Die>,
     /// By die: `Die::all_done_ns`.
     done_ns: Vec<u64>,
-    /// By die: `Die::next_release_ns`, or the end of time.
+    /// By die: `Die::next_release_ns`, or `u64::MAX`.
     release_ns: Vec<u64>,
 }
 
@@ -74,7 +75,7 @@ impl Dies {
         &self.list[die as usize]
     }
 
-    /// Changes a die.
+    /// Changes a die and updates its figures.
     #[inline]
     pub(super) fn change<T>(&mut self, die: u32, how: impl FnOnce(&mut Die) -> T) -> T {
         let at = die as usize;
@@ -85,13 +86,13 @@ impl Dies {
         result
     }
 
-    /// The die that frees a place of the write buffer first, if any holds one.
+    /// Returns the die that frees a slot of the write buffer first, if any holds one.
     pub(super) fn first_release(&self) -> Option<u32> {
         let least = self.release_ns.iter().copied().min().filter(|least| *least < u64::MAX)?;
         self.release_ns.iter().position(|release_ns| *release_ns == least).map(|at| at as u32)
     }
 
-    /// The die whose turn it is if it is idle, otherwise the one that is done first.
+    /// Returns the die `turn` if it is idle, otherwise the one that is done first.
     pub(super) fn first_done(&self, turn: u32, now_ns: u64) -> u32 {
         if self.done_ns[turn as usize] <= now_ns {
             return turn;
@@ -105,24 +106,25 @@ impl Dies {
     }
 }
 
-/// A read that began: the die is its own until `Die::end_read`.
+/// A started read, which occupies the die until `Die::end_read`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadStart {
     pub(super) start_ns: u64,
-    /// What it waited for.
+    /// Operation that it waited for.
     pub(super) behind: Busy,
-    /// What was interrupted is to be done afterwards.
+    /// Remaining time of the suspended operation.
     rest_ns: u64,
 }
 
 impl Die {
-    /// When all its work is done, if nothing else comes.
+    /// Returns when all its work is done, if no other work arrives.
     #[inline]
     pub(super) fn all_done_ns(&self) -> u64 {
         self.free_ns.saturating_add(self.backlog_ns).saturating_add(self.erase_due_ns)
     }
 
-    /// Lets everything begin that begins before `now_ns`; how many places of the write buffer have become free.
+    /// Starts all work that starts before `now_ns`. Returns the number of write-buffer slots that
+    /// have become free.
     #[inline]
     pub(super) fn catch_up(&mut self, now_ns: u64, program_ns: u64) -> u32 {
         if self.free_ns > now_ns {
@@ -170,7 +172,7 @@ impl Die {
         self.rows += rows;
     }
 
-    /// When the next place of the write buffer gets free, if it holds any.
+    /// Returns when the next slot of the write buffer becomes free, if the die holds any.
     #[inline]
     pub(super) fn next_release_ns(&self) -> Option<u64> {
         if self.held > 0 {
@@ -180,7 +182,7 @@ impl Die {
         Some(self.free_ns.saturating_add(self.erase_due_ns).saturating_add(each_ns))
     }
 
-    /// Commits as much as frees the next place, and gives that place away: when it is free.
+    /// Commits enough work to free the next slot, and takes that slot. Returns when it is free.
     pub(super) fn take_release(&mut self) -> u64 {
         if self.held > 0 {
             self.held -= 1;
@@ -192,7 +194,7 @@ impl Die {
         self.free_ns
     }
 
-    /// Commits everything: when it is done.
+    /// Commits everything and returns its end.
     pub(super) fn finish_all(&mut self) -> u64 {
         self.free_ns = self.free_ns.saturating_add(std::mem::take(&mut self.erase_due_ns));
         if self.backlog_ns > 0 {
@@ -203,22 +205,22 @@ impl Die {
         self.free_ns
     }
 
-    /// Rows that are not programmed at a time.
+    /// Returns the number of rows that are not programmed at a time.
     pub(super) fn unsafe_rows(&self, now_ns: u64, program_ns: u64) -> u32 {
         let mut then = self.clone();
         then.catch_up(now_ns, program_ns);
-        // The place of the row that is being programmed may have been given away already.
+        // The slot of the row being programmed may have been taken already.
         let given = then.held == 0 && then.busy == Busy::Programming && then.free_ns > now_ns;
         then.rows + then.held + u32::from(given)
     }
 
-    /// Does work in the background, from `from_ns`.
+    /// Adds background work from `from_ns`.
     pub(super) fn work(&mut self, from_ns: u64, length_ns: u64, busy: Busy) {
         self.free_ns = self.free_ns.max(from_ns).saturating_add(length_ns);
         self.busy = busy;
     }
 
-    /// A read comes at `now_ns`; the die has caught up.
+    /// Starts a read at `now_ns`; the die is up to date.
     #[inline]
     pub(super) fn begin_read(&mut self, now_ns: u64, manners: &Manners) -> ReadStart {
         let rest_ns = self.free_ns.saturating_sub(now_ns);
@@ -228,7 +230,7 @@ impl Die {
             return ReadStart { start_ns, behind: Busy::Reading, rest_ns: 0 };
         }
         if self.read_end_ns > now_ns {
-            // Another read has interrupted already: this one follows it.
+            // Another read has already suspended the operation: this one follows it.
             let rest_ns = self.free_ns.saturating_sub(self.read_end_ns);
             return ReadStart { start_ns: self.read_end_ns, behind: Busy::Reading, rest_ns };
         }
@@ -246,7 +248,7 @@ impl Die {
             }
             busy => busy,
         };
-        // A stretch of several operations can be entered between two of them.
+        // A sequence of several operations can be interrupted between two of them.
         let wait_ns = (rest_ns - 1) % unit_ns + 1;
         let wait_ns = suspend_ns.map_or(wait_ns, |suspend_ns| suspend_ns.min(wait_ns));
         let done_ns = if suspend_ns.is_some_and(|suspend_ns| suspend_ns <= wait_ns) { 0 } else { wait_ns };
@@ -257,7 +259,6 @@ impl Die {
         ReadStart { start_ns: now_ns.saturating_add(wait_ns), behind, rest_ns }
     }
 
-    /// The read is over.
     #[inline]
     pub(super) fn end_read(&mut self, start: ReadStart, end_ns: u64) {
         self.read_end_ns = end_ns;

@@ -1,4 +1,4 @@
-//! Reading flash, and letting the dies go on with what they have to do.
+//! Reads of flash, and bringing dies up to date.
 
 use super::Ssd;
 use super::config::Reclaimed;
@@ -7,22 +7,22 @@ use crate::account::Cause;
 use crate::timeline::transfer_ns;
 use crate::world::World;
 
-/// The times of a read of a row, one after the other.
+/// The times of a read of a row, in order.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadPath {
-    /// What it waited for first.
+    /// Operation that it waited for first.
     pub(super) behind: Busy,
-    /// The die begins.
+    /// Start on the die.
     pub(super) start_ns: u64,
     /// The data are in the die's register.
     pub(super) sensed_ns: u64,
-    /// The wires are free.
+    /// The channel is free.
     pub(super) wire_ns: u64,
     /// The data are at the controller.
     pub(super) there_ns: u64,
-    /// The data have passed its memory.
+    /// The data have passed the controller's memory.
     pub(super) end_ns: u64,
-    /// The first data of what was read together are at the controller.
+    /// The first data of this combined read are at the controller.
     pub(super) first_ns: u64,
 }
 
@@ -38,7 +38,7 @@ impl Ssd {
         }
     }
 
-    /// Lets a die do what it does before a time.
+    /// Brings a die up to date.
     #[inline]
     pub(super) fn touch(&mut self, die: u32, now_ns: u64, world: &mut World) {
         self.catch_up(die, now_ns);
@@ -72,7 +72,7 @@ impl Ssd {
         }
     }
 
-    /// What the store has done since this was last asked, counted, and the time of moving the data.
+    /// Returns and counts the store's work since the last call, and the time of moving the data.
     pub(super) fn take_work(&mut self, world: &mut World) -> (Reclaimed, u64) {
         let work = std::mem::take(&mut self.store.work);
         world.count(self.words.moved, work.moved);
@@ -82,7 +82,7 @@ impl Ssd {
         (work, length_ns)
     }
 
-    /// Reads bytes of the row with this place. What is for the host also passes the controller's memory.
+    /// Reads bytes of the row at this place. Data for the host also pass the controller's memory.
     pub(super) fn read_row(
         &mut self,
         place: u32,
@@ -126,7 +126,7 @@ impl Ssd {
         path
     }
 
-    /// Senses for `read_ns` on a die that has caught up, and moves the bytes to the controller.
+    /// Reads for `read_ns` on a die that is up to date, and transfers the bytes to the controller.
     fn read_die(&mut self, die: u32, read_ns: u64, bytes: u64, from_ns: u64, now_ns: u64) -> ReadPath {
         let wire_ns = self.config.transfer_ns(bytes);
         let channel = &mut self.channels[(die % self.config.geometry.channels) as usize];
@@ -150,7 +150,7 @@ impl Ssd {
         })
     }
 
-    /// Reads a page of the mapping table: when it is there.
+    /// Reads a page of the mapping table. Returns when it is available.
     pub(super) fn read_table_page(&mut self, page: u32, from_ns: u64, now_ns: u64) -> u64 {
         let die = self.die_of_table_page(page);
         self.catch_up(die, from_ns);
@@ -158,7 +158,7 @@ impl Ssd {
         self.read_die(die, read_ns, bytes, from_ns, now_ns).there_ns
     }
 
-    /// Writes a page of the mapping table, some time.
+    /// Writes a page of the mapping table in the background.
     pub(super) fn write_table_page(&mut self, page: u32, from_ns: u64) {
         let length_ns = self
             .config
@@ -169,7 +169,7 @@ impl Ssd {
         self.dies.change(die, |die| die.add(from_ns, 0, length_ns));
     }
 
-    /// The table's pages are spread over the dies.
+    /// The pages of the table are distributed over the dies.
     fn die_of_table_page(&self, page: u32) -> u32 {
         page % self.config.geometry.dies
     }

@@ -1,30 +1,32 @@
-//! Where the data are at the start, without a table.
+//! Initial location of the data, computed without a table.
 //!
-//! The model of a drive that was filled in order: rows go round the dies. The model of a worn drive: uniform random
-//! writes have gone on until nothing changes any more. Of the data of a block that was filled when a share x of the
-//! lifetime of a block had passed since, u^x is still valid, where u is the share of a block that is about to be
-//! collected (`steady_share`). So each block gets its count of valid units from a number drawn between 0 and 1, and the
-//! k-th unit of a fixed mixing of all units lies in the block that has the k-th valid place. A few bytes per block are
-//! enough, and nothing is written to age the drive.
+//! The model of a sequentially filled drive: rows are distributed over the dies in round-robin
+//! order. The model of a drive in steady state: uniform random writes have continued until the
+//! distribution no longer changes. After a share x of a block's lifetime since it was filled, u^x
+//! of its data are still valid, where u is the valid share of a block about to be collected
+//! (`steady_share`). So each block gets its number of valid units from a random number between 0
+//! and 1, and the k-th unit of a fixed permutation of all units is in the block with the k-th valid
+//! location. A few bytes per block are enough, and no writes are simulated to reach the steady
+//! state.
 
 use super::config::FlashGeometry;
 use kurabe_core::random::Random;
 
-/// A layout of the first units of a drive.
+/// Initial layout of the first units of a drive.
 #[derive(Clone)]
 pub(super) enum Layout {
-    /// Rows in turn over the dies.
+    /// Rows in round-robin order over the dies.
     InOrder,
-    /// Anywhere.
+    /// Steady state under random writes.
     Worn(Worn),
 }
 
-/// The layout of a worn drive.
+/// The layout of a drive in steady state.
 #[derive(Clone)]
 pub(super) struct Worn {
-    /// By block: valid places of the blocks before it.
+    /// By block: valid locations in the blocks before it.
     before: Vec<u32>,
-    /// By `step` valid places: the block of the first of them.
+    /// The block of every `step`-th valid location.
     blocks: Vec<u32>,
     step: u32,
     units: u64,
@@ -32,11 +34,13 @@ pub(super) struct Worn {
     inverse: u64,
 }
 
-/// The share of a block that is still valid when its turn to be collected has come, for `spread` times as many physical
-/// places as valid units under uniform random writes and blocks of so many units. With a = spread (1 + 1 / 2 units) it is
-/// u = e^(-a (1 - u)), so that write amplification 1 / (1 - u) is a / (a + W(-a e^-a)) with Lambert's W: Desnoyers,
-/// Analytic Modeling of SSD Write Performance (SYSTOR 2012), for greedy collection; without the last term it is the form
-/// for large blocks (Xiang and Kurkoski, An Improved Analytic Expression for Write Amplification in NAND Flash, 2012).
+/// Returns the share of a block that is still valid when it is collected, for `spread` times as
+/// many physical locations as valid units, under uniform random writes and with this block size.
+/// With a = spread (1 + 1 / 2 units) it is u = e^(-a (1 - u)), so that write amplification 1 / (1 -
+/// u) is a / (a + W(-a e^-a)) with Lambert's W: Desnoyers, Analytic Modeling of SSD Write
+/// Performance (SYSTOR 2012), for greedy collection; without the last term it is the form for large
+/// blocks (Xiang and Kurkoski, An Improved Analytic Expression for Write Amplification in NAND
+/// Flash, 2012).
 pub(super) fn steady_share(spread: f64, units_per_block: u32) -> f64 {
     let spread = spread * (1.0 + 0.5 / f64::from(units_per_block));
     if spread <= 1.0 {
@@ -56,7 +60,7 @@ pub(super) fn steady_share(spread: f64, units_per_block: u32) -> f64 {
 }
 
 impl Layout {
-    /// The place of a unit, as a number of its place on the drive.
+    /// Returns the location of a unit on the drive.
     #[inline]
     pub(super) fn place(&self, geometry: &FlashGeometry, unit: u32) -> u32 {
         match self {
@@ -65,7 +69,7 @@ impl Layout {
         }
     }
 
-    /// The unit at a place of a block, if the layout has one there.
+    /// Returns the unit at a location of a block, if the layout has one there.
     #[inline]
     pub(super) fn owner(
         &self,
@@ -88,16 +92,16 @@ impl Layout {
     }
 }
 
-/// The place of a unit when rows go round the dies.
+/// Returns the location of a unit in round-robin order over the dies.
 #[inline]
 pub(super) fn in_order(geometry: &FlashGeometry, unit: u32) -> u32 {
     let (row, within) = (unit / geometry.units_per_row, unit % geometry.units_per_row);
     let (die, row) = (row % geometry.dies, row / geometry.dies);
-    // Rows of a die are numbered through its blocks.
+    // Rows of a die are numbered continuously across its blocks.
     (die * geometry.blocks_per_die * geometry.rows_per_block + row) * geometry.units_per_row + within
 }
 
-/// Valid units of every block when the first `filled` units were written in order.
+/// Returns the valid units of every block after the first `filled` units were written sequentially.
 pub(super) fn in_order_counts(geometry: &FlashGeometry, filled: u32) -> Vec<u32> {
     let mut counts = vec![0; (geometry.dies * geometry.blocks_per_die) as usize];
     let whole_rows = filled / geometry.units_per_row;
@@ -120,7 +124,8 @@ pub(super) fn in_order_counts(geometry: &FlashGeometry, filled: u32) -> Vec<u32>
 }
 
 impl Worn {
-    /// A worn drive, with the count of valid units of each of its blocks. `free` blocks of each die hold nothing.
+    /// Returns a drive in steady state, and the number of valid units of each block. `free` blocks
+    /// of each die are empty.
     pub(super) fn new(
         geometry: &FlashGeometry,
         filled: u32,
@@ -165,7 +170,7 @@ impl Worn {
     }
 }
 
-/// Counts of valid units by block; they sum to `filled`.
+/// Returns the number of valid units of each block; they sum to `filled`.
 fn worn_counts(geometry: &FlashGeometry, filled: u32, free: u32, random: &mut Random) -> Vec<u32> {
     let per_die = geometry.blocks_per_die as usize;
     let used = per_die - free as usize;
@@ -175,7 +180,7 @@ fn worn_counts(geometry: &FlashGeometry, filled: u32, free: u32, random: &mut Ra
     let mut counts = vec![0; geometry.dies as usize * per_die];
     let mut sum = 0;
     for die in counts.chunks_mut(per_die) {
-        // One block for each of as many equal stretches of the lifetime, in a mixed order.
+        // One block for each of as many equal parts of the lifetime, in a mixed order.
         let factor = mixing_factor(used as u64);
         for (index, count) in die[..used].iter_mut().enumerate() {
             let age = (index as u64 * factor % used as u64) as f64 + random.unit();
@@ -184,7 +189,7 @@ fn worn_counts(geometry: &FlashGeometry, filled: u32, free: u32, random: &mut Ra
             sum += u64::from(*count);
         }
     }
-    // What rounding and chance have left out or added goes to blocks in turn.
+    // The difference due to rounding and chance is distributed over the blocks in order.
     let mut missing = i64::from(filled) - sum as i64;
     while missing != 0 {
         let each = (missing.abs() / (u64::from(geometry.dies) * used as u64) as i64).max(1);
@@ -199,7 +204,8 @@ fn worn_counts(geometry: &FlashGeometry, filled: u32, free: u32, random: &mut Ra
     counts
 }
 
-/// A factor without a divisor in common with `units`, near their golden section: neighbours come to lie far apart.
+/// Returns a factor coprime to `units`, near their golden section, so that neighbours are far
+/// apart.
 fn mixing_factor(units: u64) -> u64 {
     let mut factor = ((units as f64 * 0.618_033_988_749_895) as u64).max(1);
     while greatest_divisor(factor, units) != 1 {
@@ -215,7 +221,7 @@ fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
     a
 }
 
-/// The number whose product with `factor` leaves 1 when divided by `units`.
+/// Returns the modular inverse of `factor` modulo `units`.
 fn inverse(factor: u64, units: u64) -> u64 {
     let (mut old, mut new) = ((units as i64, 0i64), ((factor % units.max(1)) as i64, 1i64));
     while new.0 != 0 {

@@ -1,21 +1,22 @@
-//! Where the data of each mapping unit are, as far as that was changed since the start.
+//! Locations of the mapping units whose data have changed since the start.
 //!
-//! The model: a unit that nobody wrote since the start has no entry; it is where the layout of the start has it. Entries
-//! come in chunks that are made when one of them is first needed, so an untouched drive costs a number per 16 MiB.
+//! The model: a unit that was not written since the start has no entry; it is where the initial
+//! layout puts it. Entries are in chunks that are allocated on first use, so an untouched drive
+//! costs one number per 16 MiB.
 
-/// Units of a chunk.
+/// Units per chunk.
 const CHUNK: usize = 4096;
 
-/// An entry: the unit is where the layout of the start has it.
+/// Entry of a unit that is where the initial layout puts it.
 pub(super) const UNCHANGED: u32 = u32::MAX;
 
-/// An entry: the unit was trimmed.
+/// Entry of a unit that was trimmed.
 pub(super) const TRIMMED: u32 = u32::MAX - 1;
 
 /// Entries of all units.
 #[derive(Clone)]
 pub(super) struct Map {
-    /// Which chunk has a unit, from 1; 0 for none.
+    /// Index of each chunk, from 1; 0 if it is not allocated.
     places: Vec<u32>,
     chunks: Vec<Box<[u32; CHUNK]>>,
 }

@@ -1,18 +1,18 @@
-//! The part of the mapping table that a drive without enough memory keeps at hand.
+//! The part of the mapping table that a drive without enough memory keeps in its cache.
 //!
-//! The model: the table lies in flash in pages; the cache holds whole pages and gives up the one that was used longest
-//! ago (Gupta, Kim, Urgaonkar: DFTL, ASPLOS 2009, with pages for entries). A page that is not there is read from flash; a
-//! changed one that is given up is written to flash.
+//! The model: the table is in flash, in pages. The cache holds whole pages and evicts the least
+//! recently used one (Gupta, Kim, Urgaonkar: DFTL, ASPLOS 2009, with pages instead of entries). A
+//! missing page is read from flash; an evicted page is written to flash if it was changed.
 //!
 //! Not modelled: table updates by garbage collection, and garbage collection of the table's own pages.
 
 use crate::use_order::UseOrder;
 
-/// What a look-up costs.
+/// Result of a look-up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lookup {
     Hit,
-    /// The page must be read; the page given up for it must be written if it is told.
+    /// The page must be read; the evicted page must be written if it is given.
     Miss {
         written_back: Option<u32>,
     },
@@ -24,14 +24,14 @@ pub(super) struct MappingCache {
     units_per_page: u32,
     most: usize,
     held: usize,
-    /// Pages that are held.
+    /// Cached pages in order of use.
     order: UseOrder,
     /// By page: whether it was changed since it was read.
     changed: Vec<bool>,
 }
 
 impl MappingCache {
-    /// A cache of `most` pages, at least one, for a table of so many units.
+    /// Creates a cache of `most` pages, at least one, for a table of this many units.
     pub(super) fn new(units: u32, units_per_page: u32, most: u64) -> Self {
         let pages = units.div_ceil(units_per_page).max(1);
         Self {
@@ -43,12 +43,12 @@ impl MappingCache {
         }
     }
 
-    /// The table page of a unit.
+    /// Returns the table page of a unit.
     pub(super) fn page_of(&self, unit: u32) -> u32 {
         unit / self.units_per_page
     }
 
-    /// Uses a page, and changes it if `changes`.
+    /// Uses a page, and marks it as changed if `changes`.
     pub(super) fn look_up(&mut self, page: u32, changes: bool) -> Lookup {
         if self.order.has(page) {
             self.changed[page as usize] |= changes;

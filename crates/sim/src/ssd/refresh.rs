@@ -1,10 +1,13 @@
-//! Rewriting data that have lain long, before their charge is lost, which a drive does beside its work.
+//! Periodic rewriting of old data before they lose their charge, in addition to a drive's other
+//! work.
 //!
-//! The model: each die rewrites its rows one by one, evenly over the days in which all of them have their turn; the dies
-//! take turns, too. A row is read, corrected and programmed. What is due is done when the die has nothing else to do, and
-//! made up for if it was late. A die that rests costs nothing: what it did meanwhile is found when it is next looked at.
+//! The model: each die rewrites its rows one by one, evenly over the number of days in which all of
+//! them are due; the dies alternate. A row is read, corrected and programmed. Rows that are due are
+//! rewritten when the die is idle, and late ones are caught up on. An idle die costs nothing: its
+//! refreshes are computed when it is next used.
 //!
-//! Not modelled: which rows hold data, that data lie elsewhere afterwards, and refresh because of many reads.
+//! Not modelled: which rows hold data, that data move to another location, and refresh because of
+//! many reads.
 
 use super::Ssd;
 use super::config::Config;
@@ -18,16 +21,16 @@ const DAY_NS: f64 = 86_400e9;
 
 #[derive(Clone, Debug)]
 pub(super) struct Refresh {
-    /// From a row of a die to its next.
+    /// Time between consecutive rows of a die.
     step_ns: u64,
     row_ns: u64,
-    /// By die: when its next row is due.
+    /// By die: time at which its next row is due.
     due_ns: Vec<u64>,
 }
 
 impl Refresh {
     /// # Errors
-    /// When the days are too few for all rows.
+    /// Returns an error if the days are too few for all rows.
     pub(super) fn new(builder: &Builder<'_>, config: &Config) -> Result<Option<Self>> {
         let days = config.values.refresh_days;
         if days == 0.0 {
@@ -53,22 +56,23 @@ impl Refresh {
         Ok(Some(Self { step_ns, row_ns, due_ns }))
     }
 
-    /// Rows that are due of a die that has rested since `free_ns`, and when they are done; `None` if none is.
+    /// Returns the number of rows due on a die that has been idle since `free_ns`, and when they
+    /// are done; `None` if none is due.
     fn take(&mut self, die: u32, free_ns: u64, now_ns: u64) -> Option<(u64, u64)> {
         let due_ns = &mut self.due_ns[die as usize];
         let late_ns = now_ns.checked_sub(*due_ns)?;
         let rows = late_ns / self.step_ns + 1;
         let last_ns = *due_ns + (rows - 1) * self.step_ns;
         *due_ns = last_ns + self.step_ns;
-        // A row takes less time than there is between two, so those before the last hold it up only as far as they had to
-        // wait for other work themselves.
+        // A row takes less time than the interval between two, so earlier rows delay the last one
+        // only as far as they had to wait for other work themselves.
         let end_ns = (last_ns + self.row_ns).max(free_ns.saturating_add(rows.saturating_mul(self.row_ns)));
         Some((rows, end_ns))
     }
 }
 
 impl Ssd {
-    /// Lets a die that has nothing else to do rewrite the rows that are due.
+    /// Lets an idle die rewrite the rows that are due.
     pub(super) fn refresh_rows(&mut self, die: u32, now_ns: u64, world: &mut World) {
         let free_ns = self.dies.get(die).free_ns;
         if free_ns > now_ns {

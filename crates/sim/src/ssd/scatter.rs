@@ -1,12 +1,14 @@
-//! How far the times of single rows of pages lie from their mean: process variation, which stays with a row.
+//! Deviation of the times of individual rows of pages from their mean: process variation, which is
+//! constant for a row.
 //!
-//! The model: a row's share of the mean is drawn from its number and the seed alone, so that the same row takes the same
-//! time whenever and in whatever order it is asked, and a longer request never takes less than a shorter one.
+//! The model: a row's factor is drawn from its number and the seed alone. So the same row takes the
+//! same time whenever it is accessed, in any order, and a longer request never takes less time than
+//! a shorter one.
 
 use super::config::Values;
 use kurabe_core::random::split_mix;
 
-/// Another draw for each purpose.
+/// Separate draws for each purpose.
 const READ: u64 = 1;
 const PROGRAM: u64 = 2;
 
@@ -34,7 +36,8 @@ impl Scatter {
         if self.program == 0.0 { mean_ns } else { self.drawn_ns(row, PROGRAM, self.program, mean_ns) }
     }
 
-    /// Of the sum of four even draws, which is nearly normal, has the mean exactly, and ends at 3.46 deviations.
+    /// Draws a time from the sum of four uniform draws, which is nearly normal, has the exact mean,
+    /// and ends at 3.46 deviations.
     fn drawn_ns(&self, row: u32, purpose: u64, spread: f64, mean_ns: u64) -> u64 {
         let mut state = self.seed ^ (u64::from(row) << 2 | purpose);
         let bits = split_mix(&mut state);

@@ -1,18 +1,21 @@
-//! A resource that is booked ahead: the wires to the flash chips, and the controller's memory.
+//! A resource that is booked in advance: the channels to the flash chips, and the controller's
+//! memory.
 //!
-//! The model: a list of stretches of time that are taken. A booking gets the first gap from its time on that is long
-//! enough, so a transfer that is known to come late does not hold up one that is ready sooner. Stretches that touch are
-//! joined and those in the past are dropped, so the list stays about as long as there are requests in flight.
+//! The model: a list of booked intervals. A booking gets the first gap after its time that is long
+//! enough, so a transfer that is known to be late does not delay one that is ready sooner. Touching
+//! intervals are merged and past ones are removed, so the list is about as long as the number of
+//! requests in flight.
 
-/// When a resource is taken.
+/// Booked intervals of a resource.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
-    /// Beginnings and ends, in order, none touching another.
+    /// Starts and ends, in order; no two intervals touch.
     taken: Vec<(u64, u64)>,
 }
 
 impl Schedule {
-    /// Books `length_ns` not before `from_ns`: when it begins and ends. Nothing before `now_ns` will be asked for again.
+    /// Books `length_ns`, not before `from_ns`, and returns start and end. Later calls must not ask
+    /// for a time before `now_ns`.
     #[inline]
     pub(super) fn book(&mut self, now_ns: u64, from_ns: u64, length_ns: u64) -> (u64, u64) {
         if length_ns == 0 {
@@ -39,7 +42,7 @@ impl Schedule {
         (start_ns, end_ns)
     }
 
-    /// When it is first not taken, from a time on.
+    /// Returns the first free time at or after `from_ns`.
     pub(super) fn free_from(&self, from_ns: u64) -> u64 {
         let stretch = self.taken.iter().find(|(_, end_ns)| *end_ns > from_ns);
         stretch.filter(|(start_ns, _)| *start_ns <= from_ns).map_or(from_ns, |(_, end_ns)| *end_ns)

@@ -1,14 +1,16 @@
-//! Which data lie where: the mapping table, the blocks, and the moving of data that makes room.
+//! Location of the data: the mapping table, the blocks, and garbage collection.
 //!
-//! The model: the table points from each unit of the host to a place in flash. Every die has a block that is being
-//! written by the host, one that takes moved data, and a list of free blocks. Before a block is opened with too few free
-//! ones left, the die's cheapest blocks are collected: what is still valid in them is moved within the die, then they
-//! are erased. Validity is not stored: a place is valid if the table points to it. Blocks may be used with one bit per
-//! cell, so many of each die; later their data are folded into blocks with all bits.
+//! The model: the table maps each unit of the host to a location in flash. Every die has an open
+//! block for the host's writes, one for moved data, and a list of free blocks. Before a block is
+//! opened with too few free ones left, the die's cheapest blocks are collected: their valid data
+//! are moved within the die, then they are erased. Validity is not stored: a location is valid if
+//! the table points to it. A number of blocks of each die may be used in SLC mode; later their data
+//! are folded into blocks with all bits.
 //!
-//! All state is in flat arrays, in which nothing is 0: a new drive is so many bytes of 0, which the system gives without
-//! touching them. What was never written has no state (see `layout` and `map`). What moving costs is told as
-//! `Reclaimed`; when it is done is not known here.
+//! All state is in flat arrays in which 0 means nothing: a new drive is zeroed memory, which the
+//! system provides without touching it. Data that were never written have no state (see `layout`
+//! and `map`). The cost of moving data is reported as `Reclaimed`; the time at which it is done is
+//! not known here.
 //!
 //! Not modelled: wear levelling and bad blocks.
 
@@ -19,20 +21,19 @@ use kurabe_core::random::Random;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// No block.
 const NONE: u32 = u32::MAX;
 
-/// Mark on the count of valid units of a block that is neither free nor being written.
+/// Flag on the number of valid units of a block that is neither free nor being written.
 const CLOSED_MARK: u32 = 1 << 31;
 
-/// Mark on the list of a block that is used with one bit per cell.
+/// Flag on the list index of a block in SLC mode.
 const SLC_MARK: u32 = 1 << 31;
 
-/// Where a unit is.
+/// Location of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnitPlace {
     At(u32),
-    /// It was never written; this is where it would be if the drive had been filled in order.
+    /// The unit was never written; this is its location if the drive had been filled sequentially.
     Unwritten(u32),
     Trimmed,
 }
@@ -41,7 +42,7 @@ pub(super) enum UnitPlace {
 #[derive(Clone, Copy)]
 struct OpenBlock {
     block: u32,
-    /// Next place, and the one after the last.
+    /// Next location, and the one after the last.
     next: u32,
     end: u32,
 }
@@ -51,16 +52,16 @@ const CLOSED: OpenBlock = OpenBlock { block: NONE, next: 0, end: 0 };
 #[derive(Clone)]
 struct Room {
     host: OpenBlock,
-    /// A block with all bits that was set aside for one with one bit per cell.
+    /// A block with all bits that was set aside in favour of one in SLC mode.
     aside: OpenBlock,
     moved: OpenBlock,
-    /// Free blocks, the next one last, and after them those that were never used.
+    /// Free blocks, the next one last; then the blocks that were never used.
     free: Vec<u32>,
     unused: Range<u32>,
-    /// Closed and open blocks with one bit per cell, oldest first.
+    /// Closed and open blocks in SLC mode, oldest first.
     folding: VecDeque<u32>,
     slc_used: u32,
-    /// Nothing more to do in the background until something is written.
+    /// Whether there is no background work until the next write.
     settled: bool,
 }
 
@@ -77,13 +78,14 @@ pub(super) struct FlashStore {
     filled: u32,
     layout: Layout,
     map: Map,
-    /// By block: valid units, with `CLOSED_MARK`.
+    /// By block: number of valid units, with `CLOSED_MARK`.
     valid: Vec<u32>,
-    /// By block: when it was closed, as a number of blocks closed before it. Empty unless age counts.
+    /// By block: when it was closed, as the number of blocks closed before it. Empty unless age
+    /// counts.
     closed_at: Vec<u32>,
     closed: u32,
-    /// By block: which list has the units written to its places, from 1, with `SLC_MARK`; 0 as long as it is as at the start. Empty
-    /// as long as all are.
+    /// By block: index from 1 of the list of units written to it, with `SLC_MARK`; 0 while it is as
+    /// at the start. Empty while all are.
     owners: Vec<u32>,
     lists: Vec<Box<[u32]>>,
     rooms: Vec<Room>,
@@ -106,7 +108,7 @@ impl FlashStore {
             .map(|die| {
                 let blocks = die * per_die..(die + 1) * per_die;
                 let mut in_use = valid[blocks.start as usize..blocks.end as usize].iter();
-                // Behind the last block with data none was ever used.
+                // No block after the last one with data was ever used.
                 let used = match config.worn {
                     true => in_use.rposition(|count| *count > 0).map_or(0, |last| last as u32 + 1),
                     false => in_use.take_while(|count| **count > 0).count() as u32,
@@ -150,7 +152,7 @@ impl FlashStore {
         }
     }
 
-    /// Where a unit is.
+    /// Returns the location of a unit.
     #[inline]
     pub(super) fn find(&self, unit: u32) -> UnitPlace {
         match self.map.get(unit) {
@@ -161,13 +163,13 @@ impl FlashStore {
         }
     }
 
-    /// Whether a place is in a block used with one bit per cell.
+    /// Returns whether a location is in a block in SLC mode.
     #[inline]
     pub(super) fn is_slc(&self, place: u32) -> bool {
         self.is_slc_block(place / self.geometry.units_per_block)
     }
 
-    /// Whether the die's next rows go to cells used with one bit.
+    /// Returns whether the die's next rows go to cells in SLC mode.
     pub(super) fn host_writes_slc(&self, die: u32) -> bool {
         let block = self.rooms[die as usize].host.block;
         block != NONE && self.is_slc_block(block)
@@ -178,13 +180,14 @@ impl FlashStore {
         self.owners.get(block as usize).is_some_and(|owner| owner & SLC_MARK != 0)
     }
 
-    /// The place of a block's list, if it has one.
+    /// Returns the index of a block's list, if it has one.
     #[inline]
     fn list_of(&self, block: usize) -> Option<usize> {
         Some((self.owners.get(block)? & !SLC_MARK).checked_sub(1)? as usize)
     }
 
-    /// Whether a place is among the last `rows` rows that the host wrote to its die's open block.
+    /// Returns whether a location is among the last `rows` rows that the host wrote to its die's
+    /// open block.
     #[inline]
     pub(super) fn is_recent(&self, die: u32, place: u32, rows: u32) -> bool {
         let host = &self.rooms[die as usize].host;
@@ -192,14 +195,15 @@ impl FlashStore {
         place < host.next && host.next - place <= reach && place / self.geometry.units_per_block == host.block
     }
 
-    /// Whether a unit was written to one of `count` places from `place` on.
+    /// Returns whether a unit was written to one of `count` locations from `place` on.
     #[inline]
     pub(super) fn is_among(&self, unit: u32, place: u32, count: u32) -> bool {
         self.map.get(unit).wrapping_sub(place) < count
     }
 
-    /// The next row of a die for the host's data: its first place, and how many rows its block has if it is the first of
-    /// them. `None` if the die has no room. What was done to make room is added to `work`.
+    /// Returns the next row of a die for the host's data: its first location, and the number of
+    /// rows of its block if it is the first of them. `None` if the die has no room. Work done to
+    /// make room is added to `work`.
     pub(super) fn next_row(&mut self, die: u32) -> Option<(u32, Option<u32>)> {
         let mut opened = None;
         if self.rooms[die as usize].host.next == self.rooms[die as usize].host.end {
@@ -247,14 +251,14 @@ impl FlashStore {
         Some(rows)
     }
 
-    /// Puts a unit into a place that the host's data have got.
+    /// Stores a unit at a location obtained for the host's data.
     #[inline]
     pub(super) fn put(&mut self, unit: u32, place: u32) {
         self.leave(unit);
         self.point(unit, place);
     }
 
-    /// Takes a unit's data away.
+    /// Discards a unit's data.
     pub(super) fn trim(&mut self, unit: u32) {
         self.leave(unit);
         self.map.set(unit, TRIMMED);
@@ -305,7 +309,7 @@ impl FlashStore {
         }
     }
 
-    /// Collects blocks with less than `below` valid units until more than `free` are free.
+    /// Collects blocks with fewer than `below` valid units until more than `free` are free.
     fn make_room(&mut self, die: u32, free: u32, below: u32) {
         while self.rooms[die as usize].free_blocks() <= free as usize {
             match self.cheapest(die) {
@@ -317,7 +321,7 @@ impl FlashStore {
         }
     }
 
-    /// The block of a die that is best collected.
+    /// Returns the best block of a die to collect.
     fn cheapest(&self, die: u32) -> Option<u32> {
         let first = die * self.geometry.blocks_per_die;
         let range = first as usize..(first + self.geometry.blocks_per_die) as usize;
@@ -344,7 +348,7 @@ impl FlashStore {
             .map(|(_, index)| first + index as u32)
     }
 
-    /// Moves what is valid in a block elsewhere on its die, and frees it.
+    /// Moves the valid data of a block to another block of its die, and frees it.
     fn collect(&mut self, die: u32, victim: u32) {
         let FlashGeometry { units_per_block, units_per_row, bits, .. } = self.geometry;
         let slc = self.is_slc_block(victim);
@@ -398,8 +402,8 @@ impl FlashStore {
         }
     }
 
-    /// The next place for moved data. There is always one: a collection begins with a free block at hand and needs no
-    /// more than one.
+    /// Returns the next location for moved data. There is always one: a collection begins with a
+    /// free block available and needs at most one.
     #[inline]
     fn place_for_moved(&mut self, die: u32) -> Option<u32> {
         let moved = self.rooms[die as usize].moved;
@@ -416,7 +420,7 @@ impl FlashStore {
         Some(moved.next - 1)
     }
 
-    /// Folds the oldest block with one bit per cell; whether there was one.
+    /// Folds the oldest block in SLC mode. Returns whether there was one.
     fn fold(&mut self, die: u32) -> bool {
         let host = self.rooms[die as usize].host.block;
         match self.rooms[die as usize].folding.front().copied() {
@@ -428,7 +432,7 @@ impl FlashStore {
         }
     }
 
-    /// Whether a die has something to do when there is time.
+    /// Returns whether a die has background work.
     #[inline]
     pub(super) fn has_background(&self, die: u32) -> bool {
         let room = &self.rooms[die as usize];
@@ -437,7 +441,7 @@ impl FlashStore {
                 || room.free_blocks() <= self.geometry.wanted_free as usize)
     }
 
-    /// Does one piece of it; whether there was any. What it was is added to `work`.
+    /// Does one piece of background work and adds it to `work`. Returns whether there was any.
     pub(super) fn background(&mut self, die: u32) -> bool {
         if self.rooms[die as usize].slc_used > self.geometry.slc_kept && self.fold(die) {
             self.set_aside(die);
@@ -445,7 +449,8 @@ impl FlashStore {
         }
         let free = self.rooms[die as usize].free_blocks();
         if free <= self.geometry.wanted_free as usize {
-            // Moving more than three quarters of a block for the rest of it wears the drive for little.
+            // Moving more than three quarters of a block to free the rest causes much wear for
+            // little space.
             self.make_room(die, free as u32, self.geometry.units_per_block / 4 * 3);
             if self.rooms[die as usize].free_blocks() > free {
                 return true;
@@ -455,7 +460,8 @@ impl FlashStore {
         false
     }
 
-    /// The SLC cache has room again: what comes next goes there, and the host's block with all bits waits.
+    /// Called when the SLC cache has room again: the next writes go there, and the host's block
+    /// with all bits is set aside.
     fn set_aside(&mut self, die: u32) {
         let is_slc = self.host_writes_slc(die);
         let room = &mut self.rooms[die as usize];
@@ -465,7 +471,7 @@ impl FlashStore {
         }
     }
 
-    /// Valid units, counted block by block.
+    /// Counts the valid units block by block.
     #[cfg(test)]
     pub(super) fn count_valid(&self) -> u64 {
         self.valid.iter().map(|count| u64::from(count & !CLOSED_MARK)).sum()

@@ -17,7 +17,7 @@ use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use proptest::prelude::*;
 
-/// A drive of MQSim's geometry, without its memory, with changes.
+/// A drive with MQSim's geometry but without its memory, with changes.
 fn drive(changes: &[(&str, &str)]) -> DeviceSpec {
     let mut spec = read_device("drive.toml", include_str!("tests/drive.toml")).unwrap();
     for (key, value) in changes {
@@ -39,7 +39,7 @@ struct Load {
     fua: bool,
     depth: u64,
     requests: u64,
-    /// The first place, if they are in order.
+    /// First position of a sequential load, in units of its request size.
     first: u64,
 }
 
@@ -56,17 +56,17 @@ impl Load {
         Self { random: false, ..self }
     }
 
-    /// Bytes per second, and where the time went.
+    /// Runs the load. Returns bytes per second and the time account.
     fn run(self, stack: &mut Stack) -> (f64, TimeAccount) {
         let capacity_bytes = stack.capacity_bytes();
         self.run_within(stack, capacity_bytes)
     }
 
-    /// The same in the first bytes of the drive.
+    /// Runs the load in the first `span_bytes` of the drive.
     fn run_within(self, stack: &mut Stack, span_bytes: u64) -> (f64, TimeAccount) {
         let places = span_bytes / u64::from(self.bytes);
         let start_ns = stack.now_ns();
-        // Another stretch of numbers for every run.
+        // Different random numbers for every run.
         let mut random = Random::new(5, start_ns);
         let (mut sent, mut done, mut now_ns) = (0, 0, start_ns);
         stack.take_account();
@@ -75,7 +75,7 @@ impl Load {
                 let place = if self.random { random.below(places) } else { (self.first + sent) % places };
                 let offset_bytes = place * u64::from(self.bytes);
                 let length_bytes = if self.kind == RequestKind::Flush { 0 } else { self.bytes };
-                // As many threads as tools use: each with 32 requests at most.
+                // As many threads as tools use, with at most 32 requests each.
                 let thread = (sent % self.depth.div_ceil(32)) as u16;
                 let request =
                     Request { thread, fua: self.fua, ..Request::new(self.kind, offset_bytes, length_bytes) };
@@ -111,7 +111,7 @@ fn amplification(account: &TimeAccount) -> f64 {
     (written + count(account, "units-moved") + count(account, "units-folded")) / written
 }
 
-/// One die of many blocks of 128 units, full, worn: 512 MiB and 7 %.
+/// One die with many blocks of 128 units, full and in steady state: 512 MiB and 7 %.
 const WORN: &[(&str, &str)] = &[
     ("capacity", "512 MiB"),
     ("channels", "1"),
@@ -185,7 +185,7 @@ proptest! {
         let load = if is_read { Load::reads(bytes, depth, 500) } else { Load::writes(bytes, depth, 500) };
         let (rate, _) = load.run(&mut stack(&changes));
         let chip_s = if is_read { 75e-6 } else { 750e-6 };
-        // What is still in the buffer at the end was not slowed down by anything.
+        // Data still in the buffer at the end were not limited by the flash.
         let buffered = if is_read { 0.0 } else { 256.0 * 1024.0 + 16_384.0 };
         let moved = 500.0 * f64::from(bytes);
         let least_s = (moved / (f64::from(controller_mb) * 1e6))
@@ -194,7 +194,7 @@ proptest! {
         prop_assert!(moved / rate >= least_s * 0.999_999, "{rate} B/s");
     }
 
-    /// Whatever is written, trimmed and moved, as many places are valid as units are there.
+    /// After any writes, trims and moves, there are as many valid locations as units.
     #[test]
     fn valid_places_are_as_many_as_units(
         fill in prop::sample::select(vec!["0", "0.3", "0.9", "1"]),
@@ -222,7 +222,7 @@ proptest! {
             store.background(kind % 2);
             prop_assert_eq!(store.count_valid(), is_mapped.iter().filter(|is_mapped| **is_mapped).count() as u64);
         }
-        // Every unit has a place of its own.
+        // Every unit has its own location.
         let mut places: Vec<u32> = (0..4096).filter_map(|unit| match store.find(unit) {
             super::store::UnitPlace::At(place) => Some(place),
             _ => None,
@@ -233,7 +233,7 @@ proptest! {
         prop_assert_eq!(places.len(), count);
     }
 
-    /// No value of a parameter makes it panic or stop.
+    /// No value of a parameter causes a panic or a blocked stack.
     #[test]
     fn any_parameters_are_refused_or_work(
         bytes in prop::collection::vec(
@@ -252,7 +252,7 @@ proptest! {
         let pairs = byte_keys.iter().zip(&bytes).chain(time_keys.iter().zip(&times));
         let pairs = pairs.chain(count_keys.iter().zip(&counts));
         for (key, value) in pairs.chain(["over_provisioning", "fill"].iter().zip(&numbers)) {
-            // Some are outside of the range of one key or the other.
+            // Some are out of the range of one of the keys.
             let _ = spec.set(&format!("ssd.{key}"), value);
         }
         for (key, value) in [
@@ -282,7 +282,7 @@ proptest! {
             prop_assert!(stack.take_completion().unwrap().outcome.is_ok());
         }
         let account = stack.take_account();
-        // Where nothing takes time, a share of it would be no number.
+        // Without any latency, a share of it would be undefined.
         prop_assert!(account.shares.iter().all(|share| share.cause != "unexplained" || share.time_ns == 0));
         prop_assert_eq!(account.shares.iter().map(|share| share.time_ns).sum::<u64>(), account.latency_ns);
     }
@@ -302,7 +302,7 @@ fn write_amplification_is_that_of_the_closed_form() {
         let expected = 1.0 / (1.0 - steady_share(spread, 128));
         let factor = amplification(&account);
         assert!((factor / expected - 1.0).abs() < 0.05, "{over_provisioning}: {factor}, expected {expected}");
-        // The drive was worn from the start: it had not to be written for that.
+        // The drive was in steady state from the start, without any writes.
         let first = amplification(&first);
         assert!((first / expected - 1.0).abs() < 0.1, "{over_provisioning}: {first} at first, {expected}");
     }
@@ -360,7 +360,7 @@ fn a_write_is_done_in_the_buffer_and_a_flush_waits_for_the_flash() {
     assert!(stack.volatile()[0].1.lost_bytes >= 16 * 4096);
     let (_, account) = Load { kind: RequestKind::Flush, ..Load::writes(4096, 1, 1) }.run(&mut stack);
     assert!(stack.volatile().is_empty(), "{:?}", stack.volatile());
-    // The data, then the table that finds them.
+    // The data, then the table that locates them.
     assert!(account.latency_ns > 2 * 750_000, "{account:?}");
     assert!(share(&account, "flash-write") > 0.45 && share(&account, "saving") > 0.45, "{account:?}");
     let (_, account) = Load { kind: RequestKind::Flush, ..Load::writes(4096, 1, 1) }.run(&mut stack);
@@ -379,7 +379,7 @@ fn durable_writes_wait_for_flash_and_table_unless_capacitors_keep_both() {
     };
     let consumer = requests_per_s(&[("buffer", "1 MiB")], 1);
     assert!(consumer < 1e9 / (2.0 * 750_000.0), "{consumer}");
-    // Whoever waits for a save meanwhile is in the next one.
+    // Flushes that arrive during a save share the next one.
     assert!(requests_per_s(&[("buffer", "1 MiB")], 8) > 3.0 * consumer);
     assert!(requests_per_s(&[("buffer", "1 MiB"), ("save_time", "3 ms")], 1) < 0.5 * consumer);
     assert!(requests_per_s(&[("buffer", "1 MiB"), ("power_loss_protection", "true")], 1) > 50.0 * consumer);
@@ -474,7 +474,8 @@ fn the_same_seed_gives_the_same_account() {
     assert_eq!(run(), run());
 }
 
-/// Nothing was written, and yet the next writes pay for collections as those of a drive that was built worn do.
+/// Without any writes, the next ones incur as many collections as on a drive that was built in
+/// steady state.
 #[test]
 fn wear_is_what_a_worn_drive_is_built_with() {
     let (built, mut fresh) = (drive(WORN), drive(WORN));

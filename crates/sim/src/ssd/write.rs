@@ -1,12 +1,14 @@
-//! Writing: the write buffer, rows that fill up, and flushes.
+//! Writes: the write buffer, filling of rows, and flushes.
 //!
-//! The model: a write is done when all its data are in the buffer. The buffer's places are rows; a row gets its die when
-//! its first unit comes, is programmed when it is full, and gives its place back when it is programmed. When no place is
-//! free, the write waits for the program that ends first, and that one is committed: reads that come later do not delay
-//! it any more. A buffer of size 0 programs whatever a write brings at once, in rows that may be partly empty.
+//! The model: a write is done when all its data are in the buffer. The slots of the buffer are
+//! rows. A row is assigned to a die with its first unit, programmed when it is full, and releases
+//! its slot when it is programmed. If no slot is free, the write waits for the program that ends
+//! first, and that one is committed: later reads do not delay it. A buffer of size 0 programs the
+//! data of each write immediately, in rows that may be partly empty.
 //!
-//! What must survive a power cut (a flush, a write with FUA) is done when it is programmed and the mapping table that finds
-//! it is saved after it; flushes that come while a save goes on share the next one. A drive with capacitors does neither.
+//! Durable data (a flush, a write with FUA) are done when they are programmed and the mapping table
+//! that locates them is saved after that. Flushes that arrive during a save share the next one. A
+//! drive with power-loss protection needs neither.
 
 use super::Ssd;
 use super::config::{Config, FlashGeometry};
@@ -26,29 +28,31 @@ pub(super) struct OpenRow {
     filled: u32,
 }
 
-/// The last writes that went into the buffer: as many as it may hold, with the rows that they went to.
+/// The last writes into the buffer: as many as it may hold, with their rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Latest {
-    /// Row, first byte, the byte after the last, number.
+    /// Row, and range with first byte, byte after the last, and number.
     entries: VecDeque<(u32, Range)>,
     most: usize,
-    /// How many were ever put in, and how many of them were programmed when flushes ended, with their ends.
+    /// Total number of entries ever added; and at the end of each flush, how many of them were
+    /// programmed.
     count: u64,
     programmed: VecDeque<(u64, u64)>,
 }
 
-/// How the mapping table is saved: all at once, one save after the other.
+/// Saves of the mapping table: always the whole table, one save after another.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Saving {
-    /// Whether it has changed since the last save.
+    /// Whether the table has changed since the last save.
     pub(super) is_due: bool,
-    /// Begin and end of that.
+    /// Start and end of the last save.
     begin_ns: u64,
     end_ns: u64,
 }
 
 impl Saving {
-    /// The table is wanted as it is at a time: when it is saved. What is there before a save begins is in it.
+    /// Requests the table as of a time and returns when it is saved. A save includes all changes
+    /// before its start.
     fn take(&mut self, from_ns: u64, length_ns: u64) -> u64 {
         if std::mem::take(&mut self.is_due) && from_ns >= self.begin_ns {
             self.begin_ns = self.end_ns.max(from_ns);
@@ -58,13 +62,13 @@ impl Saving {
     }
 }
 
-/// Row of bytes that were taken out of the mapping table.
+/// Row of trimmed bytes.
 const TRIMMED_ROW: u32 = u32::MAX;
 
 impl Latest {
     pub(super) fn new(config: &Config) -> Self {
         let FlashGeometry { dies, units_per_row, .. } = config.geometry;
-        // Rows of the buffer; of each die those that it programs now; the open one.
+        // Rows of the buffer, those that each die is programming, and the open one.
         let rows = config.buffer_rows + 2 * u64::from(dies) + 1;
         Self { most: (rows * u64::from(units_per_row)) as usize, ..Self::default() }
     }
@@ -85,12 +89,12 @@ impl Latest {
         }
     }
 
-    /// These bytes are nobody's any more.
+    /// Records that these bytes were trimmed.
     pub(super) fn trim(&mut self, from: u64, to: u64) {
         self.add(TRIMMED_ROW, (from, to, 0));
     }
 
-    /// All that is here will have been programmed at a time.
+    /// Records that all current entries are programmed by a time.
     fn program_all(&mut self, now_ns: u64, end_ns: u64) {
         while self.programmed.get(1).is_some_and(|(next_ns, _)| *next_ns <= now_ns) {
             self.programmed.pop_front();
@@ -98,7 +102,8 @@ impl Latest {
         self.programmed.push_back((end_ns, self.count));
     }
 
-    /// What went into the last rows of each die after the last flush that is over; `rows` tells how many of them count.
+    /// Returns the data in the last rows of each die since the last completed flush; `rows` is the
+    /// number of rows that count.
     pub(super) fn in_rows(&self, now_ns: u64, rows: &[u32], rows_per_die: u32) -> Ranges {
         let over = self.programmed.iter().filter(|(end_ns, _)| *end_ns <= now_ns);
         let flushed = over.map(|(_, count)| *count).max().unwrap_or(0);
@@ -157,7 +162,8 @@ impl Ssd {
         world.finish_at(at_ns.max(there_ns), job);
     }
 
-    /// Data come through the controller and, where that is slower, page by page into the buffer: when all are there.
+    /// Transfers data through the controller and, if that is slower, page by page into the buffer.
+    /// Returns when all have arrived.
     fn take_data(&mut self, bytes: u64, from_ns: u64, now_ns: u64) -> u64 {
         let values = &self.config.values;
         let (rate, inlet_rate) = (values.controller_bytes_per_s, values.write_bytes_per_s);
@@ -169,14 +175,15 @@ impl Ssd {
         self.inlet.book(now_ns, start_ns + page_ns, transfer_ns(bytes, inlet_rate)).1.max(end_ns)
     }
 
-    /// Puts a unit into the buffer: when it is there. `None` if no die has room, which over-provisioning rules out.
+    /// Puts a unit into the buffer and returns when it is there. `None` if no die has room, which
+    /// over-provisioning prevents.
     #[inline]
     fn put(&mut self, unit: u32, bytes: Range, at_ns: u64, job: JobId, world: &mut World) -> Option<u64> {
         let units_per_row = self.config.geometry.units_per_row;
         let (mut row, at_ns) = match self.open_row {
             Some(row) => {
                 if self.store.is_among(unit, row.place, row.filled) {
-                    // It is in the buffer still and is overwritten there.
+                    // It is still in the buffer and is overwritten there.
                     self.latest.add(row.place / units_per_row, bytes);
                     return Some(at_ns);
                 }
@@ -197,7 +204,7 @@ impl Ssd {
         Some(at_ns)
     }
 
-    /// Takes a place in the buffer: when it is there.
+    /// Takes a slot of the buffer and returns when it is free.
     fn take_place(&mut self, at_ns: u64, job: JobId, world: &mut World) -> u64 {
         if self.config.buffer_rows == 0 {
             return at_ns;
@@ -209,7 +216,7 @@ impl Ssd {
         let Some(die) = self.dies.first_release() else { return at_ns };
         let free_ns = self.dies.change(die, Die::take_release).max(at_ns);
         let die = self.dies.get(die);
-        // Of the wait, the data moved before each row have their share.
+        // Part of the wait is due to the data moved before each row.
         let row_ns = self.config.manners.program_ns;
         let wait_ns = u128::from(free_ns - at_ns) * u128::from(die.share_ns);
         let moving_ns = (wait_ns / (u128::from(die.share_ns) + u128::from(row_ns))) as u64;
@@ -221,7 +228,8 @@ impl Ssd {
         free_ns
     }
 
-    /// Finds a die for the next row: the one whose turn it is if it is idle, otherwise the one that is done first.
+    /// Finds a die for the next row: the next in round-robin order if it is idle, otherwise the one
+    /// that is done first.
     fn begin_row(&mut self, at_ns: u64, world: &mut World) -> Option<OpenRow> {
         let dies = self.config.geometry.dies;
         let mut die = self.dies.first_done(self.next_die, at_ns);
@@ -239,7 +247,7 @@ impl Ssd {
         None
     }
 
-    /// Spreads what was done to make room for a block over the rows of that block.
+    /// Distributes the work done to make room for a block over the rows of that block.
     fn spread_work(&mut self, die: u32, rows: u32, world: &mut World) {
         let (work, length_ns) = self.take_work(world);
         let erase_ns = self.config.manners.erase_ns;
@@ -253,7 +261,7 @@ impl Ssd {
         });
     }
 
-    /// The open row is to be programmed, full or not.
+    /// Queues the open row for programming, full or not.
     pub(super) fn program_row(&mut self, at_ns: u64) {
         if let Some(row) = self.open_row.take() {
             let number = row.place / self.config.geometry.units_per_row;
@@ -262,7 +270,7 @@ impl Ssd {
         }
     }
 
-    /// Everything in the buffer is programmed: when that is done.
+    /// Programs everything in the buffer and returns when that is done.
     fn program_all(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         self.program_row(from_ns);
         let mut end_ns = from_ns;
@@ -278,7 +286,8 @@ impl Ssd {
         end_ns
     }
 
-    /// Everything in the buffer is programmed, and then the mapping table saved that finds it: when that is done.
+    /// Programs everything in the buffer, then saves the mapping table that locates it. Returns
+    /// when that is done.
     fn make_durable(&mut self, job: JobId, from_ns: u64, world: &mut World) -> u64 {
         let programmed_ns = self.program_all(job, from_ns, world);
         let saved_ns = self.saving.take(programmed_ns, self.config.save_ns());
@@ -286,7 +295,8 @@ impl Ssd {
         saved_ns
     }
 
-    /// Whether the firmware programs what must be safe; with a capacitor everything is.
+    /// Returns whether the firmware programs data on a flush; with power-loss protection they are
+    /// already safe.
     fn flush_programs(&self) -> bool {
         self.config.values.flush_waits && !self.config.values.power_loss_protection
     }

@@ -5,7 +5,7 @@ use crate::library::{DEVICES, device_named};
 use crate::ranges::Ranges;
 use crate::world::RequestKind;
 
-/// A medium that keeps what it gets, and says what it waits for.
+/// A medium that never completes a request, and says what it waits for.
 #[derive(Clone)]
 struct Stuck;
 
@@ -27,7 +27,7 @@ const STUCK: LayerKind = LayerKind {
     build: |_| Ok(Built::new(Stuck, 1 << 20)),
 };
 
-/// Below a host and a cable, which have nothing to complain of themselves.
+/// Below a host and a cable, which do not hold the requests themselves.
 #[test]
 fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
     let mut spec = device_named("ocz-vertex").unwrap();
@@ -47,7 +47,7 @@ fn a_stack_that_is_blocked_names_the_layer_that_keeps_the_requests() {
     assert_eq!(error.what().en, "the model is blocked with 3 requests in it: dies waits for its cleaner");
 }
 
-/// A medium with a defect: a request of an odd length.
+/// A medium with a bug: it panics on a request of an odd length.
 #[derive(Clone)]
 struct Odd;
 
@@ -139,7 +139,7 @@ fn a_request_beyond_the_end_fails_and_is_counted() {
     assert_eq!(stack.take_account().operations, 2);
 }
 
-/// A mix of everything on a stack, some requests in flight all the time.
+/// A mix of all kinds of requests on a stack, with a constant number in flight.
 #[derive(Clone)]
 struct Mix {
     stack: Stack,
@@ -149,7 +149,7 @@ struct Mix {
     lengths: [u32; 4],
     fua: bool,
     sent: u64,
-    /// By number, from 1.
+    /// Writes by number, from 1.
     writes: Vec<Option<Request>>,
     ends: Vec<CompletedRequest>,
 }
@@ -172,14 +172,15 @@ impl Mix {
         Request { fua: self.fua, number: self.writes.len() as u64, ..request }
     }
 
-    /// Where writes with this number or a higher one went that were acknowledged.
+    /// Returns the ranges of the acknowledged writes with this number or a higher one.
     fn acknowledged(&self, number: u64) -> Ranges {
         let ends = self.ends.iter().filter_map(|done| self.writes[done.token as usize + 1].as_ref());
         let writes = ends.filter(|write| write.number >= number);
         writes.map(|write| (write.offset_bytes, write.end_bytes(), number)).collect()
     }
 
-    /// Sends requests until so many were sent in all; until all of them are back if `to_end`.
+    /// Sends requests until `until` were sent in total; if `to_end`, also waits until all have
+    /// returned.
     fn run(&mut self, until: u64, to_end: bool) {
         while self.sent < until || (to_end && (self.ends.len() as u64) < self.sent) {
             while self.sent < until && self.sent - (self.ends.len() as u64) < self.depth {
@@ -198,7 +199,7 @@ impl Mix {
     }
 }
 
-/// Every device of the library: what goes in comes out, and every nanosecond is accounted for.
+/// For every device of the library, every request completes, and every nanosecond is accounted for.
 #[test]
 fn every_device_conserves_requests_and_time() {
     for (name, _) in DEVICES {
@@ -216,7 +217,7 @@ fn every_device_conserves_requests_and_time() {
     }
 }
 
-/// A snapshot is taken in the midst of a run, with requests in flight.
+/// A snapshot is taken during a run, with requests in flight.
 #[test]
 fn a_clone_of_every_device_goes_on_as_the_original_and_apart_from_it() {
     for (name, _) in DEVICES {
@@ -224,7 +225,7 @@ fn a_clone_of_every_device_goes_on_as_the_original_and_apart_from_it() {
         original.run(120, false);
         assert!(original.stack.in_flight() > 0, "{name}");
         let (mut clone, mut other) = (original.clone(), original.clone());
-        // The other one gets work of its own, which must not reach the two.
+        // The other one gets different requests, which must not affect the two.
         other.random = Random::new(10, 0);
         other.run(200, true);
         original.run(240, true);
@@ -236,8 +237,9 @@ fn a_clone_of_every_device_goes_on_as_the_original_and_apart_from_it() {
     }
 }
 
-/// At any moment, on every device: what a power cut would take or spare was acknowledged, with a number that is not above
-/// the writes that went there, at the addresses at which it was written; a stack that flushes has nothing left to lose.
+/// At any moment, on every device: the data that a power cut would lose or spare were acknowledged,
+/// with a number not above that of the latest write to them, and at the addresses of that write. A
+/// stack that was flushed has nothing left to lose.
 #[test]
 fn a_power_cut_takes_nothing_but_acknowledged_writes() {
     let mut keeps = Vec::new();
@@ -265,7 +267,7 @@ fn a_power_cut_takes_nothing_but_acknowledged_writes() {
     assert_eq!(keeps, FLUSH_IS_IGNORED);
 }
 
-/// What is written with FUA is on the medium when it is done.
+/// Data written with FUA are on the medium when the write is done.
 #[test]
 fn writes_with_fua_are_never_at_risk() {
     let mut keeps = Vec::new();
@@ -284,10 +286,11 @@ fn writes_with_fua_are_never_at_risk() {
     assert_eq!(keeps, [""; 0]);
 }
 
-/// A bus that hands no flush on, in front of a cache.
+/// Devices with a bus that does not forward a flush, in front of a cache.
 const FLUSH_IS_IGNORED: [&str; 2] = ["rascsi", "rascsi-mac"];
 
-/// To let it run to a completion is to advance from time to time, whatever is due at the time of that completion.
+/// Running to a completion is equivalent to advancing step by step through all events up to the
+/// time of that completion.
 #[test]
 fn going_on_to_a_completion_is_advancing_step_by_step() {
     for (name, _) in DEVICES {

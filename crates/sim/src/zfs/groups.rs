@@ -1,12 +1,14 @@
-//! What ZFS does with writes: transaction groups, and the log of what must be safe at once.
+//! ZFS writes: transaction groups, and the intent log for synchronous writes.
 //!
-//! The model (OpenZFS `txg.c`, `dmu_tx.c`, `zil.c`): a write is done when memory has it. Every `txg`, or when a fifth of
-//! what memory may hold is there (zfs_dirty_data_sync_percent), all of it goes down as one group, record by record in the
-//! order of addresses, and a flush behind it; the next group collects meanwhile. Memory that is full has writes wait until
-//! drives have some of it. Who
-//! wants writes to be safe, by a flush or of one write, has those that are not yet written to the log, one behind the
-//! other in blocks of up to 128 KiB, and then a flush. Of 32 KiB and more (zfs_immediate_write_sz) the data go to their
-//! place, and a block of the log says so; those that go down already are waited for with their group. The log lies in the space that ZFS keeps free.
+//! The model (OpenZFS `txg.c`, `dmu_tx.c`, `zil.c`): a write is done when it is in memory. Every
+//! `txg`, or when a fifth of the permitted dirty data has accumulated
+//! (zfs_dirty_data_sync_percent), all of it goes down as one group, record by record in order of
+//! addresses, followed by a flush; the next group collects during that. If memory is full, writes
+//! wait until the drives have some of it. A request for durability, by a flush or for a single
+//! write, writes the data that are not durable yet to the log, one after another in blocks of up to
+//! 128 KiB, and then a flush. Data of 32 KiB and more (zfs_immediate_write_sz) go to their final
+//! location, and a block of the log records this; data that are already going down are waited for
+//! with their group. The log is in the space that ZFS keeps free.
 
 use super::Zfs;
 use crate::ranges::{AtRisk, Ranges};
@@ -14,31 +16,31 @@ use crate::timeline::{Timeline, transfer_ns};
 use crate::world::{JobId, Request, RequestKind, World};
 use std::collections::VecDeque;
 
-/// Tags of what goes to the log, and of what a group sends.
+/// Tags of requests to the log, and of those of a group.
 pub(super) const LOG: u64 = u64::MAX;
 pub(super) const GROUP: u64 = u64::MAX - 1;
-/// A block of the log at most (zil.c: zil_maxblocksize), and at least.
+/// Largest (zil.c: zil_maxblocksize) and smallest block of the log.
 const LOG_BLOCK_BYTES: u64 = 128 << 10;
 const LEAST_LOG_BYTES: u64 = 4096;
 const IN_PLACE_BYTES: u32 = 32 << 10;
 
-/// Bytes of a pool that ZFS keeps free (spa_misc.c: spa_slop_shift, at most 128 GiB).
+/// Returns the bytes of a pool that ZFS keeps free (spa_misc.c: spa_slop_shift, at most 128 GiB).
 pub(super) fn slop_bytes(pool_bytes: u64) -> u64 {
     (pool_bytes / 32).min(128 << 30)
 }
 
-/// What memory has of writes.
+/// Written data in memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
-    /// Of the group that collects, and of the one that goes down.
+    /// Data of the group that collects, and of the one that goes down.
     dirty: Ranges,
     going: Ranges,
     /// Bytes of the first, and those of the second that the drives do not have yet.
     dirty_bytes: u64,
     going_bytes: u64,
-    /// Of both, what a power cut would take.
+    /// Parts of both that a power cut would lose.
     unsafe_ranges: Ranges,
-    /// Requests of the group that goes down.
+    /// Outstanding requests of the group that goes down.
     requests: u64,
     flushes: bool,
     pub(super) timer_runs: bool,
@@ -46,9 +48,9 @@ pub(super) struct Groups {
     waiting: VecDeque<JobId>,
     log_bytes: u64,
     copying: Timeline,
-    /// Who waits for the group that goes down.
+    /// Jobs that wait for the group that goes down.
     followers: Vec<JobId>,
-    /// Who waits for the log: blocks that are not there, then for the flush.
+    /// Jobs that wait for the log: first for outstanding blocks, then for the flush.
     logging: Vec<(JobId, u64, Ranges)>,
 }
 
@@ -66,7 +68,7 @@ impl Groups {
 }
 
 impl Zfs {
-    /// Copies a request's bytes to or from memory: when that is done.
+    /// Copies a request's bytes to or from memory. Returns when that is done.
     pub(super) fn copy(&mut self, job: JobId, world: &mut World) -> u64 {
         let bytes = u64::from(world.request(job).length_bytes);
         let time_ns = transfer_ns(bytes, self.values.memory_bytes_per_s);
@@ -76,7 +78,7 @@ impl Zfs {
         end_ns
     }
 
-    /// Whether memory has all of a read.
+    /// Returns whether all of a read is in memory.
     pub(super) fn has_in_memory(&self, request: &Request) -> bool {
         let (from, to) = (request.offset_bytes, request.end_bytes());
         from < to && (self.groups.dirty.cover(from, to) || self.groups.going.cover(from, to))
@@ -94,7 +96,7 @@ impl Zfs {
         self.groups.dirty_bytes + self.groups.going_bytes >= self.values.dirty_max_bytes
     }
 
-    /// Memory takes a write.
+    /// Accepts a write into memory.
     fn take(&mut self, job: JobId, world: &mut World) {
         let request = world.request(job);
         let (from, to) = (request.offset_bytes, request.end_bytes());
@@ -115,13 +117,13 @@ impl Zfs {
         }
     }
 
-    /// Has everything safe that was written.
+    /// Makes all written data durable.
     pub(super) fn commit(&mut self, job: JobId, world: &mut World) {
         let ranges = std::mem::take(&mut self.groups.unsafe_ranges);
         self.log(job, ranges, world);
     }
 
-    /// Writes what must be safe to the log; a job without any goes on to the flush.
+    /// Writes data that must be durable to the log; a job without any proceeds to the flush.
     fn log(&mut self, job: JobId, ranges: Ranges, world: &mut World) {
         let (in_place, logged): (Vec<_>, Vec<_>) =
             self.pieces(&ranges).into_iter().partition(|piece| piece.length_bytes >= IN_PLACE_BYTES);
@@ -136,7 +138,7 @@ impl Zfs {
         let mut follows = false;
         for piece in in_place {
             if self.groups.dirty.within(piece.offset_bytes, piece.end_bytes()).next().is_none() {
-                // It is on its way with its group, which is waited for.
+                // It is going down with its group, which is waited for.
                 blocks -= u64::from(std::mem::replace(&mut follows, true));
                 continue;
             }
@@ -163,7 +165,7 @@ impl Zfs {
         }
     }
 
-    /// A block of the log, or the flush behind them, is done.
+    /// Handles the end of a log block, or of the flush after them.
     pub(super) fn logged(&mut self, job: JobId, world: &mut World) {
         let Some(place) = self.groups.logging.iter().position(|(of, ..)| *of == job) else { return };
         let left = &mut self.groups.logging[place].1;
@@ -178,7 +180,7 @@ impl Zfs {
         }
     }
 
-    /// Cut at records, and what touches within one of them as one.
+    /// Splits ranges at records and merges touching ranges within a record.
     fn pieces(&self, ranges: &Ranges) -> Vec<Request> {
         let mut pieces: Vec<Request> = Vec::new();
         for (from, to, number) in ranges.iter() {
@@ -201,7 +203,7 @@ impl Zfs {
         pieces
     }
 
-    /// Sends what memory has down, unless a group is on its way.
+    /// Sends the dirty data down as a group, unless one is in progress.
     pub(super) fn begin_group(&mut self, world: &mut World) {
         if self.groups.requests > 0 || self.groups.dirty.is_empty() {
             return;
@@ -214,7 +216,7 @@ impl Zfs {
         pieces.into_iter().for_each(|piece| world.send_in_background(self.below, piece, GROUP));
     }
 
-    /// A request of the group that goes down is done.
+    /// Handles the end of a request of the group that goes down.
     pub(super) fn group_came(&mut self, bytes: u64, world: &mut World) {
         self.groups.requests -= 1;
         self.groups.going_bytes -= bytes;
@@ -232,7 +234,7 @@ impl Zfs {
         }
         self.groups.flushes = false;
         for (from, to, _) in std::mem::take(&mut self.groups.going).iter() {
-            // What was written again meanwhile is still at risk.
+            // Data rewritten since then are still at risk.
             let at_risk: Ranges = self.groups.unsafe_ranges.cut(from, to).into_iter().collect();
             let again: Ranges = self.groups.dirty.within(from, to).collect();
             for (from, to, number) in again.iter() {
@@ -307,7 +309,7 @@ mod tests {
         let safe = Request { fua: true, ..write(1 << 20, 4096) };
         assert_eq!(logged(&mut stack, &[safe]), (2, 4096));
         settle(&mut stack);
-        // Three small stretches go down with their group, the long one is there already.
+        // Three small ranges go down with their group; the long one is on the drives already.
         assert_eq!(stack.now_ns() / 1_000_000, 5000 + 3);
     }
 
@@ -318,7 +320,7 @@ mod tests {
         run(&mut stack, &writes, 4);
         stack.advance(5_000_000_000);
         let flushed_ns = run(&mut stack, &[request(RequestKind::Flush, 0, 0)], 1)[0];
-        // The 64 records of the group, its flush, a block of the log and the flush behind that.
+        // The 64 records of the group, its flush, a block of the log, and the flush after that.
         assert_eq!(flushed_ns / 1_000_000, 5000 + 64 + 1 + 1 + 1);
         settle(&mut stack);
         assert_eq!((stack.now_ns(), stack.at_risk().lost.bytes()), (flushed_ns, 0));

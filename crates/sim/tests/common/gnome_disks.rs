@@ -1,7 +1,8 @@
 //! GNOME Disks 3.28: 100 samples of 10 MiB and 1000 accesses of 4 KiB (src/disks/gdubenchmarkdialog.c).
 //!
-//! Sample n lies at n/100 of the device, at a page. A page is read there untimed; 10 MiB are read; the page is read once
-//! more; the same bytes are written back and flushed. The figures are the means of the samples' rates and of the times.
+//! Sample n is at n/100 of the device, aligned to a page. A page is read there untimed; 10 MiB are
+//! read; the page is read once more; the same bytes are written back and flushed. The figures are
+//! the means of the samples' rates and of the times.
 
 use super::{OneByOne, kb_per_s};
 use kurabe_core::glib_random::GlibRandom;
@@ -11,7 +12,7 @@ const SAMPLES: u64 = 100;
 const SAMPLE_BYTES: u32 = 10 << 20;
 const PAGE_BYTES: u32 = 4096;
 const ACCESSES: u32 = 1000;
-/// The seed that the tool always takes.
+/// Seed that the tool always uses.
 const SEED: u32 = 42;
 
 /// Averages as the tool shows them.
@@ -44,7 +45,7 @@ pub fn gnome_disks(spec: &DeviceSpec) -> GnomeDisks {
     }
 }
 
-/// The access time alone.
+/// Returns the access time alone.
 pub fn access_ms(spec: &DeviceSpec) -> f64 {
     mean_access_ms(&mut OneByOne::new(spec))
 }

@@ -1,8 +1,9 @@
 //! MacBench 5.0, 1024K: sequential and random reads and writes of 1 MiB in a small file low on the disk.
 //!
-//! The tool's mix was never published. Here, as in the profile macbench-5-1024k: a file of 8 MiB at the beginning of the
-//! disk, in order and then at random, reads before writes. Each goes on for five minutes, so that the mean hangs neither
-//! on single draws nor on what a cache holds at the end.
+//! The tool's mix was never published. Here, as in the profile macbench-5-1024k: a file of 8 MiB at
+//! the beginning of the disk, sequentially and then at random, reads before writes. Each part lasts
+//! five minutes, so that the mean depends neither on single draws nor on the contents of a cache at
+//! the end.
 
 use super::{OneByOne, kb_per_s};
 use kurabe_core::random::Random;

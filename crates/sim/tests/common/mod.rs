@@ -1,11 +1,12 @@
-//! What the published figures were measured with, in small: the procedures of GNOME Disks and of MacBench, on a model.
+//! The procedures behind the published figures at a smaller scale: GNOME Disks and MacBench, on a
+//! model.
 
 pub mod gnome_disks;
 pub mod macbench;
 
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack, device_named};
 
-/// A device of the library with some parameters changed.
+/// Returns a device of the library with some parameters changed.
 pub fn device(name: &str, changes: &[(&str, &str)]) -> DeviceSpec {
     let mut spec = device_named(name).unwrap();
     for (path, value) in changes {
@@ -14,7 +15,7 @@ pub fn device(name: &str, changes: &[(&str, &str)]) -> DeviceSpec {
     spec
 }
 
-/// A modelled device on which one request is done after the other.
+/// A modelled device with one request in flight.
 pub struct OneByOne {
     pub stack: Stack,
     now_ns: u64,
@@ -25,7 +26,7 @@ impl OneByOne {
         Self { stack: Stack::new(spec, 1).unwrap(), now_ns: 0 }
     }
 
-    /// How long a request takes.
+    /// Runs a request and returns its duration.
     pub fn time_ns(
         &mut self,
         kind: RequestKind,
@@ -56,7 +57,7 @@ impl OneByOne {
     }
 }
 
-/// kB/s of bytes in a time.
+/// Returns the kB/s of bytes in a time.
 pub fn kb_per_s(bytes: u64, time_ns: u64) -> f64 {
     bytes as f64 * 1e6 / time_ns as f64
 }

@@ -1,4 +1,5 @@
-//! What arrays gain and pay: textbook ratios to one drive, behind a card that costs nothing.
+//! Gains and costs of arrays: textbook ratios relative to one drive, behind a card without
+//! overhead.
 
 use super::{Outcome, assert_near, drive, stack_of};
 use kurabe_sim::{Request, RequestKind, Stack};
@@ -28,10 +29,10 @@ fn array(level: &str, members: &str) -> Stack {
     stack_of(&[("raid", card), DRIVE])
 }
 
-/// Small requests to strips far from each other, as many to each drive.
+/// Runs small requests to strips far from each other, equally many to each drive.
 fn small(stack: &mut Stack, kind: RequestKind) -> Outcome {
     let strips = stack.capacity_bytes() / STRIP_BYTES;
-    // A step that no count of drives or strips shares a factor with goes through all of them.
+    // A step that is coprime to any number of drives and strips visits all of them.
     let request = |index: u64| Request::new(kind, index * 7919 % strips * STRIP_BYTES, 4096);
     drive(stack, &(0..REQUESTS).map(request).collect::<Vec<_>>(), 256)
 }
@@ -48,8 +49,8 @@ fn small_reads_use_all_drives() {
     }
 }
 
-/// 6 %: as above, and writes to one row follow one another. A small write is one request in RAID 0, two in RAID 10, four in
-/// RAID 5 and six in RAID 6.
+/// 6 %: as above, and writes to one row are serialised. A small write is one request in RAID 0, two
+/// in RAID 10, four in RAID 5 and six in RAID 6.
 #[test]
 fn small_writes_pay_for_copies_and_for_parity() {
     let one = small(&mut stack_of(&[DRIVE]), RequestKind::Write).per_s();

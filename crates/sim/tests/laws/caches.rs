@@ -1,10 +1,10 @@
-//! Larger caches never miss more, of reads that come again.
+//! For repeated reads, larger caches never have more misses.
 
 use super::{device, drive, scattered, with_layer};
 use kurabe_core::random::Random;
 use kurabe_sim::{Request, RequestKind};
 
-/// Reads of which four of five go to a fifth of the places.
+/// Returns reads of which four of five go to a fifth of the positions.
 fn again(count: u64, length_bytes: u32, places: u64) -> Vec<Request> {
     let mut random = Random::new(14, 0);
     let place = |_| {
@@ -15,7 +15,8 @@ fn again(count: u64, length_bytes: u32, places: u64) -> Vec<Request> {
     (0..count).map(place).collect()
 }
 
-/// Exact: which segment goes is the one that was not used for the longest time, and such a cache holds what a smaller one does.
+/// Exact: the least recently used segment is evicted, and such a cache contains everything that a
+/// smaller one does.
 #[test]
 fn of_the_segments_of_a_disk() {
     for (name, layer) in with_layer("disk") {

@@ -44,7 +44,7 @@ fn requests_in_flight_are_throughput_times_latency() {
     }
 }
 
-/// Exact: a model has no dice but its seed's.
+/// Exact: the seed is a model's only source of randomness.
 #[test]
 fn the_same_requests_take_the_same_times() {
     for name in sampled(all(), 16) {
@@ -57,7 +57,8 @@ fn the_same_requests_take_the_same_times() {
     }
 }
 
-/// Exact: of two reads at one place, on a device as it was, the longer takes no less.
+/// Exact: of two reads at the same position, from the same state of the device, the longer one
+/// takes no less time.
 #[test]
 fn more_bytes_never_take_less_time() {
     for name in sampled(all(), 16) {
@@ -71,8 +72,8 @@ fn more_bytes_never_take_less_time() {
     }
 }
 
-/// 2 %: the last requests of a run have nobody beside them, and an arm that is sent to the nearest of many may be worse off
-/// than by their order now and then.
+/// 2 %: the last requests of a run have no others in flight, and selecting the nearest of many
+/// requests is occasionally worse than their order.
 #[test]
 fn a_deeper_queue_never_lowers_the_throughput_of_random_reads() {
     for name in sampled(all(), 16) {
@@ -88,13 +89,13 @@ fn a_deeper_queue_never_lowers_the_throughput_of_random_reads() {
     }
 }
 
-/// 4 %: four times the error of a mean of 400 waits for a disk to turn, which are spread evenly over a turn that is at most
-/// half of the latency.
+/// 4 %: four times the standard error of a mean of 400 rotational latencies, which are uniformly
+/// distributed over a revolution that is at most half of the latency.
 #[test]
 fn at_one_percent_of_its_rate_a_device_has_its_latency_of_one_at_a_time() {
     for name in sampled(all(), 16) {
         let mut stack = device(name, &[]);
-        // All over it, so that hardly anything that was read ahead in a pause is asked for.
+        // Over the whole span, so that hardly any data read ahead in a pause are requested.
         let span_bytes = stack.capacity_bytes();
         let requests = scattered(RequestKind::Read, 400, 4096, span_bytes, 5);
         let alone = drive(&mut stack, &requests, 1);

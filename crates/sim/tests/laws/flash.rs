@@ -1,18 +1,21 @@
-//! Write amplification of uniform random writes under greedy collection, against the closed form (Desnoyers 2012): of a block
-//! that is collected a share x is valid, with x = exp(-s (1 - x)), s being the flash there is over the data in it; a unit that
-//! is written then costs 1 / (1 - x).
+//! Write amplification of uniform random writes under greedy collection, compared with the closed
+//! form (Desnoyers 2012): a share x of a collected block is valid, with x = exp(-s (1 - x)), where
+//! s is the amount of flash divided by the amount of data in it; each unit written then costs 1 /
+//! (1 - x).
 
 use super::{assert_near, device, drive, scattered};
 use kurabe_sim::RequestKind;
 
-/// The smaller root of x = exp(-s (1 - x)), by going on from 0, from where every step is up.
+/// Returns the smaller root of x = exp(-s (1 - x)), by fixed-point iteration from 0, which only
+/// ascends.
 fn valid_share(spread: f64) -> f64 {
     (0..10_000).fold(0.0, |share: f64, _| (-spread * (1.0 - share)).exp())
 }
 
 const DATA_BLOCKS: f64 = 1024.0;
 
-/// Of one die with 1,024 blocks of 128 units for its capacity, and so much more; the share of it that holds data was written.
+/// Returns the write amplification of one die with 1,024 blocks of 128 units for its capacity plus
+/// `spare`; the share `fill` of it holds data.
 fn amplification(spare: f64, fill: f64) -> f64 {
     let (spare, fill_word) = (spare.to_string(), fill.to_string());
     let changes = [
@@ -36,12 +39,14 @@ fn amplification(spare: f64, fill: f64) -> f64 {
 }
 
 fn expected(spare: f64, fill: f64) -> f64 {
-    // Two blocks are kept free, and two are open and half full on average. Blocks are of finite length: half a unit more.
+    // Two blocks are kept free, and two are open and half full on average. Blocks are of finite
+    // length: half a unit more.
     let spread = ((DATA_BLOCKS * (1.0 + spare)).ceil() - 3.0) / (DATA_BLOCKS * fill) * (1.0 + 0.5 / 128.0);
     1.0 / (1.0 - valid_share(spread))
 }
 
-/// 2 %: the closed form is that of blocks without end; the valid units of a block of 128 spread around their mean.
+/// 2 %: the closed form assumes infinitely large blocks; the number of valid units of a block of
+/// 128 spreads around its mean.
 #[test]
 fn amplification_by_spare_flash() {
     for spare in [0.07, 0.15, 0.28, 0.5] {
@@ -49,7 +54,7 @@ fn amplification_by_spare_flash() {
     }
 }
 
-/// 2 %, as above: what holds no data is spare as well.
+/// 2 %, as above: space without data also counts as spare.
 #[test]
 fn amplification_by_fill() {
     for fill in [0.5, 0.7, 0.9] {

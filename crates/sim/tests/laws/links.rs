@@ -3,8 +3,8 @@
 use super::{device, drive, in_order, scattered, with_layer};
 use kurabe_sim::RequestKind;
 
-/// Exact for one request at a time; 3 % where something turns, because what comes a little sooner may find it standing a little
-/// worse.
+/// Exact for one request at a time; 3 % for rotating media, because a request that arrives slightly
+/// sooner may find a slightly worse angle.
 fn check(kind: &str, key: &str, values: &[&str]) {
     let devices = with_layer(kind);
     assert!(!devices.is_empty());

@@ -1,6 +1,7 @@
-//! Laws that hold of any storage, whatever its parameters: of queues, of what turns and moves, of caches, links, arrays and
-//! flash. They are held against all models, or all that have such a part, and against closed forms. Each tolerance stands
-//! with its reason; where there is none, the law is exact. docs/truth.md lists them.
+//! Laws that hold for any storage with any parameters: of queues, rotation and seeks, caches,
+//! links, arrays and flash. They are checked on all models, or all that have such a part, and
+//! against closed forms. Each tolerance has its reason; without one, the law is exact.
+//! docs/truth.md lists them.
 
 mod arrays;
 mod caches;
@@ -14,13 +15,13 @@ use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 use kurabe_sim::{DEVICES, DeviceSpec, Request, RequestKind, Stack, device_named, read_device};
 
-/// What a load came to.
+/// Result of a load.
 struct Outcome {
     /// In the order of the requests.
     latencies_ns: Vec<u64>,
-    /// From the first request to the last end.
+    /// Time from the first request to the last end.
     length_ns: u64,
-    /// Requests in the stack, summed over time.
+    /// Number of requests in the stack, integrated over time.
     in_flight_ns: u128,
     account: TimeAccount,
 }
@@ -48,8 +49,8 @@ impl Outcome {
     }
 }
 
-/// Does requests: each when it is due, and no sooner than there is room among `depth`. Latencies count from when it was due;
-/// where all are due at once, from its issue.
+/// Runs requests, each when it is due and fewer than `depth` are in flight. Latencies count from
+/// the due time; if all are due at once, from the time of issue.
 fn serve(stack: &mut Stack, requests: &[(u64, Request)], depth: usize) -> Outcome {
     let start_ns = stack.now_ns();
     let closed = requests.iter().all(|(due_ns, _)| *due_ns == 0);
@@ -81,13 +82,13 @@ fn serve(stack: &mut Stack, requests: &[(u64, Request)], depth: usize) -> Outcom
     Outcome { latencies_ns, length_ns: last_ns - start_ns, in_flight_ns, account: stack.take_account() }
 }
 
-/// The same without pauses.
+/// Runs requests without pauses.
 fn drive(stack: &mut Stack, requests: &[Request], depth: usize) -> Outcome {
     let at_once: Vec<(u64, Request)> = requests.iter().map(|request| (0, *request)).collect();
     serve(stack, &at_once, depth)
 }
 
-/// Requests anywhere in the first bytes.
+/// Returns random requests in the first `span_bytes`.
 fn scattered(kind: RequestKind, count: u64, length_bytes: u32, span_bytes: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed, 1);
     let places = (span_bytes / u64::from(length_bytes)).max(1);
@@ -95,7 +96,7 @@ fn scattered(kind: RequestKind, count: u64, length_bytes: u32, span_bytes: u64, 
     (0..count).map(place).collect()
 }
 
-/// One after the other from a place on.
+/// Returns sequential requests from a position on.
 fn in_order(kind: RequestKind, from_bytes: u64, count: u64, length_bytes: u32) -> Vec<Request> {
     let place = |index| Request::new(kind, from_bytes + index * u64::from(length_bytes), length_bytes);
     (0..count).map(place).collect()
@@ -105,12 +106,12 @@ fn device(name: &str, changes: &[(&str, &str)]) -> Stack {
     Stack::new(&super::common::device(name, changes), 1).unwrap()
 }
 
-/// The names of all models of the library.
+/// Returns the names of all models of the library.
 fn all() -> impl Iterator<Item = &'static str> {
     DEVICES.iter().map(|(name, _)| *name)
 }
 
-/// Models with a layer of this kind, and the name of the first such layer.
+/// Returns the models with a layer of this kind, and the name of the first such layer.
 fn with_layer(kind: &str) -> Vec<(&'static str, String)> {
     let layer = |name: &'static str| {
         let spec = device_named(name).unwrap();
@@ -120,7 +121,7 @@ fn with_layer(kind: &str) -> Vec<(&'static str, String)> {
     all().filter_map(layer).collect()
 }
 
-/// A stack of layers, each a kind and its parameters.
+/// Builds a stack of layers, each with its kind and parameters.
 fn stack_of(layers: &[(&str, &[(&str, &str)])]) -> Stack {
     let mut source = "schema = 1\nname = \"x\"\ntitle = { en = \"x\", ja = \"x\" }\n".to_owned();
     for (kind, parameters) in layers {

@@ -1,4 +1,4 @@
-//! Closed forms of queueing, on a medium of constant times.
+//! Closed forms of queueing theory, on a medium with constant times.
 
 use super::{assert_near, drive, scattered, serve, stack_of};
 use kurabe_core::random::Random;
@@ -6,7 +6,7 @@ use kurabe_sim::{Request, RequestKind, Stack};
 
 const SERVICE_NS: f64 = 100_000.0;
 
-/// 100 µs for an operation, however long it is, and so many at a time.
+/// A medium with 100 µs per operation of any length, and this many in parallel.
 fn servers(count: &str) -> Stack {
     stack_of(&[(
         "constant",
@@ -19,7 +19,7 @@ fn servers(count: &str) -> Stack {
     )])
 }
 
-/// Arrivals of a Poisson process: exponential gaps.
+/// Returns arrivals of a Poisson process: exponential gaps.
 fn poisson(
     count: usize,
     mean_gap_ns: f64,
@@ -34,8 +34,8 @@ fn poisson(
     (0..count).map(arrival).collect()
 }
 
-/// 3 %, 8 % where the queue is busy for 90 %: waits of neighbours resemble each other, so that 40,000 of them have the error of
-/// some hundreds.
+/// 3 %, and 8 % at a load of 90 %: consecutive waits are correlated, so that 40,000 of them have
+/// the standard error of some hundreds.
 #[test]
 fn one_server_makes_wait_as_m_d_1_says() {
     for (load, tolerance) in [(0.3, 0.03), (0.5, 0.03), (0.7, 0.03), (0.9, 0.08)] {
@@ -46,7 +46,7 @@ fn one_server_makes_wait_as_m_d_1_says() {
     }
 }
 
-/// 4 %: as above, and two lengths of service instead of one (Pollaczek and Khinchine).
+/// 4 %: as above, and two service times instead of one (Pollaczek and Khinchine).
 #[test]
 fn two_lengths_of_service_make_wait_as_m_g_1_says() {
     // 1 MB/s: 100 and 400 bytes take 100 and 400 µs.
@@ -78,7 +78,7 @@ fn so_many_servers_serve_so_many_times_as_much_and_no_more() {
     }
 }
 
-/// Exact: nothing is kept that does not scale with time.
+/// Exact: the model has no state that does not scale with time.
 #[test]
 fn a_device_of_half_the_speed_takes_twice_as_long() {
     let lengths = |access: &str, rate: &str| {

@@ -1,11 +1,11 @@
-//! Laws of what turns and moves: every disk of the library.
+//! Laws of rotation and seeks, for every disk of the library.
 
 use super::{assert_near, device, drive, in_order, scattered, with_layer};
 use kurabe_sim::{Request, RequestKind, device_named};
 
 const READS: u64 = 2000;
 
-/// A parameter of a model's layer as a number, without its unit.
+/// Returns a parameter of a model's layer as a number, without its unit.
 fn number(name: &str, layer: &str, key: &str) -> f64 {
     let spec = device_named(name).unwrap();
     let layers = spec.all_layers();
@@ -14,7 +14,8 @@ fn number(name: &str, layer: &str, key: &str) -> f64 {
     setting.written.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Of random reads all over a disk that keeps nothing: waits for it to turn, and time of its bytes, in ns on average.
+/// Returns the mean rotational latency and transfer time of random reads all over a disk without a
+/// cache, in ns.
 fn rotation_and_transfer_ns(name: &str, layer: &str, rpm: f64) -> (f64, f64) {
     let rotation = format!("{layer}.rotation");
     let segments = format!("{layer}.segments");
@@ -25,13 +26,15 @@ fn rotation_and_transfer_ns(name: &str, layer: &str, rpm: f64) -> (f64, f64) {
     (mean("rotation"), mean("transfer"))
 }
 
-/// Disks that do what they are asked at once: a bus or an array above would cut and spread what is asked.
+/// Returns the disks without other layers: a bus or an array above would divide and distribute the
+/// requests.
 fn disks() -> Vec<(&'static str, String)> {
     let alone = |name: &&'static str| device_named(name).unwrap().all_layers().len() == 1;
     with_layer("disk").into_iter().filter(|(name, _)| alone(name)).collect()
 }
 
-/// 6 %: four times the error of a mean of 2,000 waits that are spread evenly over a turn.
+/// 6 %: four times the standard error of a mean of 2,000 waits that are uniformly distributed over
+/// a revolution.
 #[test]
 fn a_random_read_waits_for_half_a_turn() {
     let disks = disks();
@@ -43,7 +46,8 @@ fn a_random_read_waits_for_half_a_turn() {
     }
 }
 
-/// 8 % of the waits, because both sides have the error above; 0.1 % of the bytes, because sectors begin at whole ns.
+/// 8 % for the waits, because both sides have the error above; 0.1 % for the transfer, because
+/// sectors begin at whole ns.
 #[test]
 fn twice_the_turns_halve_the_wait_and_the_time_of_the_bytes() {
     for (name, layer) in disks() {
@@ -55,7 +59,8 @@ fn twice_the_turns_halve_the_wait_and_the_time_of_the_bytes() {
     }
 }
 
-/// 5 %: the average of a curve over moves between places, of which the outer cylinders hold more, against that over cylinders.
+/// 5 %: the average of the curve over seeks between sectors, of which the outer cylinders hold
+/// more, compared with that over cylinders.
 #[test]
 fn random_reads_move_the_arm_for_its_average_time() {
     for (name, layer) in disks() {
@@ -72,7 +77,8 @@ fn random_reads_move_the_arm_for_its_average_time() {
     }
 }
 
-/// 3 %: the curve goes through its longest time, of which what a cylinder of the last zone lacks of the disk is a part.
+/// 3 %: the curve ends at its longest time, and the last zone may end before the last cylinder of
+/// the disk.
 #[test]
 fn the_farther_the_arm_goes_the_longer_it_takes() {
     for (name, layer) in disks() {
@@ -96,7 +102,8 @@ fn the_farther_the_arm_goes_the_longer_it_takes() {
     }
 }
 
-/// 5 %: skews are whole sectors, which are longer in the last zone, and the first move is part of the time.
+/// 5 %: skews are whole sectors, which are longer in the last zone, and the first seek is part of
+/// the time.
 #[test]
 fn the_first_zone_is_faster_than_the_last_by_its_sectors() {
     for (name, layer) in disks() {
@@ -124,7 +131,7 @@ fn the_first_zone_is_faster_than_the_last_by_its_sectors() {
     }
 }
 
-/// 1 %: the last moves of a run.
+/// 1 %: the last seeks of a run.
 #[test]
 fn reads_within_less_of_a_disk_are_never_slower() {
     for (name, layer) in disks() {

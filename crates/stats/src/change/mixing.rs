@@ -1,22 +1,25 @@
-//! The size of a cache from what random access over working sets of growing size takes.
+//! Estimates the size of a cache from the time of random accesses over working sets of increasing
+//! size.
 //!
-//! The model: of `x` bytes that are accessed at random, uniformly, a cache that keeps what was used last (or what maps to
-//! it directly) holds `C`; an access finds its data there with probability `C/x`, so it takes
-//! `slow + (fast - slow)·min(1, C/x)` on average. For a given C the two times are linear, so only C is searched, and its
-//! interval is where the misfit grows by the 95 % point of chi-squared with one degree of freedom.
+//! The model: of `x` bytes accessed uniformly at random, an LRU (or direct-mapped) cache holds `C`.
+//! An access hits with probability `C/x`, so it takes `slow + (fast - slow)·min(1, C/x)` on
+//! average. For a given C the model is linear in the two times, so the search is over C alone. The
+//! interval ends where the misfit has grown by the 95 % point of chi-squared with one degree of
+//! freedom.
 //!
-//! Not modelled: caches that read ahead, segments that are smaller than what they hold, and any policy that keeps what
-//! is used often.
+//! Not modelled: caches that read ahead, segments larger than their contents, and frequency-based
+//! replacement.
 
 use super::shape::{Datum, line};
 
-/// Sizes that are tried.
+/// Number of sizes tried.
 const SIZES: usize = 600;
-/// 95 % of chi-squared with one degree of freedom.
+/// 95 % point of chi-squared with one degree of freedom.
 const CHI_SQUARED: f64 = 3.841;
 
-/// The size of the cache that a curve of times over the size of the working set shows, and the ends of its 95 % interval, in the
-/// unit of the places. `None` if there are fewer than four points, or larger working sets are not slower.
+/// Returns the size of the cache that a curve of times over the size of the working set shows, and
+/// the ends of its 95 % interval, in the unit of the positions. `None` if there are fewer than four
+/// points, or larger working sets are not slower.
 pub(super) fn cache_size(data: &[Datum]) -> Option<(f64, [f64; 2])> {
     let (first, last) = (data.first()?.x, data.last()?.x);
     if data.len() < 4 {
@@ -31,7 +34,7 @@ pub(super) fn cache_size(data: &[Datum]) -> Option<(f64, [f64; 2])> {
     let size = refine(data, start.0, step);
     let (least, ..) = times(data, size)?;
     let freedom = data.len() as f64 - 3.0;
-    // Where the model fits worse than the errors allow, the interval is wider.
+    // A model that fits worse than the errors allow gets a wider interval.
     let bound = least + CHI_SQUARED * (least / freedom).max(1.0);
     let within = || tried.iter().filter(|(_, misfit)| *misfit <= bound).map(|(size, _)| *size);
     let low = within().fold(size, f64::min) / step;
@@ -39,7 +42,7 @@ pub(super) fn cache_size(data: &[Datum]) -> Option<(f64, [f64; 2])> {
     Some((size, [low, high]))
 }
 
-/// The best size within a step of a good one (golden section).
+/// Returns the best size within one step of a good one (golden-section search).
 fn refine(data: &[Datum], good: f64, step: f64) -> f64 {
     let golden = f64::midpoint(5.0_f64.sqrt(), -1.0);
     let misfit = |log: f64| times(data, log.exp()).map_or(f64::INFINITY, |fit| fit.0);
@@ -51,8 +54,8 @@ fn refine(data: &[Datum], good: f64, step: f64) -> f64 {
     f64::midpoint(from, to).exp()
 }
 
-/// The misfit for a size, and the times of an access that finds its data and of one that does not; none if the cache would be
-/// slower than what it caches.
+/// Returns the misfit for a cache size and the times of a hit and of a miss; `None` if the cache
+/// would be slower than the medium behind it.
 pub(super) fn times(data: &[Datum], size: f64) -> Option<(f64, f64, f64)> {
     let rows = data.iter().map(|datum| {
         let y = datum.log_y.exp();

@@ -1,11 +1,11 @@
-//! The shapes of pieces, each fitted by least squares to relative errors.
+//! Shapes of pieces, each fitted by least squares of the relative errors.
 //!
-//! The model: a level and a power are lines in the logarithms of both axes; a mixing and a line are `a + b·g(x)` of the
-//! value itself, weighted so that the errors are relative.
+//! The model: a level and a power are lines in the logarithms of both axes. A mixing and a line are
+//! `a + b·g(x)` of the value itself, weighted so that the errors are relative.
 
 use serde::Serialize;
 
-/// A point as a fit needs it.
+/// A point in the form that the fits need.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Datum {
     pub(super) x: f64,
@@ -14,7 +14,7 @@ pub(super) struct Datum {
     pub(super) error: f64,
 }
 
-/// What a piece of a curve looks like.
+/// The functional form of a piece of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,19 +23,21 @@ pub enum Shape {
     Level,
     /// `ln y = a + b·ln x`.
     Power,
-    /// `y = a + b/x`, rising: what random access over `x` bytes takes if a constant number of them is cached.
+    /// `y = a + b/x`, rising: the time of a random access over `x` bytes if a constant number of
+    /// them is cached.
     Mixing,
-    /// `y = a + b·x`: a start-up time and a rate, or a list that is walked.
+    /// `y = a + b·x`: a start-up time plus a rate, or a list that is traversed.
     Line,
 }
 
 impl Shape {
-    /// Parameters beyond the level.
+    /// Returns the number of parameters beyond the level.
     pub(super) fn slopes(self) -> f64 {
         if self == Self::Level { 0.0 } else { 1.0 }
     }
 
-    /// Points that a piece has at least: a single one that differs is an outlier, and two or three lie on any curve.
+    /// Returns the fewest points of a piece. A single deviating point is an outlier, and two or
+    /// three points lie on any curve.
     fn least_points(self) -> usize {
         match self {
             Self::Level => 2,
@@ -49,20 +51,20 @@ impl Shape {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Piece {
-    /// Its first point.
+    /// Index of its first point.
     pub first: usize,
-    /// Its last point.
+    /// Index of its last point.
     pub last: usize,
-    /// Its shape.
+    /// Shape of the piece.
     pub shape: Shape,
-    /// The constant of the shape.
+    /// Constant of the shape.
     pub a: f64,
-    /// The slope of the shape; 0 of a level.
+    /// Slope of the shape; 0 for a level.
     pub b: f64,
 }
 
 impl Piece {
-    /// The value at a place; it may be below zero outside of the piece.
+    /// Returns the value at `x`, which may be negative outside the piece.
     pub fn at(&self, x: f64) -> f64 {
         match self.shape {
             Shape::Level => self.a,
@@ -73,11 +75,12 @@ impl Piece {
     }
 }
 
-/// The best piece of a shape through these points, and its squared misfit in units of the error. `None` if there are too
-/// few, or the shape cannot be.
+/// Fits a shape to these points and returns the piece with its squared misfit in units of the
+/// error. `None` if there are too few points, or the shape is impossible.
 pub(super) fn fit(shape: Shape, data: &[Datum], first: usize, last: usize) -> Option<(f64, Piece)> {
     let points = &data[first..=last];
-    // A curve that is a level throughout may have but three points; elsewhere so few tell nothing.
+    // A curve that is one level throughout may have as few as three points; elsewhere so few are
+    // not evidence.
     if points.len() < shape.least_points().min(data.len()) {
         return None;
     }
@@ -100,7 +103,8 @@ pub(super) fn fit(shape: Shape, data: &[Datum], first: usize, last: usize) -> Op
                 (g, y, weight(datum) / (y * y))
             });
             let (a, b) = line(rows)?;
-            // A cache makes small working sets faster; a longer transfer or list takes no less.
+            // A cache makes small working sets faster; a longer transfer or list never takes less
+            // time.
             let sensible = if shape == Shape::Mixing { b < 0.0 } else { b >= 0.0 && a >= 0.0 };
             if !sensible {
                 return None;
@@ -112,13 +116,13 @@ pub(super) fn fit(shape: Shape, data: &[Datum], first: usize, last: usize) -> Op
     misfit.is_finite().then_some((misfit, fitted))
 }
 
-/// The squared distance of a point from a value, in units of its error.
+/// Returns the squared distance of a point from a value, in units of its error.
 pub(super) fn misfit(datum: &Datum, value: f64) -> f64 {
-    // The logarithm of nothing is no number, and so is the sum then.
+    // The logarithm of a negative value is NaN, and then so is the sum.
     ((value.ln() - datum.log_y) / datum.error).powi(2)
 }
 
-/// Weighted least squares of `y = a + b·g`, from rows of g, y and weight.
+/// Solves the weighted least squares of `y = a + b·g` for rows of g, y and weight.
 pub(super) fn line(rows: impl Iterator<Item = (f64, f64, f64)> + Clone) -> Option<(f64, f64)> {
     let total: f64 = rows.clone().map(|row| row.2).sum();
     let mean = |of: fn((f64, f64, f64)) -> f64| rows.clone().map(|row| of(row) * row.2).sum::<f64>() / total;

@@ -1,5 +1,5 @@
-//! The devices of the articles against the figures that were printed, by the tools' procedures in small. Which of the
-//! figures calibrate a parameter is said in the device files; the others are predictions.
+//! Comparison with the published figures of the articles, by the tools' procedures at a smaller
+//! scale. The device files say which figures calibrate a parameter; the others are predictions.
 
 use super::{Driver, in_order, scattered};
 use crate::fixture::request;
@@ -19,8 +19,8 @@ fn assert_near(what: &str, value: f64, published: f64, tolerance: f64) {
     assert!(error.abs() <= tolerance, "{what}: {value:.2}, published {published}: {:+.1} %", error * 100.0);
 }
 
-/// Seconds for 4 GiB copied to memory, from memory, and within the drive, from a file of 256 MiB; and what of the copy
-/// went to turning.
+/// Returns the seconds for 4 GiB copied to memory, from memory, and within the drive, scaled from a
+/// file of 256 MiB; and the share of the copy spent on switching between writing and reading.
 fn copies(name: &str) -> ([f64; 3], f64) {
     let bytes = 256 << 20;
     let mut driver = driver(name);
@@ -38,7 +38,7 @@ fn copies(name: &str) -> ([f64; 3], f64) {
     for at in (0..bytes).step_by(turn as usize) {
         let bytes = turn.min(bytes - at);
         copy_ns += read(&mut driver, at, bytes);
-        // It is the first read after writes that waits for the turn.
+        // The first read after writes waits for the switch.
         turning_ns += driver.share("turn") * driver.account.latency_ns as f64;
         copy_ns += write(&mut driver, (8 << 30) + at, bytes);
     }
@@ -49,8 +49,9 @@ fn copies(name: &str) -> ([f64; 3], f64) {
 
 #[test]
 fn a_copy_within_the_drive_takes_as_much_longer_as_was_measured() {
-    // Read and write calibrate the rates of the two drives of OCZ, the ratio their units, among powers of two. Of the HG2
-    // the rates are those of its maker, and only the host's pause is calibrated, on its read.
+    // Read and write calibrate the rates of the two OCZ drives, and the ratio calibrates their
+    // units, among powers of two. For the HG2 the rates are those of its maker, and only the host's
+    // pause is calibrated, on its read.
     let rows = [
         ("toshiba-hg2-agta0104", 25.06, 22.63, 0.02, 1.41),
         ("ocz-core-v2", 32.66, 46.93, 0.02, 3.69),
@@ -66,7 +67,7 @@ fn a_copy_within_the_drive_takes_as_much_longer_as_was_measured() {
     }
 }
 
-/// CrystalDiskMark 2, sequential: MB/s read and written, with the flush at the end.
+/// CrystalDiskMark 2, sequential: returns MB/s of reads and writes, with the flush at the end.
 fn sequential(driver: &mut Driver, bytes: u64) -> [f64; 2] {
     let mut best = [0f64; 2];
     driver.run(1, 0, in_order(RequestKind::Write, 0, bytes, 1 << 20));
@@ -94,13 +95,14 @@ fn sequential_rates_of_the_hg2_follow_from_its_data_sheet() {
         let [read, write] = sequential(&mut driver("toshiba-hg2-agta0104"), size << 20);
         for [read_published, write_published] in published {
             assert_near(&format!("{size} MB read"), read, read_published, 0.03);
-            // The two file systems differ by as much, once in the one direction and once in the other.
+            // The two file systems differ by as much, in opposite directions for read and write.
             assert_near(&format!("{size} MB write"), write, write_published, 0.1);
         }
     }
 }
 
-/// MB/s of scattered 4 KiB writes after scattered ones of 512 KiB and enough of 4 KiB for a steady state.
+/// Returns MB/s of random 4 KiB writes after random 512 KiB ones and enough 4 KiB ones for a steady
+/// state.
 fn random_write(name: &str, span: u64, warm: u64, count: u64) -> f64 {
     let (mut driver, mut random) = (driver(name), Random::new(3, 1));
     driver.run(1, 0, scattered(RequestKind::Write, span, 512 << 10, 600, &mut random));
@@ -115,7 +117,7 @@ fn scattered_writes_are_slower_the_wider_they_are_spread() {
     // The first calibrates the time of a command, the second the size of the log.
     assert_near("100 MB", by_span[0], 63.84, 0.02);
     assert_near("1000 MB", by_span[1], 40.10, 0.05);
-    // A prediction, of the Kingston V+100 with the same controller.
+    // A prediction; measured on the Kingston V+100, which has the same controller.
     assert_near("8 GiB", by_span[2], 4.9, 0.2);
 }
 
@@ -133,7 +135,8 @@ fn scattered_writes_made_the_first_ssds_stutter() {
     assert!(by_drive[0] < 0.2 && by_drive.is_sorted(), "{by_drive:?}");
 }
 
-/// AmorphousDiskMark 1: 128 KiB at depth 32, 4 KiB at depth 32, 1 MiB and 4 KiB at depth 1: MB/s read and written.
+/// AmorphousDiskMark 1: 128 KiB at depth 32, 4 KiB at depth 32, 1 MiB and 4 KiB at depth 1; returns
+/// MB/s of reads and writes.
 fn amorphous(mut driver: Driver) -> [[f64; 2]; 4] {
     let mut random = Random::new(3, 1);
     let mut rate = |block: u32, depth: usize, kind: RequestKind| {
@@ -181,7 +184,7 @@ fn the_turns_of_the_core_v2_are_copies_of_a_unit() {
     let mut core = driver("ocz-core-v2");
     core.run(1, 0, [request(RequestKind::Write, 8 << 30, 768 << 10)]);
     let read_ns = core.run(1, 0, [request(RequestKind::Read, 0, PIECE)]);
-    // What is missing of 2 MiB, read at 169 MB/s and programmed at 100 MB/s: about 20 ms.
+    // The missing part of 2 MiB, read at 169 MB/s and programmed at 100 MB/s: about 20 ms.
     assert!((10_000_000..40_000_000).contains(&read_ns), "{read_ns}");
     assert!(core.share("turn") > 0.8);
 }

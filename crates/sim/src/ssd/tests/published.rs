@@ -1,11 +1,12 @@
-//! Published figures of the library's drives beside what their models give.
+//! Published figures of the library's drives compared with the models.
 
 use super::Load;
 use crate::library::device_named;
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
 
-/// Seconds of a copy of 4 GiB, from a part of it, in the pieces and turns and with the pauses of its host.
+/// Returns the seconds of a copy of 4 GiB, scaled from a part of it, with the piece size,
+/// alternation and pauses of its host.
 fn copy_s(name: &str, reads: bool, writes: bool) -> f64 {
     let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
     let habits = stack.copy_habits().unwrap();
@@ -35,12 +36,13 @@ fn assert_near(what: &str, computed: f64, published: f64, tolerance: f64) {
     assert!((computed / published - 1.0).abs() <= tolerance, "{what}: {computed}, published {published}");
 }
 
-/// Toshiba SSD HG2 Series & HG3 Series Benchmarks; times without those of the disk in memory.
+/// Toshiba SSD HG2 Series & HG3 Series Benchmarks; times without those of the RAM disk.
 #[test]
 fn copies_of_the_delay_ratio_test() {
     let (read_s, write_s) = (copy_s("intel-x25m-g1", true, false), copy_s("intel-x25m-g1", false, true));
     let both_s = copy_s("intel-x25m-g1", true, true);
-    // Nothing of reading was fitted to this drive: its rate is the specified one, the pause that of the HG2.
+    // No read parameter was fitted to this drive: its rate is the specified one, and the pause is
+    // that of the HG2.
     assert_near("X25-M G1 read", read_s, 24.20, 0.03);
     assert_near("X25-M G1 write", write_s, 54.01, 0.02);
     assert_near("X25-M G1 copy", both_s, 72.05, 0.02);
@@ -72,13 +74,15 @@ fn figures_that_drives_are_sold_with() {
     assert_near("980 writes", near(Load::writes(4096, 1, 500)), 54_000.0, 0.02);
     assert_near("980 writes", near(Load::writes(4096, 512, 50_000)), 480_000.0, 0.1);
     assert_near("P1 write", rate("crucial-p1", mib(Load::writes, 8)), 1.6e9, 0.03);
-    // 16 threads with 32 requests each; how many dies read at a time was chosen on the reads.
+    // 16 threads with 32 requests each; the number of dies that read in parallel was calibrated on
+    // the reads.
     assert_near("990 PRO reads", iops("samsung-990-pro", Load::reads(4096, 512, 50_000)), 1.2e6, 0.04);
     assert_near("990 PRO writes", iops("samsung-990-pro", Load::writes(4096, 512, 50_000)), 1.55e6, 0.02);
 }
 
-/// What MQSim (7ec40e3) gave for 20,000 requests on its own `ssdconfig.xml` with `Ideal_Mapping_Table`, in requests per second,
-/// and how near the model comes; `cargo bench -p kurabe-benches --bench mqsim` runs MQSim beside it.
+/// Results of MQSim (7ec40e3) for 20,000 requests on its own `ssdconfig.xml` with
+/// `Ideal_Mapping_Table`, in requests per second, and the model's tolerance;
+/// `cargo bench -p kurabe-benches --bench mqsim` runs MQSim itself.
 #[test]
 fn mqsim_of_its_own_drive() {
     let spec = device_named("mqsim-512g").unwrap();
@@ -97,7 +101,8 @@ fn mqsim_of_its_own_drive() {
     }
 }
 
-/// The whole drive written once in order, in so many parts: the rate of each in MB/s.
+/// Writes the whole drive once sequentially, in this many parts, and returns the rate of each in
+/// MB/s.
 fn filled(name: &str, parts: u64) -> Vec<f64> {
     let mut stack = Stack::new(&device_named(name).unwrap(), 1).unwrap();
     let requests = (stack.capacity_bytes() >> 20) / parts;
@@ -105,7 +110,7 @@ fn filled(name: &str, parts: u64) -> Vec<f64> {
     (0..parts).map(|index| part(index).run(&mut stack).0 / 1e6).collect()
 }
 
-/// The rate of all parts together, which are of one length.
+/// Returns the overall rate of parts of equal length.
 fn of_all(rates: &[f64]) -> f64 {
     rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()
 }
@@ -116,7 +121,7 @@ fn of_all(rates: &[f64]) -> f64 {
 fn a_drive_that_must_fold_writes_on_slowly() {
     let rates = filled("samsung-980", 25);
     assert_near("980 after its cache", rates[10], 500.0, 0.05);
-    // Nothing was fitted to this one.
+    // This figure is a prediction.
     assert_near("980, all of it", of_all(&rates), 600.0, 0.05);
 }
 
@@ -133,7 +138,7 @@ fn the_870_evo_writes_on_at_four_fifths() {
 #[ignore = "slow"]
 fn a_full_drive_has_to_empty_its_cache_for_room() {
     let rates = filled("crucial-p1", 25);
-    // The part after the cache is calibrated; that it gets slower before the end is not.
+    // The part after the cache is calibrated; the slowdown before the end is a prediction.
     assert_near("P1 after its cache", rates[6], 150.0, 0.03);
     assert!(rates[24] < 0.8 * rates[6], "{rates:?}");
 }

@@ -1,4 +1,4 @@
-//! Spread of times: the mean stays, and the tail appears.
+//! Spread of times: the mean is unchanged, and a tail appears.
 
 use super::{count, drive, share, stack};
 use crate::library::device_named;
@@ -9,7 +9,7 @@ use crate::world::{Request, RequestKind};
 use kurabe_core::model::TimeAccount;
 use kurabe_core::random::Random;
 
-/// Latencies of single requests of 4 KiB in ns, from the shortest.
+/// Returns the latencies of single 4 KiB requests in ns, in ascending order.
 fn latencies_ns(stack: &mut Stack, kind: RequestKind, requests: u64) -> Vec<u64> {
     let mut random = Random::new(11, 3);
     let places = stack.capacity_bytes() / 4096;
@@ -45,7 +45,7 @@ fn a_spread_has_its_deviation_and_leaves_the_mean() {
             let times: Vec<f64> = (0..100_000).map(|row| of(&scatter, row, 1_000_000) as f64).collect();
             let mean = times.iter().sum::<f64>() / 1e5;
             let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / 1e5;
-            // Four errors of a mean and of a deviation of 100,000 draws.
+            // Tolerance: four standard errors of the mean and of the deviation of 100,000 draws.
             assert!((mean / 1e6 - 1.0).abs() < 4.0 * spread / 316.0, "{spread}: {mean}");
             assert!((variance.sqrt() / 1e6 / spread - 1.0).abs() < 0.01, "{spread}: {variance}");
             assert!(times.iter().all(|time| *time > 1e5), "{spread}");
@@ -60,7 +60,8 @@ fn reads_of_a_drive_with_a_spread_have_a_tail_and_the_same_mean() {
     };
     let (exact, spread) = (reads("0"), reads("0.1"));
     assert_eq!(of_thousand(&exact, 500), of_thousand(&exact, 999));
-    // A tenth of the mean; the 99.9th of a thousand lies three deviations out. Four errors of the mean.
+    // A spread of a tenth of the mean; the 99.9th percentile is three deviations out. Tolerance:
+    // four standard errors of the mean.
     assert!((mean(&spread) / mean(&exact) - 1.0).abs() < 0.003, "{} {}", mean(&spread), mean(&exact));
     assert!(of_thousand(&spread, 999) as f64 > 1.15 * of_thousand(&spread, 500) as f64);
     assert_eq!(spread, reads("0.1"));
@@ -76,7 +77,7 @@ fn writes_that_wait_for_programs_have_a_tail_and_the_same_rate() {
         (20_000.0 / mean(&list), waits.len())
     };
     let (exact, spread) = (rate("0"), rate("0.1"));
-    // A buffer that is full takes a row when the first of the dies is done, which is a little earlier.
+    // A full buffer accepts a row when the first of the dies is done, which is slightly earlier.
     assert!((spread.0 / exact.0 - 1.0).abs() < 0.05, "{spread:?} {exact:?}");
     assert!(spread.1 > 10 * exact.1, "{spread:?} {exact:?}");
 }
@@ -85,7 +86,7 @@ fn writes_that_wait_for_programs_have_a_tail_and_the_same_rate() {
 fn drives_of_today_with_kinds_of_pages_have_a_tail() {
     for name in ["samsung-870-qvo", "wd-black-sn770"] {
         let mut spec = device_named(name).unwrap();
-        // Without misses of a mapping cache, which would be a tail as well.
+        // Without misses of a mapping cache, which would also cause a tail.
         spec.set("ssd.mapping", "full").unwrap();
         let list = latencies_ns(&mut Stack::new(&spec, 1).unwrap(), RequestKind::Read, 3000);
         assert!(of_thousand(&list, 999) as f64 > 1.2 * of_thousand(&list, 500) as f64, "{name}");
@@ -95,7 +96,7 @@ fn drives_of_today_with_kinds_of_pages_have_a_tail() {
 #[test]
 fn kinds_of_pages_that_program_in_their_own_times_have_a_tail_and_the_same_rate() {
     let writes = |times| {
-        // A die at a time and one row in memory: each write waits for a program of its own kind of page.
+        // One die and one row in memory: each write waits for a program of its own kind of page.
         let changes = [("program_time", "900 us"), ("page_program_times", times), ("buffer", "16 KiB")];
         let one = [("channels", "1"), ("dies", "1"), ("planes", "1"), ("page", "16 KiB")];
         let mut stack = stack(&[&changes[..], &one[..], &[("capacity", "512 MiB")]].concat());
@@ -106,7 +107,8 @@ fn kinds_of_pages_that_program_in_their_own_times_have_a_tail_and_the_same_rate(
     assert!(of_thousand(&kinds, 999) as f64 > 1.5 * of_thousand(&alike, 999) as f64);
 }
 
-/// Sums and latencies of reads every 10 ms for a minute, from a drive that rewrites a row of each die so often.
+/// Returns sorted latencies and time account of reads every 10 ms for a minute, from a drive that
+/// refreshes all rows within this many days.
 fn reads_of_a_minute(days: &str) -> (Vec<u64>, TimeAccount) {
     let mut stack = stack(&[("refresh_days", days), ("read_ahead", "0 B"), ("capacity", "8 GiB")]);
     let mut random = Random::new(3, 3);
@@ -133,7 +135,8 @@ fn old_data_are_rewritten_beside_reads_which_sometimes_wait_for_it() {
     let (never, off) = reads_of_a_minute("0");
     let (list, on) = reads_of_a_minute("0.01");
     assert_eq!((count(&off, "rows-refreshed"), never[0]), (0.0, never[5999]));
-    // All 8 GiB in 864 s: a minute has its share, less what fell due of each die after its last read.
+    // All 8 GiB in 864 s: a minute has its share of the rows, except those that became due on each
+    // die after its last read.
     let rows = 8.0 * f64::from(1 << 30) / 16_384.0 * 60.0 / 864.0;
     assert!((count(&on, "rows-refreshed") / rows - 1.0).abs() < 0.03, "{on:?} {rows}");
     assert_eq!(of_thousand(&list, 500), of_thousand(&never, 500));

@@ -1,5 +1,5 @@
-//! Published figures of drives of today that no parameter was chosen on, beside what the models give; docs/truth.md has
-//! the sources, and the reasons of the misses.
+//! Published figures of current drives on which no parameter was calibrated, compared with the
+//! models; docs/truth.md has the sources, and the reasons of the misses.
 //!
 //!     cargo test -p kurabe-sim drives_of_today -- --nocapture
 
@@ -7,7 +7,7 @@ use super::Load;
 use crate::library::device_named;
 use crate::stack::Stack;
 
-/// What is measured.
+/// The measured quantity.
 #[derive(Clone, Copy)]
 enum Figure {
     /// Bytes per second.
@@ -16,21 +16,22 @@ enum Figure {
     Requests(Load),
     /// Requests per second in the first 1 GiB, which was just written.
     NewFile(Load),
-    /// Bytes per second after a twentieth of the drive.
+    /// Bytes per second after the first twentieth of the drive was written.
     AfterCache,
-    /// Bytes per second of the whole drive written once, which goes on as its second twentieth; a run of all of it, as
-    /// docs/truth.md has it, takes too long here.
+    /// Bytes per second of writing the whole drive once, extrapolated from its second twentieth; a
+    /// complete run, as in docs/truth.md, takes too long here.
     Whole,
-    /// The same of a drive that is small enough to be written whole.
+    /// Bytes per second of writing the whole drive once, for a drive that is small enough.
     Entire,
-    /// How much of a drive is written before a hundredth of it goes at less than a third of the first.
+    /// Bytes written before a hundredth of the drive takes more than three times as long as the
+    /// first.
     UntilSlow,
 }
 use Figure::{AfterCache, Entire, NewFile, Rate, Requests, UntilSlow, Whole};
 
 const MIB: u32 = 1 << 20;
 
-/// Seconds of the first and of the second twentieth of a drive, written in order.
+/// Returns the seconds to write the first and the second twentieth of a drive sequentially.
 fn first_parts_s(stack: &mut Stack) -> (f64, f64) {
     let requests = stack.capacity_bytes() / u64::from(MIB) / 20;
     let part = |part| Load { first: part * requests, ..Load::writes(MIB, 8, requests).in_order() };
@@ -38,7 +39,7 @@ fn first_parts_s(stack: &mut Stack) -> (f64, f64) {
     (part_s(0), part_s(1))
 }
 
-/// Seconds of each hundredth of a drive, written in order.
+/// Returns the seconds to write each hundredth of a drive sequentially.
 fn hundredths_s(stack: &mut Stack) -> Vec<f64> {
     let requests = stack.capacity_bytes() / u64::from(MIB) / 100;
     let part = |part| Load { first: part * requests, ..Load::writes(MIB, 8, requests).in_order() };
@@ -52,7 +53,7 @@ impl Figure {
             Requests(load) => load.run(stack).0 / f64::from(load.bytes),
             NewFile(load) => {
                 Load::writes(MIB, 8, 1024).in_order().run(stack);
-                // What is in the write buffer gets into flash, and nothing is moved there yet.
+                // The contents of the write buffer go to flash, and no data are moved yet.
                 stack.advance(stack.now_ns() + 50_000_000);
                 load.run_within(stack, 1 << 30).0 / f64::from(load.bytes)
             }
@@ -70,7 +71,8 @@ impl Figure {
     }
 }
 
-/// Drive, changes, what, published, and how far the model is from it in percent, as docs/truth.md says.
+/// Drive, changes, quantity, published figure, and the model's deviation from it in percent, as
+/// stated in docs/truth.md.
 type Row = (&'static str, &'static [(&'static str, &'static str)], &'static str, Figure, f64, f64);
 
 fn drives() -> Vec<Row> {
@@ -78,9 +80,9 @@ fn drives() -> Vec<Row> {
     let write = Rate(Load::writes(MIB, 8, 300).in_order());
     let reads = |depth| Load::reads(4096, depth, 10_000);
     let writes = |depth| Load::writes(4096, depth, 10_000);
-    // The mapping of the span of such a test is in the memory lent by the host.
+    // The mapping of the tested span is in the memory lent by the host.
     const NEAR: &[(&str, &str)] = &[("ssd.mapping", "full")];
-    // A thirty-second of each of its blocks and of its cache, so that it is written in no time.
+    // A thirty-second of each block and of the cache, so that the test writes it quickly.
     const SMALL: &[(&str, &str)] =
         &[("ssd.capacity", "31256 MB"), ("ssd.pages_per_block", "33"), ("ssd.slc_dynamic", "8750 MB")];
     vec![
@@ -169,7 +171,7 @@ fn drives_of_today() {
         let percent = (modelled / published - 1.0) * 100.0;
         println!("| {drive} | {what} | {published:.0} | {modelled:.0} | {percent:+.1} % |");
         near += u32::from(percent.abs() <= 10.0);
-        // As docs/truth.md has it, but for what another length of the run does.
+        // As in docs/truth.md, except for the effect of a different run length.
         if (percent - stated_percent).abs() > 1.0 {
             wrong.push(format!("{drive}, {what}: {percent:+.1} %, said {stated_percent:+.1} %"));
         }
