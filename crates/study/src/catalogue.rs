@@ -258,7 +258,7 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty())
 }
 
-/// All published figures.
+/// All published figures, by table.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     /// Tables of all files.

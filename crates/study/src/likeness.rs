@@ -434,7 +434,7 @@ mod tests {
         let mut disk = on(default_test(SATA), usb.clone());
         disk.header.environment.devices[0].rotational = Some(true);
         assert_eq!(likeness_of(&disk).unwrap().class, DeviceClass::HardDisk);
-        // With two devices there is no class.
+        // The class of several devices is unknown.
         let mut two = on(default_test(SATA), pcie(16.0, 4));
         two.header.environment.devices.push(BlockDevice::default());
         assert_eq!(likeness_of(&two), None);

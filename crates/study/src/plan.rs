@@ -104,7 +104,7 @@ pub struct StudyPlan {
 /// Default seed of models.
 const USUAL_SEED: u64 = 1;
 
-/// Plans a study.
+/// Expands a study into the points to measure.
 ///
 /// # Errors
 /// If a part, a model, a parameter or a target name does not exist.
@@ -284,7 +284,7 @@ impl Planner<'_> {
     }
 
     /// Returns the devices and the test of a row without the user's flags, at each value of the
-    /// study's own axes. Returns `None` if there are no such flags.
+    /// study's own axes. Returns `None` without such flags.
     fn own_subjects(&mut self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
@@ -366,7 +366,7 @@ impl Planner<'_> {
         Ok((PointTarget::Model { name: name.to_owned(), sets }, spec))
     }
 
-    /// Returns the index of a point, and adds the point if there is no equal one.
+    /// Returns the index of a point, and adds the point if no equal one exists.
     fn point(&mut self, profile: &Profile, target: PointTarget, spec: Option<DeviceSpec>) -> usize {
         let mut profile = profile.clone();
         if let Some(seed) = self.options.seed {

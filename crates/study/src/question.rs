@@ -68,7 +68,7 @@ pub enum Ask {
         /// Lower limit, in the unit of the figures.
         at_least: Option<f64>,
     },
-    /// What limited a cell of one row, as far as can be inferred without the model's account.
+    /// The bottleneck of a cell of one row, as far as can be inferred without the model's account.
     Reason {
         /// Values of the row on the axes of its part.
         at: Vec<String>,

@@ -8,15 +8,17 @@
 //!
 //! # To add a study
 //!
-//! - Add the published figures first: a table in `catalogue/` as printed, named in `CATALOGUE` (`catalogue.rs`).
-//! - Write `studies/NAME.toml` (docs/studies.md) and add its name to `STUDIES`. Mark a fitted value `calibrated`,
-//!   one chosen because of the article's statements `assumed`, and a figure that the model does not reach
-//!   `unreachable`.
-//! - Each `[[question]]` names the figures that decide it and the article's conclusion; use `ask = "untold"` if
-//!   no figure can decide it.
-//! - A new way to decide is a variant of `Ask`: read it in `question/read.rs`, decide it in `verdict/decide.rs`,
-//!   compare it with the article in `verdict/agree.rs`, and word it in `report/study/answers.rs`.
-//!   with the article in `verdict/agree.rs`, and word it in `report/study/answers.rs`.
+//! - Add the published figures first: a table in `catalogue/` as printed, named in `CATALOGUE`
+//!   (`catalogue.rs`).
+//! - Write `studies/NAME.toml` (docs/studies.md) and add its name to `STUDIES`. Mark a fitted value
+//!   `calibrated`, one chosen because of the article's statements `assumed`, and a figure that the
+//!   model does not reach `unreachable`.
+//! - Each `[[question]]` names the figures that decide it and the article's conclusion; use
+//!   `ask = "untold"` if no figure can decide it.
+//! - A new way to decide is a variant of `Ask`: read it in `question/read.rs`, decide it in
+//!   `verdict/decide.rs`, compare it with the article in `verdict/agree.rs`, and word it in
+//!   `report/study/answers.rs`.
+
 mod read;
 
 pub(crate) use read::read_unique;
@@ -155,7 +157,7 @@ pub struct FigureMark {
     pub reason: Text,
 }
 
-/// Kinds of marks.
+/// Status that a mark gives to a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
     /// It repeats one of the sources of the model's parameters.

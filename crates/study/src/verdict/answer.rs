@@ -67,7 +67,7 @@ pub struct OfPublished {
     pub agreement: Option<Agreement>,
 }
 
-/// A choice.
+/// One of the choices of a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
@@ -126,11 +126,11 @@ pub enum Answer {
         /// Value of each choice that is closest to the limit or furthest beyond it.
         worst: Vec<Option<f64>>,
     },
-    /// What limited a cell.
+    /// The bottleneck of a cell.
     Reason(Box<ReasonView>),
 }
 
-/// What limited a cell.
+/// The bottleneck of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReasonView {
