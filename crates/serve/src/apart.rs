@@ -1,6 +1,6 @@
 //! Runs work on files and devices that this process itself serves.
 //!
-//! A thread that waits for an answer of its own process when that is killed ends only once the
+//! If a process is killed, a thread of it that waits for the process's own answer ends only once the
 //! connection of the file system is closed. The connection is closed when the last thread that
 //! shares its file descriptor table has ended. A thread with its own table, without the connection,
 //! does not prevent that: the other threads end, the kernel fails the request, and this thread ends

@@ -106,7 +106,7 @@ pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io
         rest: [0; 30],
     };
     // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
-    // as long as the call; a device that is no loop device refuses the request.
+    // as long as the call; other devices refuse the request.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })
 }
 
@@ -127,8 +127,7 @@ const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
 const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 
 fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
-    // SAFETY: these requests take a number and touch no memory of this process; a device that is no nbd device refuses
-    // them.
+    // SAFETY: these requests take a number and touch no memory of this process; other devices refuse them.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) })
 }
 

@@ -42,7 +42,7 @@ pub(super) enum Peer {
     Kernel,
 }
 
-/// A connection.
+/// Connection of a client or the kernel, with its pending data.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: Arc<OwnedFd>,

@@ -1,8 +1,8 @@
 //! Decides: computes an answer from a grid of figures.
 //!
 //! A decision depends only on the values of the grid, so measured and published figures are treated
-//! alike. A figure counts only if every measured choice has it. If the figures cannot decide, there
-//! is no answer.
+//! alike. A figure counts only if every measured choice has it. If the figures cannot decide, the
+//! answer is `None`.
 
 use super::answer::{Answer, AxisFit, Best, Change, RankedChoice, RestsOn, place_of};
 use super::gather::ChoiceGrid;
