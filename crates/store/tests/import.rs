@@ -210,7 +210,7 @@ fn a_record_without_an_id_gets_one() {
     assert!(id.len() >= 3, "{id}");
     run.header.id.clone_from(&id);
     assert_eq!(store.load(&id).unwrap(), run);
-    // A file does not set it: the id is assigned when the run is imported.
+    // An exported file must have an id, because it was assigned before the file was written.
     run.header.id.clear();
     assert!(refused(export(&run).unwrap().as_bytes()).to_string().contains("`run.header.id`"));
 }
