@@ -41,7 +41,7 @@ impl From<&Stat> for FileIdentity {
     }
 }
 
-/// An open folder.
+/// A folder that is held open by its descriptor.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,

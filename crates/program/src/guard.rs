@@ -1,7 +1,7 @@
 //! Kills the processes that a program started if kurabe is killed.
 //!
 //! The kernel kills the program itself (`platform::die_with_starter`), but not the processes it
-//! started. Therefore a shell stands by as long as a step has programs. It reads from a pipe which
+//! started. Therefore a shell runs as long as a step has programs. It reads from a pipe which
 //! process group is running. When the pipe is closed because kurabe has died, it kills that group.
 //! It does nothing else, and sleeps while programs are timed.
 
@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// Each line is the process group that runs now, or empty if none does.
 const SCRIPT: &str = "trap '' HUP INT TERM; g=; while read -r line; do g=$line; done; [ -z \"$g\" ] || kill -s KILL -- \"-$g\"";
 
-/// The shell that stands by.
+/// Shell that kills a process group once its pipe is closed.
 #[derive(Debug)]
 pub(crate) struct Guard {
     shell: Child,

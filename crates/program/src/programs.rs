@@ -94,7 +94,7 @@ impl Programs {
         }
     }
 
-    /// Returns the folder.
+    /// Returns the folder that the programs work in.
     pub fn folder(&self) -> &Folder {
         &self.folder.folder
     }

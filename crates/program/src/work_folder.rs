@@ -94,7 +94,7 @@ impl WorkFolder {
     /// Returns a git configuration that trusts these repositories only.
     ///
     /// git does not trust files of another user, and on a file system without owners all files may
-    /// appear as such. The setting is in a file because the process that git starts for the remote
+    /// appear to have another owner. The setting is in a file because the process that git starts for the remote
     /// side of a fetch reads nothing else.
     fn git_settings(&self) -> io::Result<String> {
         let mut settings = "[safe]\n".to_owned();

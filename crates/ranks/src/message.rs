@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A file of a rank: path and inode number.
 pub type RankFile = (String, u64);
 
-/// A message.
+/// A message between rank 0 and another rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RankMessage {
     /// To rank 0: asks for its time.

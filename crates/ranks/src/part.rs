@@ -59,7 +59,7 @@ impl PartPlan {
 /// Checks that several ranks can run a profile together.
 ///
 /// # Errors
-/// If a step cannot be divided among ranks, or the file is too small for the layout.
+/// If a step cannot be divided among ranks, or does not support the layout of the file.
 pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
     let refused = |what: Text| Err(ErrorKind::Unsupported.error(what));
     if profile.rounds.is_some() {

@@ -45,7 +45,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracefs::Tracefs;
 
-/// A running recording.
+/// A running recording of the operations on block devices.
 #[derive(Debug)]
 pub struct BlockTrace {
     watched: Vec<Watched>,
