@@ -147,8 +147,8 @@ pub(crate) fn content(file: &TreeFile, version: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns a random size: twice its logarithm is the sum of four draws, so it is from 1/8 to 8
-/// times the median.
+/// Returns a random size around the median: its binary logarithm is the sum of four draws, so the
+/// size is from 1/8 to 8 times the median.
 fn scattered(random: &mut Random, middle_bytes: u64) -> u64 {
     // 0 to 48, in eighths of a doubling, 24 in the middle.
     let eighths = (0..4).map(|_| random.below(13)).sum::<u64>();

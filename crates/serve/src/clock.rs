@@ -19,7 +19,7 @@ pub const USUAL_SPIN_NS: u64 = 50_000;
 /// is open.
 const PROCESSOR_LATENCY: &str = "/dev/cpu_dma_latency";
 
-/// The stack's time in reality: nanoseconds since it began to be served.
+/// Real time of a stack, in nanoseconds since serving began.
 #[derive(Clone, Copy, Debug)]
 pub struct RealTime {
     start: Instant,

@@ -16,11 +16,11 @@ pub enum FigureSource {
     Derived(usize),
     /// Effect of a power cut at the end of the run, in MB.
     PowerCut(PowerCut),
-    /// Waiting time of reads over all cells, in ms.
+    /// Latency of reads over all cells, in ms.
     Wait(WaitOf),
 }
 
-/// Statistic of the reads' waiting time.
+/// Statistic of the reads' latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOf {
     /// Mean of all reads.
@@ -107,7 +107,7 @@ impl FigureSource {
     }
 }
 
-/// Returns the waiting time of the reads of all cells, or `None` if nothing was read.
+/// Returns the latency of the reads of all cells, or `None` if nothing was read.
 fn wait_ms(of: WaitOf, cells: &[Cell]) -> Option<f64> {
     let reads = LatencyRecord::together(
         cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.read.latency),

@@ -30,8 +30,8 @@ pub struct RateWork {
 }
 
 impl RateWork {
-    /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`; `in_flight
-    /// = [32, 1024]` is a range.
+    /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`;
+    /// `in_flight = [32, 1024]` is a range.
     pub(super) fn read(value: &Value<'_>) -> Result<Self> {
         let table = value.table(&["order", "direction", "block", "in_flight"])?;
         let in_flight = |value: &Value<'_>| -> Result<(u64, u64)> {
