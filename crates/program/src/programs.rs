@@ -132,7 +132,7 @@ impl Programs {
     /// ns.
     ///
     /// # Errors
-    /// `Interrupted` if the user ended it; or if it cannot be started or fails.
+    /// `Interrupted` if the user ended it. Also if it cannot be started or fails.
     pub fn time(&self, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
         self.folder.refuse_links()?;
         run(self.program(&self.lines.command), stop, live)

@@ -97,7 +97,7 @@ struct Zombie {
 /// the calling thread.
 ///
 /// # Errors
-/// `Interrupted` if the user ended it; or if it cannot be started or fails.
+/// `Interrupted` if the user ended it. Also if it cannot be started or fails.
 pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
     let is_asked = || !program.to_its_end && stop.is_asked();
     if is_asked() {

@@ -94,8 +94,8 @@ impl WorkFolder {
     /// Returns a git configuration that trusts these repositories only.
     ///
     /// git does not trust files of another user, and on a file system without owners all files may
-    /// appear to have another owner. The setting is in a file because the process that git starts for the remote
-    /// side of a fetch reads nothing else.
+    /// appear to have another owner. The setting is in a file because the process that git starts
+    /// for the remote side of a fetch reads nothing else.
     fn git_settings(&self) -> io::Result<String> {
         let mut settings = "[safe]\n".to_owned();
         for Placeholders { work, origin } in [self.given_places(), self.shown_places()] {

@@ -9,7 +9,7 @@
 //! All of it is removed with the process that serves it. If that process is killed, the kernel
 //! fails every request but keeps the mount and the loop devices. The next start finds them by their
 //! record and removes those that provably belong to the attachment. It also fails requests that the
-//! kernel does not fail, because the killed process itself waits for them.
+//! kernel does not fail because the killed process itself waits for them.
 
 mod file_system;
 mod loop_device;

@@ -88,9 +88,9 @@ pub(crate) struct Granted {
 /// processor time.
 const SPARE_PERCENT: u64 = 20;
 
-/// Computes the share of time that Linux grants to a thread with real-time priority. A thread that
-/// uses more of a second (usually 95 %) is stopped for the rest of it, 50 ms in which no answer is
-/// in time (`sched_rt_runtime_us`, sched(7)).
+/// Computes how many times as long as it sleeps a thread with real-time priority may stay awake.
+/// Linux stops a thread that uses more of a second (usually 95 %) for the rest of it, 50 ms in which
+/// no answer is in time (`sched_rt_runtime_us`, sched(7)).
 fn awake_per_rest(runtime_us: &str, period_us: &str) -> Option<u64> {
     let (runtime_us, period_us) = (runtime_us.trim().parse().ok()?, period_us.trim().parse::<u64>().ok()?);
     let left_us = period_us.checked_sub(runtime_us).filter(|left_us| *left_us > 0)?;

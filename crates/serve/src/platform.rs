@@ -127,7 +127,8 @@ const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
 const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 
 fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
-    // SAFETY: these requests take a number and touch no memory of this process; other devices refuse them.
+    // SAFETY: these requests take a number and touch no memory of this process; other devices
+    // refuse them.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) })
 }
 

@@ -4,9 +4,9 @@
 //! A client that is delayed sends fewer requests, and a device with fewer requests is faster. The
 //! times of its requests in the stack therefore do not show the rate it would have reached. Instead
 //! the last requests are sent to a fresh stack again, each as soon as one completes. This stack has
-//! another history, so its rate is limited: by the time that the requests took in the served stack
-//! at that depth (Little's law, exact if nothing was delayed), and by the client's actual rate.
-//! This takes some ten milliseconds, so the timekeeping thread does not do it.
+//! another history, so its rate is bounded: from above by the time that the requests took in the
+//! served stack at that depth (Little's law, exact if nothing was delayed), and from below by the
+//! client's actual rate. This takes some ten milliseconds, so the timekeeping thread does not do it.
 
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};

@@ -25,7 +25,7 @@ pub(super) enum Incomings {
     AtWorker,
     /// A payload waits for more data.
     Waiting(Incoming),
-    /// None: the client is done.
+    /// There is no reader, because the client is done.
     Ended,
 }
 

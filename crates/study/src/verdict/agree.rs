@@ -60,7 +60,7 @@ fn all_or_some(holds: impl Iterator<Item = bool>) -> Agreement {
 
 /// Compares the best choices.
 ///
-/// Equal sets agree. Sets that overlap only partly agree in part.
+/// Equal sets agree, and sets that overlap agree in part.
 fn is_best(conclusion: &[usize], best: &Best) -> Agreement {
     let mut conclusion = conclusion.to_vec();
     conclusion.sort_unstable();
