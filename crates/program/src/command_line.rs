@@ -1,29 +1,30 @@
-//! The words of a program as it is run, and as it is shown.
+//! The arguments of a program, as it is run and as it is shown.
 //!
-//! The model: `{work}` and `{origin}` stand for paths, anywhere in a word: run with the ones that lead through a held
-//! descriptor, shown with the ones that a person would type; another name in braces is an error, because it
-//! would be passed on by mistake, and `{{name}}` is `{name}` for the program itself. With a shell the words are one line
-//! for `sh -c`; there a path that the shell would take apart is refused, since `rm -rf {work}` must never mean another
+//! `{work}` and `{origin}` are replaced by paths, anywhere in an argument. To run the program, the
+//! paths lead through an open descriptor; for display, they are those that a user would type.
+//! Another name in braces is an error, because it would be passed on by mistake; `{{name}}` becomes
+//! `{name}` for the program itself. With a shell, the arguments are one line for `sh -c`. A path
+//! that the shell would split is then refused, so that `rm -rf {work}` can never mean another
 //! folder.
 
 use kurabe_core::{ErrorKind, Result, profile::CommandStep, shown::shell_word, text};
 use std::path::PathBuf;
 
-/// What the names in braces stand for.
+/// Paths that replace the names in braces.
 #[derive(Clone, Debug)]
 pub(crate) struct Placeholders {
-    /// `{work}`.
+    /// Replacement of `{work}`.
     pub(crate) work: PathBuf,
-    /// `{origin}`.
+    /// Replacement of `{origin}`.
     pub(crate) origin: PathBuf,
 }
 
 /// A program of a step, ready to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invocation {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub(crate) words: Vec<String>,
-    /// As one would type it.
+    /// Command line as a user would type it.
     pub(crate) shown: String,
 }
 
@@ -37,10 +38,10 @@ pub(crate) struct StepCommands {
 }
 
 impl StepCommands {
-    /// Fills in all names: to run with `held`, to be shown with `named`.
+    /// Replaces all names: with `held` to run, and with `named` to show.
     ///
     /// # Errors
-    /// When a name is unknown, or a path is not fit for a shell.
+    /// If a name is unknown, or a path is not safe in a shell.
     pub(crate) fn of(step: &CommandStep, held: &Placeholders, named: &Placeholders) -> Result<Self> {
         let one = |words: &Vec<String>| Invocation::of(words, held, named, step.shell);
         let invocations = |lines: &[Vec<String>]| lines.iter().map(one).collect::<Result<Vec<_>>>();
@@ -54,10 +55,10 @@ impl StepCommands {
 }
 
 impl Invocation {
-    /// Fills in the names of a line.
+    /// Replaces the names of a line.
     ///
     /// # Errors
-    /// When a name is unknown, or a path is not fit for a shell.
+    /// If a name is unknown, or a path is not safe in a shell.
     pub(crate) fn of(
         words: &[String],
         held: &Placeholders,
@@ -75,7 +76,7 @@ fn line(words: &[String], places: &Placeholders, shell: bool) -> Result<Vec<Stri
     Ok(vec!["sh".to_owned(), "-c".to_owned(), filled(&words.join(" "), places, shell)?])
 }
 
-/// A word with its names filled in.
+/// Returns an argument with its names replaced.
 fn filled(word: &str, places: &Placeholders, shell: bool) -> Result<String> {
     let mut out = String::with_capacity(word.len());
     let mut rest = word;
@@ -101,7 +102,7 @@ fn filled(word: &str, places: &Placeholders, shell: bool) -> Result<String> {
     Ok(out)
 }
 
-/// The name before `end`, and what follows.
+/// Returns the name before `end`, and the text after it.
 fn named<'a>(words: &'a str, end: &str) -> Option<(&'a str, &'a str)> {
     let (name, rest) = words.split_once(end)?;
     let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
@@ -138,7 +139,7 @@ fn place(name: &str, word: &str, places: &Placeholders, shell: bool) -> Result<S
     Ok(path.to_owned())
 }
 
-/// A program as one would type it.
+/// Returns a command line as a user would type it.
 pub(crate) fn shown(words: &[String]) -> String {
     words.iter().map(|word| shell_word(word)).collect::<Vec<_>>().join(" ")
 }

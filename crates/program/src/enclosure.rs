@@ -1,13 +1,16 @@
-//! The processes of a command, held together so that all of them end with it.
+//! Contains the processes of a command, so that all of them end with it.
 //!
-//! The model: the command and all that it starts are in a PID namespace and a mount namespace of their own. The init of the
-//! first is a program that waits for the end of a pipe: it adopts what daemonizes, and the kernel reaps for it. When it is killed,
-//! which the kernel also does when kurabe dies, the kernel kills every process of the namespace, and with the last of them go their
-//! mounts. The command itself is a child of kurabe, so its exit code, signals and terminal are as they would be without.
+//! The command and everything it starts run in a new PID namespace and a new mount namespace. The
+//! init process is a program that waits for the end of a pipe. It adopts daemonized processes, and
+//! the kernel reaps them. When it is killed, which the kernel also does if kurabe dies, the kernel
+//! kills every process of the namespace. Their mounts disappear with the last of them. The command
+//! itself is a child of kurabe, so its exit code, signals and terminal behave as usual.
 //!
-//! Where a user may have no such namespaces, kurabe adopts what daemonizes and kills it process by process.
+//! If the user may not create such namespaces, kurabe adopts daemonized processes and kills them
+//! one by one.
 //!
-//! Not here: a control group. It would remove nothing that the PID namespace does not, and would itself have to be removed.
+//! Not here: a control group. It would remove nothing that the PID namespace does not, and would
+//! itself have to be removed.
 
 use crate::platform::{be_init, die_with_starter, enter_mounts, unshare_processes};
 use kurabe_host::{Descendant, descendants, system_program};
@@ -21,7 +24,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long it is waited for killed processes to end. One that waits for a device in the kernel does not end.
+/// Longest wait for killed processes to end. A process that waits for a device in the kernel does
+/// not end.
 const PATIENCE: Duration = Duration::from_secs(5);
 const LOOK: Duration = Duration::from_millis(1);
 
@@ -33,22 +37,24 @@ pub struct Enclosure {
 
 #[derive(Debug)]
 enum Hold {
-    /// The init of a PID namespace, which also has the mounts; it ends when its standard input does.
+    /// The init process of a PID namespace, which also holds the mounts. It ends when its standard
+    /// input is closed.
     Namespace(Child),
-    /// kurabe adopts; these of its processes are not the command's.
+    /// kurabe adopts the processes. These of its descendants do not belong to the command.
     Adoption(Vec<u32>),
 }
 
 impl Enclosure {
-    /// Creates the namespaces. Only the calling thread can start a command in them, and nothing else from then on.
+    /// Creates the namespaces. Only the calling thread can start a command in them, and it can
+    /// start nothing else from then on.
     ///
     /// # Errors
-    /// Where this user may not create them, or the program is missing that is their init.
+    /// If this user may not create them, or the program for the init process is not installed.
     pub(crate) fn with_namespaces() -> io::Result<Self> {
-        // It only has to wait, and to leave SIGCHLD alone.
+        // It only has to wait, and must not change the handling of SIGCHLD.
         let mut init = system_program("cat", &[])?;
         init.env_clear().current_dir("/").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // Out of reach of the terminal's keys.
+        // Signals from the terminal must not reach it.
         init.process_group(0);
         die_with_starter(&mut init);
         be_init(&mut init);
@@ -56,10 +62,10 @@ impl Enclosure {
         Ok(Self { hold: Hold::Namespace(init.spawn()?) })
     }
 
-    /// Adopts what the command leaves behind.
+    /// Adopts the processes that the command leaves behind.
     ///
     /// # Errors
-    /// When the kernel refuses.
+    /// If the kernel refuses.
     pub(crate) fn by_adoption() -> io::Result<Self> {
         let own = std::process::id();
         set_child_subreaper(Pid::from_raw(own as i32))?;
@@ -67,7 +73,7 @@ impl Enclosure {
         Ok(Self { hold: Hold::Adoption(before) })
     }
 
-    /// Has a command start in it, in a folder.
+    /// Makes a command start inside, in a folder.
     pub(crate) fn hold(&self, command: &mut Command, folder: Option<&Path>) -> io::Result<()> {
         let Hold::Namespace(init) = &self.hold else { return Ok(()) };
         let mounts = File::open(format!("/proc/{}/ns/mnt", init.id()))?;
@@ -76,7 +82,7 @@ impl Enclosure {
         Ok(())
     }
 
-    /// A process that sees the mounts of the command, if those are its own.
+    /// Returns a process that sees the command's mounts, if they are in a separate namespace.
     pub fn witness(&self) -> Option<u32> {
         match &self.hold {
             Hold::Namespace(init) => Some(init.id()),
@@ -84,12 +90,12 @@ impl Enclosure {
         }
     }
 
-    /// The root directory of the command's mounts, by which they can be reached.
+    /// Returns a path to the root directory of the command's mounts.
     pub fn root(&self) -> Option<PathBuf> {
         self.witness().map(|init| PathBuf::from(format!("/proc/{init}/root")))
     }
 
-    /// The processes in it that the command left behind, once that was waited for.
+    /// Returns the processes that the ended command left behind.
     pub fn left(&self) -> Vec<Descendant> {
         match &self.hold {
             Hold::Namespace(init) => descendants(init.id()),
@@ -101,7 +107,7 @@ impl Enclosure {
         }
     }
 
-    /// Reaps what was adopted and has ended. The child with a number is left to its owner.
+    /// Reaps adopted processes that have ended, except for the child `but`, which its owner reaps.
     pub(crate) fn reap(&self, but: Option<Pid>) {
         let Hold::Adoption(before) = &self.hold else { return };
         for pid in children(std::process::id()) {
@@ -112,7 +118,8 @@ impl Enclosure {
         }
     }
 
-    /// Kills all that is left, and waits until it has ended: whether it has. `waits` is called again and again before that.
+    /// Kills all remaining processes and waits until they have ended. `waits` is called repeatedly
+    /// during the wait. Returns whether they have ended.
     pub fn end(&mut self, mut waits: impl FnMut(Duration)) -> bool {
         let begun = Instant::now();
         loop {
@@ -145,13 +152,13 @@ impl Drop for Enclosure {
         if let Hold::Namespace(init) = &mut self.hold
             && matches!(init.try_wait(), Ok(None))
         {
-            // Its end may have to wait for a device; nothing here does.
+            // Its end may have to wait for a device, so it is not waited for.
             let _ = init.kill();
         }
     }
 }
 
-/// The processes that a process started or adopted, zombies included.
+/// Returns the processes that a process started or adopted, including zombies.
 fn children(of: u32) -> Vec<u32> {
     let tasks = std::fs::read_dir(format!("/proc/{of}/task")).into_iter().flatten().flatten();
     let lists = tasks.map(|task| std::fs::read_to_string(task.path().join("children")).unwrap_or_default());

@@ -1,8 +1,9 @@
-//! A folder that is held open, and what is in it, reached through its descriptor.
+//! An open folder and its contents, accessed through its descriptor.
 //!
-//! The model: a path is resolved once, and no link may be in it. From then on the folder is its descriptor: wherever it
-//! is moved and whatever takes its name, what is made, looked at and removed is in this very folder. Names below it are
-//! single ones, and a link among them is an entry like any other, never a way to somewhere else.
+//! A path is resolved once, and must not contain a symbolic link. From then on the descriptor
+//! identifies the folder. Wherever it is moved and whatever takes its name, files are created,
+//! examined and removed in this very folder. Names below it are single components, and a symbolic
+//! link is an entry like any other and is never followed.
 
 use crate::platform;
 use kurabe_core::shown;
@@ -15,20 +16,20 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// Which file it is, whatever its name: the number of its file system and its own number on that.
+/// Identity of a file regardless of its name: device number of its file system, and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileIdentity {
-    /// The file system (`st_dev`).
+    /// Device number of the file system (`st_dev`).
     pub device: u64,
-    /// The file on it (`st_ino`).
+    /// Inode number (`st_ino`).
     pub inode: u64,
 }
 
 impl FileIdentity {
-    /// That of an open file or folder.
+    /// Returns the identity of an open file or folder.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn of(handle: impl AsFd) -> io::Result<Self> {
         Ok(Self::from(&rustix::fs::fstat(handle)?))
     }
@@ -40,7 +41,7 @@ impl From<&Stat> for FileIdentity {
     }
 }
 
-/// A folder that is held open.
+/// A folder that is held open by its descriptor.
 #[derive(Debug)]
 pub struct Folder {
     handle: OwnedFd,
@@ -48,47 +49,50 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Takes hold of a folder. A link anywhere in the path is an error; where the kernel cannot see to that (before 5.6),
-    /// a link at its end is.
+    /// Opens a folder.
+    ///
+    /// A symbolic link anywhere in the path is an error. Before Linux 5.6, only one at its end is
+    /// detected.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self { handle: platform::open_without_links(path)?, path: path.to_owned() })
     }
 
-    /// Makes a folder in it, which must not exist, for its owner alone, and takes hold of that.
+    /// Creates a folder in it that is accessible only to its owner, and opens it. It must not
+    /// exist.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn make(&self, name: &OsStr) -> io::Result<Self> {
         rustix::fs::mkdirat(&self.handle, name, Mode::RWXU)?;
         self.folder(name)
     }
 
-    /// Takes hold of a folder in it.
+    /// Opens a folder in it.
     ///
     /// # Errors
-    /// The operating system's; a link is no folder.
+    /// Those of the operating system; a symbolic link is not a folder.
     pub fn folder(&self, name: &OsStr) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(Self { handle: self.open_entry(name, flags)?, path: self.path.join(name) })
     }
 
-    /// Takes hold of a folder below it, on the same file system; no link may be on the way. Kernels before 5.6, which cannot
-    /// see to that, find none.
+    /// Opens a folder below it, on the same file system and without symbolic links on the path. Not
+    /// supported before Linux 5.6.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn below(&self, path: &Path) -> io::Result<Self> {
         let handle = platform::open_below(&self.handle, path)?;
         Ok(Self { handle, path: self.path.join(path) })
     }
 
-    /// Opens what has a name in it, with `O_NOFOLLOW`; what is made is its owner's alone.
+    /// Opens an entry with `O_NOFOLLOW`. A file that it creates is accessible only to its owner.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn open_entry(&self, name: &OsStr, flags: OFlags) -> io::Result<OwnedFd> {
         if name.as_bytes().contains(&b'/') {
             return Err(io::ErrorKind::InvalidInput.into());
@@ -97,10 +101,10 @@ impl Folder {
         Ok(rustix::fs::openat(&self.handle, name, flags, Mode::RUSR | Mode::WUSR)?)
     }
 
-    /// What has a name in it; `None` if nothing has.
+    /// Returns the metadata of an entry, or `None` if it does not exist.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn facts(&self, name: &OsStr) -> io::Result<Option<Stat>> {
         match rustix::fs::statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(facts) => Ok(Some(facts)),
@@ -109,18 +113,18 @@ impl Folder {
         }
     }
 
-    /// Gives what has a name in it another one, in place of what may have that.
+    /// Renames an entry, replacing an existing one.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.handle, from, &self.handle, to)?)
     }
 
-    /// Removes what has a name in it; a folder must be empty.
+    /// Removes an entry; a folder must be empty.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn remove(&self, name: &OsStr, kind: FileType) -> io::Result<()> {
         let flags = if kind == FileType::Directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         Ok(rustix::fs::unlinkat(&self.handle, name, flags)?)
@@ -129,7 +133,7 @@ impl Folder {
     /// Removes a file by its name, if it is the one that is open.
     ///
     /// # Errors
-    /// When something else has the name, or it cannot be removed.
+    /// If another file has the name, or it cannot be removed.
     pub fn remove_same(&self, name: &OsStr, file: impl AsFd) -> io::Result<()> {
         let facts = self.facts(name)?.ok_or(io::ErrorKind::NotFound)?;
         if FileIdentity::from(&facts) != FileIdentity::of(file)? {
@@ -138,9 +142,11 @@ impl Folder {
         self.remove(name, FileType::from_raw_mode(facts.st_mode))
     }
 
-    /// Removes a folder as [`Folder::remove_tree`] does, but its mark last of all that is in it: whenever that is cut short,
-    /// what is still there is still known. `let_go` is called before the mark goes: a file that is open is only renamed by some
-    /// FUSE file systems (`.fuse_hidden…`), and its folder could not be removed.
+    /// Removes a folder like [`Folder::remove_tree`], and its mark after all other contents, so
+    /// that an incomplete removal can still be recognized.
+    ///
+    /// `let_go` is called before the mark is removed: some FUSE file systems only rename a file
+    /// that is open (`.fuse_hidden…`), and its folder could not be removed.
     ///
     /// # Errors
     /// As [`Folder::remove_tree`].
@@ -153,14 +159,14 @@ impl Folder {
         self.remove(name, FileType::Directory)
     }
 
-    /// Removes a folder in it with all that is in that, unless a file system is mounted there: what is on that is not
-    /// kurabe's.
+    /// Removes a folder in it with all of its contents, unless a file system is mounted there,
+    /// whose contents are not kurabe's.
     ///
     /// # Errors
-    /// When a file system is mounted in it, or something in it cannot be removed.
+    /// If a file system is mounted in it, or part of it cannot be removed.
     pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
         let folder = self.folder(name)?;
-        // Before anything is gone.
+        // Checked before anything is removed.
         folder.refuse_mounts()?;
         folder.empty()?;
         self.remove(name, FileType::Directory)
@@ -203,10 +209,10 @@ impl Folder {
         Ok(())
     }
 
-    /// The names in it, and what has them.
+    /// Returns the names and types of its entries.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn entries(&self) -> io::Result<Vec<(OsString, FileType)>> {
         let mut entries = Vec::new();
         for entry in Dir::new(self.readable()?)? {
@@ -227,33 +233,34 @@ impl Folder {
         Ok(entries)
     }
 
-    /// The folder as a file, as `syncfs` takes it.
+    /// Opens the folder as a file, as required by `syncfs`.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn readable(&self) -> io::Result<File> {
         Ok(self.open_entry(OsStr::new("."), OFlags::RDONLY | OFlags::DIRECTORY)?.into())
     }
 
-    /// A second hold on it.
+    /// Duplicates the descriptor.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(Self { handle: self.handle.try_clone()?, path: self.path.clone() })
     }
 
-    /// Where it was when it was taken hold of, for people to read.
+    /// Returns the path at the time of opening, for display.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path to it that holds in other processes of this user, whatever has its name: through this process's descriptor.
+    /// Returns a path to it through this process's descriptor. It is valid in other processes of
+    /// this user, whatever has the folder's name.
     ///
     /// # Errors
-    /// Where /proc is not mounted.
+    /// If /proc is not mounted.
     pub fn held_path(&self) -> io::Result<PathBuf> {
-        // This process's number where /proc is of another PID namespace.
+        // /proc may belong to another PID namespace, in which this process has another number.
         let process = std::fs::read_link("/proc/self")?;
         Ok(Path::new("/proc").join(process).join("fd").join(self.handle.as_raw_fd().to_string()))
     }

@@ -1,7 +1,9 @@
-//! A command of the user's own: it has his terminal, his environment and his rights, and is only waited for.
+//! Runs a command of the user with the user's terminal, environment and privileges, and waits for
+//! it.
 //!
-//! The model: the terminal's keys reach it as well as kurabe. It ends with kurabe when that is killed. What it and all that it
-//! waited for wrote is asked of the kernel after its end, before its number is given away. All that it starts can be enclosed with
+//! Signals from the terminal reach the command as well as kurabe. It ends with kurabe when that is
+//! killed. The bytes written by it and by the children it waited for are read from the kernel after
+//! its end, before its process id is released. All processes that it starts can be enclosed with
 //! it; the thread that does so starts nothing else.
 
 use crate::enclosure::Enclosure;
@@ -15,44 +17,49 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-/// How often an interrupt is looked at while the command runs. Its times are the kernel's, so this blurs nothing.
+/// Interval at which an interrupt is checked while the command runs. Its times come from the
+/// kernel, so this does not affect them.
 const LOOK: Duration = Duration::from_millis(20);
-/// In the first moments it is looked more often, so that short commands are not made longer.
+/// Interval in the first moments, so that short commands are not prolonged.
 const FIRST_LOOK: Duration = Duration::from_millis(1);
 
-/// A command, where and with what it runs.
+/// A command, with its folder and environment.
 #[derive(Clone, Debug, Default)]
 pub struct Foreground<'a> {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub words: &'a [String],
-    /// The folder in which it starts; that of kurabe, if not said otherwise.
+    /// Folder in which it starts; kurabe's current folder if `None`.
     pub folder: Option<PathBuf>,
-    /// What its environment has beside that of kurabe.
+    /// Environment variables in addition to those of kurabe.
     pub environment: Vec<(&'static str, PathBuf)>,
 }
 
-/// What became of it.
+/// Result of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct ForegroundEnd {
-    /// How it ended.
+    /// Exit status.
     pub status: ExitStatus,
-    /// From before its start to its end, in ns.
+    /// Time from before its start to its end, in ns.
     pub elapsed_ns: u64,
-    /// Bytes of its calls that write, pipes and terminals included; none if the kernel does not count them.
+    /// Bytes of its write calls, including pipes and terminals; `None` if the kernel does not count
+    /// them.
     pub asked_bytes: Option<u64>,
 }
 
 impl Foreground<'_> {
-    /// Runs it to its end; if the run is to stop, it is asked to end, once.
+    /// Runs the command to its end. If the run is to stop, SIGTERM is sent once.
     ///
     /// # Errors
-    /// When it cannot be started.
+    /// If it cannot be started.
     pub fn run(&self, stop: &Stop) -> Result<ForegroundEnd> {
         self.run_in(None, stop, &mut |_| {})
     }
 
-    /// The same, with all that it starts enclosed. `stops` is called again and again after the run is asked to stop, for as long as
-    /// the command runs. `ends` is called after its end and looks after the processes that it left; those that remain are killed.
+    /// Runs the command like [`Self::run`], and encloses all processes that it starts.
+    ///
+    /// `stops` is called repeatedly after the run is asked to stop, as long as the command runs.
+    /// `ends` is called after its end and handles the processes that it left behind; those that
+    /// remain are killed.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -67,13 +74,14 @@ impl Foreground<'_> {
         std::thread::scope(|scope| {
             let (to_end, ended) = channel();
             let (keep, is_kept) = channel::<()>();
-            // The thread that creates a PID namespace can start nothing outside it, not even a thread, and the namespace ends with it.
+            // The thread that creates a PID namespace can start nothing outside it, not even a
+            // thread, and the namespace ends with the thread.
             let thread = std::thread::Builder::new().name("kurabe-command".to_owned());
             let enclosed = thread.spawn_scoped(scope, move || {
                 let Ok(enclosure) = Enclosure::with_namespaces() else { return Some(run) };
                 let ended = run(&enclosure);
                 let _ = to_end.send((enclosure, ended));
-                // Nothing is sent: it is over when the other side is dropped.
+                // Nothing is sent; the receive ends when the sender is dropped.
                 let _ = is_kept.recv();
                 None
             });
@@ -155,7 +163,7 @@ fn wait(
     Ok(ForegroundEnd { status: child.wait()?, elapsed_ns, asked_bytes })
 }
 
-/// `wchar` of proc_pid_io(5): of the process and of those that were waited for.
+/// Returns `wchar` of proc_pid_io(5), for the process and the children it waited for.
 fn asked_bytes(child: &std::process::Child) -> Option<u64> {
     let counts = std::fs::read_to_string(format!("/proc/{}/io", child.id())).ok()?;
     counts.lines().find_map(|line| line.strip_prefix("wchar: ")?.trim().parse().ok())

@@ -1,28 +1,30 @@
-//! The repository that a `git pull` is measured with, made by kurabe.
+//! Creates the repository for measuring `git pull`.
 //!
-//! The model: a bare repository whose tag `before` is one commit with all files, and whose branch `main` holds a batch of
-//! commits after it: of the changed files 90 % are modified, 6 % added and 4 % deleted, in runs of one to three
-//! neighbours, as a commit to a port changes its Makefile and its distinfo. Names, times and contents are fixed, so the
-//! commit ids are the same on every machine. git itself writes it, from a stream (`git fast-import`) that is never whole
-//! in memory. Source of the stream's form: git-fast-import(1).
+//! It is a bare repository whose tag `before` is one commit with all files, and whose branch `main`
+//! adds a batch of commits. Of the changed files 90 % are modified, 6 % added and 4 % deleted, in
+//! runs of one to three neighbours, as a commit to a port changes its Makefile and its distinfo.
+//! Names, times and contents are fixed, so the commit ids are the same on every machine. git itself
+//! writes the repository from a stream (`git fast-import`) that is never completely in memory.
+//! Source of the stream format: git-fast-import(1).
 
 use crate::git_tree::{TreeFile, added_beside, content, files};
 use kurabe_core::{profile::GitMaterial, random::Random};
 use std::io::{self, Write};
 
-/// Makes the empty repository.
+/// Command that creates the empty repository.
 pub(crate) const INIT: [&str; 6] = ["git", "init", "--quiet", "--bare", "--initial-branch=main", "{origin}"];
-/// Fills it from the stream.
+/// Command that fills it from the stream.
 pub(crate) const FAST_IMPORT: [&str; 6] = ["git", "-C", "{origin}", "fast-import", "--quiet", "--done"];
-/// Where the choice of changed files begins; the tree has its own seed.
+/// Seed for the choice of changed files; the tree has its own.
 const BATCH_SEED: u64 = 0x0062_6174_6368;
-/// Time of the first commit, in seconds since 1970: 2017-07-14 02:40 UTC. Each further one is a minute later.
+/// Time of the first commit, in seconds since 1970: 2017-07-14 02:40 UTC. Each further one is a
+/// minute later.
 const FIRST_COMMIT_S: u64 = 1_500_000_000;
 const COMMIT_DISTANCE_S: u64 = 60;
-/// Files between two looks at the interrupt.
+/// Number of files between two checks for an interrupt.
 const LOOK_FILES: usize = 1000;
 
-/// What a commit does to a file, by its place in the tree.
+/// Change of a file by a commit, by index in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileChange {
     Modify(usize),
@@ -58,7 +60,7 @@ pub(crate) fn write_stream(
                 FileChange::Modify(file) => stream.modify(&tree[*file], 1)?,
                 FileChange::Delete(file) => writeln!(stream.to, "D {}", tree[*file].path)?,
                 FileChange::AddBeside(file) => {
-                    // Beyond all numbers of the tree, so that the content is a new one.
+                    // Beyond all numbers of the tree, so that the content is new.
                     let number = u64::from(material.files) + *file as u64;
                     stream.modify(&added_beside(&tree[*file], number), 0)?;
                 }
@@ -101,7 +103,7 @@ impl<W: Write> ImportStream<'_, W> {
     }
 }
 
-/// The changes of each commit; no file is changed twice.
+/// Returns the changes of each commit; no file is changed twice.
 fn batch(material: &GitMaterial) -> Vec<Vec<FileChange>> {
     let mut random = Random::new(BATCH_SEED, 0);
     let count = material.files as usize;
@@ -149,7 +151,8 @@ mod tests {
         Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
     }
 
-    /// The ids of `before` and `main` of a repository made in a folder; `None` without git.
+    /// Returns the ids of `before` and `main` of a repository created in a folder, or `None`
+    /// without git.
     fn made_in(folder: &Path) -> Option<[String; 2]> {
         let path = folder.to_str()?;
         git(&["init", "--quiet", "--bare", "--initial-branch=main", "--object-format=sha1", path])?;
@@ -199,7 +202,8 @@ mod tests {
             .filter(|file| file.path().extension().is_some_and(|kind| kind == "pack"))
             .map(|file| file.metadata().unwrap().len())
             .sum();
-        // As small files of text do; random bytes would not shrink, and the same lines over and over nearly vanish.
+        // Like small text files. Random bytes would not be compressed, and repeated lines would be
+        // compressed to almost nothing.
         assert!((size / 3..size * 2 / 3).contains(&pack), "{pack} of {size}");
     }
 

@@ -1,14 +1,17 @@
-//! The files of kurabe's own repository: a tree like that of the FreeBSD ports, the same to the byte everywhere.
+//! The files of the generated repository: a tree similar to the FreeBSD ports, identical to the
+//! byte on every machine.
 //!
-//! The model: categories hold ports, a port holds a Makefile, a distinfo, a pkg-descr, mostly a pkg-plist, and patches in
-//! `files`: about five files for a port, as there (about 30,000 ports with 170,000 files). Sizes scatter around 0.3 to
-//! 2 KiB with a long tail. The words are made up, but as unevenly frequent as in source text, so that a file compresses
-//! to about half, as small text files do; checksums do not compress, as there. Everything is whole-number arithmetic on
-//! the pinned generator: functions of floating point may differ from one C library to the next.
+//! Categories contain ports. A port has a Makefile, a distinfo, a pkg-descr, usually a pkg-plist,
+//! and patches in `files`: about five files per port, as in the original (about 30,000 ports with
+//! 170,000 files). Sizes are distributed around 0.3 to 2 KiB with a long tail. The words are
+//! invented, with frequencies as uneven as in source text, so that a file compresses to about half,
+//! as small text files do. Checksums do not compress, as in the original. All arithmetic is on
+//! integers from the pinned generator, because floating-point functions may differ between C
+//! libraries.
 
 use kurabe_core::random::Random;
 
-/// The seed of all repositories. Another one would make other commit ids.
+/// Seed of all repositories. Another one would change the commit ids.
 const SEED: u64 = 0x6b75_7261_6265;
 /// Streams of the generator: the shape of the tree; file n has the stream `FILE_STREAM + n`.
 const SHAPE_STREAM: u64 = 1;
@@ -43,12 +46,12 @@ const CATEGORIES: [&str; 24] = [
 ];
 const ONSETS: [&str; 16] = ["b", "c", "d", "f", "g", "h", "k", "l", "m", "n", "p", "r", "s", "t", "v", "st"];
 const VOWELS: [&str; 5] = ["a", "e", "i", "o", "u"];
-/// Different words in the texts.
+/// Number of different words in the texts.
 const WORDS: u64 = 4096;
-/// 2^(n/8) in 1/1024.
+/// 2^(n/8) in units of 1/1024.
 const EIGHTHS: [u64; 8] = [1024, 1117, 1218, 1328, 1448, 1579, 1722, 1878];
 
-/// What a file is.
+/// Kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileKind {
     Makefile,
@@ -59,7 +62,7 @@ enum FileKind {
 }
 
 impl FileKind {
-    /// The size in the middle, in bytes.
+    /// Returns the median size, in bytes.
     fn middle_bytes(self) -> u64 {
         match self {
             Self::Makefile => 800,
@@ -74,13 +77,13 @@ impl FileKind {
 /// A file of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TreeFile {
-    /// Its path in the repository.
+    /// Path in the repository.
     pub(crate) path: String,
     kind: FileKind,
     number: u64,
 }
 
-/// All files in the order of their ports.
+/// Returns all files in the order of their ports.
 pub(crate) fn files(count: u32) -> Vec<TreeFile> {
     let mut random = Random::new(SEED, SHAPE_STREAM);
     let mut files = Vec::with_capacity(count as usize);
@@ -115,14 +118,15 @@ pub(crate) fn files(count: u32) -> Vec<TreeFile> {
     files
 }
 
-/// A patch that a commit adds to the port of a file.
+/// Returns a patch that a commit adds to the port of a file.
 pub(crate) fn added_beside(file: &TreeFile, number: u64) -> TreeFile {
     let mut folders = file.path.split('/');
     let (category, port) = (folders.next().unwrap_or_default(), folders.next().unwrap_or_default());
     TreeFile { path: format!("{category}/{port}/files/patch-added{number}"), kind: FileKind::Patch, number }
 }
 
-/// The content of a file; version 0 is what it began with, and each further one changes some lines of that.
+/// Writes the content of a file. Version 0 is the original, and each further version changes some
+/// lines of it.
 pub(crate) fn content(file: &TreeFile, version: u32, out: &mut Vec<u8>) {
     out.clear();
     let stream = FILE_STREAM + file.number;
@@ -131,7 +135,7 @@ pub(crate) fn content(file: &TreeFile, version: u32, out: &mut Vec<u8>) {
     let size = scattered(&mut random, file.kind.middle_bytes());
     let mut line = 0;
     while (out.len() as u64) < size {
-        // The first line always does: a version number, a time.
+        // The first line always changes: it has a version number or a time.
         let changed = version > 0 && (line == 0 || change.below(8) == 0);
         let start = out.len();
         add_line(file.kind, line, &mut random, out);
@@ -143,7 +147,8 @@ pub(crate) fn content(file: &TreeFile, version: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// A size around the middle: twice the logarithm scatters as the sum of four draws, from 1/8 to 8 times the middle.
+/// Returns a random size around the median: its binary logarithm is the sum of four draws, so the
+/// size is from 1/8 to 8 times the median.
 fn scattered(random: &mut Random, middle_bytes: u64) -> u64 {
     // 0 to 48, in eighths of a doubling, 24 in the middle.
     let eighths = (0..4).map(|_| random.below(13)).sum::<u64>();
@@ -187,7 +192,7 @@ fn add_line(kind: FileKind, line: u64, random: &mut Random, out: &mut Vec<u8>) {
     }
 }
 
-/// A line of up to so many words.
+/// Appends a line of up to `most` words.
 fn add_words(random: &mut Random, most: u64, between: u8, out: &mut Vec<u8>) {
     for index in 0..=random.below(most) {
         if index > 0 {
@@ -198,13 +203,13 @@ fn add_words(random: &mut Random, most: u64, between: u8, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A word as in a text: few words come often, many seldom.
+/// Returns a word as in a text: a few words are frequent, many are rare.
 fn frequent_word(random: &mut Random) -> String {
     let range = 1 << (4 + random.below(9));
     word(random.below(range))
 }
 
-/// The n-th word; the first ones are the shortest.
+/// Returns the n-th word; the first ones are the shortest.
 fn word(mut number: u64) -> String {
     let mut word = String::new();
     loop {

@@ -1,11 +1,13 @@
-//! Programs that are timed: the words of a step as they are run, the folder that they work in, the git repository that
-//! kurabe makes for them, and how one is started, ended and timed.
+//! Timed programs: the arguments of a step, the folder in which its programs work, the git
+//! repository that is generated for them, and how a program is started, stopped and timed.
 //!
-//! The model: a step's programs are [`Programs`], from the folder's making to its removal; whoever measures asks for the
-//! timed one and looks at the device meanwhile. [`Folder`] is a folder that is held open; what programs are given leads
-//! through it. [`Stop`] is the handle of a run, and knows what runs under it.
+//! The programs of a step are [`Programs`], from the creation of the folder to its removal. The
+//! caller runs the timed one and observes the device during it. [`Folder`] is an open folder, and
+//! the paths that programs receive lead through it. [`Stop`] is the handle of a run, and knows the
+//! programs that run under it.
 //!
-//! Not here: what is cold before a program starts, what a device counts, cells and events (the engine's).
+//! Not here: cold caches before a program starts, counters of the device, cells and events (the
+//! engine's).
 
 mod command_line;
 mod enclosure;

@@ -6,14 +6,14 @@
 use std::ffi::OsStr;
 use std::io::{Error, ErrorKind};
 
-/// Returns whether a program that did not start, with this error, is in no folder of `PATH`.
+/// Returns whether no folder of `PATH` contains a program that failed to start with this error.
 pub(crate) fn is_missing(program: &str, error: &Error) -> bool {
     is_missing_in(&std::env::var_os("PATH").unwrap_or_default(), program, error.kind())
 }
 
 fn is_missing_in(path: &OsStr, program: &str, kind: ErrorKind) -> bool {
     match kind {
-        // A path to a file: the kernel's answer is about this file.
+        // A path to a file: the error is about this file.
         ErrorKind::NotFound if program.contains('/') => true,
         ErrorKind::NotFound | ErrorKind::PermissionDenied if !program.contains('/') => {
             !std::env::split_paths(path).any(|folder| folder.join(program).exists())

@@ -1,7 +1,7 @@
-//! What depends on the operating system, for programs and their folders.
+//! Operating system functions for programs and their folders.
 
-// `fork` and `pre_exec` are unsafe: the new process is a copy with one thread, in which locks may be held by threads that are
-// gone.
+// `fork` and `pre_exec` are unsafe: the new process is a copy with one thread, and locks may be
+// held by threads that no longer exist.
 #![allow(unsafe_code)]
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, StatxAttributes, StatxFlags};
@@ -16,8 +16,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Takes hold of a folder whose path has no link in it. Kernels before 5.6 do not see to that, nor do some containers;
-/// there only the end of the path is held to it.
+/// Opens a folder whose path has no symbolic link. Kernels before 5.6 and some containers do not
+/// support the check; there only the end of the path is checked.
 pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
@@ -26,14 +26,15 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     }
 }
 
-/// Takes hold of a folder below another one, on its file system and behind no link.
+/// Opens a folder below another one, on the same file system and without symbolic links on the
+/// path.
 pub(crate) fn open_below(folder: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH | ResolveFlags::NO_XDEV;
     Ok(rustix::fs::openat2(folder, path, flags, Mode::empty(), resolve)?)
 }
 
-/// Whether a file system is mounted at an open folder. Kernels before 5.8 do not tell; there it is never said to be.
+/// Returns whether a file system is mounted at an open folder. Always `false` before Linux 5.8.
 pub(crate) fn is_mount_root(folder: impl AsFd) -> io::Result<bool> {
     let facts = rustix::fs::statx(folder, c"", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
     Ok(facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
@@ -41,46 +42,48 @@ pub(crate) fn is_mount_root(folder: impl AsFd) -> io::Result<bool> {
 
 /// Sends a signal to the process group that a program leads.
 pub(crate) fn signal_group(group: u32, signal: Signal) {
-    // 1 is the system's; Pid takes no 0.
+    // 1 is init's group, and Pid does not accept 0.
     if let Some(group) = i32::try_from(group).ok().filter(|group| *group > 1).and_then(Pid::from_raw) {
-        // It may have ended by itself just now.
+        // It may have ended just now.
         let _ = kill_process_group(group, signal);
     }
 }
 
-/// The user as whom files are made and judged.
+/// Returns the effective user id.
 pub(crate) fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
-/// Has the program killed when the thread that starts it ends, however that comes: so it must be started by the thread
-/// that waits for it. Source: prctl(2), PR_SET_PDEATHSIG; it is forgotten by what the program itself starts, and by a
-/// program with the set-user-ID bit.
+/// Makes the kernel kill the program when the thread that starts it ends, for whatever reason. The
+/// program must therefore be started by the thread that waits for it. Source: prctl(2),
+/// PR_SET_PDEATHSIG. The setting does not apply to processes that the program starts, nor to a
+/// set-user-ID program.
 pub fn die_with_starter(command: &mut Command) {
     let starter = std::process::id();
     let bind = move || {
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        // In a PID namespace of its own, a parent outside has no number.
+        // In a new PID namespace, a parent outside has no number.
         let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get() as u32);
         // kurabe may have ended before the first line.
         if parent.is_none_or(|parent| parent == starter) { Ok(()) } else { Err(Errno::SRCH.into()) }
     };
-    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    // SAFETY: the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(bind) };
 }
 
 /// One of the two processes after [`fork_worker`].
 pub enum Forked {
-    /// The process that was started by the user, with its child.
+    /// The process that the user started, with its child.
     Parent(Pid),
     /// The child.
     Worker,
-    /// The process that was started by the user, without a child: it has several threads, or the system refuses a second process.
+    /// The process that the user started, without a child: it has several threads, or the system
+    /// refuses a second process.
     Alone,
 }
 
-/// Forks this process while it has one thread. The child is killed when the parent ends, however that comes.
-/// Source: fork(2); prctl(2), PR_SET_PDEATHSIG.
+/// Forks this process if it has one thread. The child is killed when the parent ends, for whatever
+/// reason. Source: fork(2); prctl(2), PR_SET_PDEATHSIG.
 pub fn fork_worker() -> Forked {
     let parent = rustix::process::getpid();
     if !std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1) {
@@ -101,39 +104,43 @@ pub fn fork_worker() -> Forked {
     }
 }
 
-/// Creates a PID namespace for the programs that the calling thread starts from now on. The first of them is its init.
+/// Creates a PID namespace for the programs that the calling thread starts from now on. The first
+/// of them is its init process.
 ///
 /// # Errors
-/// A user without the right to, or a kernel without PID namespaces.
+/// If the user lacks the privilege, or the kernel has no PID namespaces.
 pub(crate) fn unshare_processes() -> io::Result<()> {
-    // SAFETY: the calling thread itself stays in its namespace, and no descriptor, memory or folder is parted.
+    // SAFETY: the calling thread itself stays in its namespace, and no descriptor, memory or folder
+    // is unshared.
     Ok(unsafe { unshare_unsafe(UnshareFlags::NEWPID) }?)
 }
 
-/// Has a program be the init of a PID namespace: it has a mount namespace with a `/proc` of these processes, and the kernel
-/// reaps for it the processes that it adopts. The program must not change what it does about SIGCHLD.
+/// Makes a program the init process of a PID namespace. It gets a mount namespace with a `/proc` of
+/// these processes, and the kernel reaps the processes that it adopts. The program must not change
+/// its handling of SIGCHLD.
 pub(crate) fn be_init(command: &mut Command) {
     let begin = || {
-        // SAFETY: this process has one thread, and parts only its mounts.
+        // SAFETY: this process has one thread, and only its mounts are unshared.
         unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
         rustix::mount::mount("proc", "/proc", "proc", flags, None)?;
-        // SAFETY: no handler is set that could run; an ignored signal stays ignored in the program (signal(7)).
+        // SAFETY: no handler is set that could run; an ignored signal stays ignored in the program
+        // (signal(7)).
         match unsafe { libc::signal(libc::SIGCHLD, libc::SIG_IGN) } {
             libc::SIG_ERR => Err(io::Error::last_os_error()),
             _ => Ok(()),
         }
     };
-    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    // SAFETY: the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(begin) };
 }
 
-/// Has a program start in a folder of a mount namespace.
+/// Makes a program start in a folder of another mount namespace.
 pub(crate) fn enter_mounts(command: &mut Command, mounts: OwnedFd, folder: CString) {
     let enter = move || {
         move_into_link_name_space(mounts.as_fd(), Some(LinkNameSpaceType::Mount))?;
         Ok(rustix::process::chdir(&folder)?)
     };
-    // SAFETY: the closure makes system calls alone; it allocates nothing and takes no lock.
+    // SAFETY: the closure only makes system calls; it allocates nothing and takes no lock.
     unsafe { command.pre_exec(enter) };
 }

@@ -1,14 +1,16 @@
-//! The programs of a step: a timed one between a prepare and a restore.
+//! Runs the programs of a step: a timed one between a prepare and a restore.
 //!
-//! The model: `prepare` runs once; then for each repetition `command` runs and is timed, and `restore` runs; `cleanup` runs
-//! at the end, whatever happened, and the folder goes. All programs are listed before the first of them runs, and each is
-//! shown before it does. No shell takes part unless the step asks for one.
+//! `prepare` runs once. For each repetition, `command` runs and is timed, and then `restore` runs.
+//! `cleanup` runs at the end in any case, and the folder is removed. All programs are listed before
+//! the first of them runs, and each is shown before it runs. No shell is involved unless the step
+//! requests one.
 //!
-//! Programs are given paths through the descriptor of the folder, and before each one it is seen to that nobody has put a
-//! link there: what runs for minutes must not come to work on somebody else's files because a name was taken meanwhile.
+//! Programs receive paths through the descriptor of the folder. Before each program, the folder is
+//! checked for symbolic links, so that a program that runs for minutes never works on other files
+//! because a name was replaced.
 //!
-//! A stop by the user ends what prepares and what is timed. `restore` and `cleanup` are left to end by themselves, so that
-//! nothing stays half restored (an exported pool, a mount).
+//! A stop by the user ends the preparing and the timed programs. `restore` and `cleanup` run to
+//! their end, so that nothing remains half restored (an exported pool, a mount).
 
 use crate::command_line::{Invocation, StepCommands};
 use crate::git_material::{FAST_IMPORT, INIT, write_stream};
@@ -22,37 +24,37 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// What is about to happen.
+/// An upcoming action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coming {
     /// The programs of a step, before the first of them runs.
     Programs(Listed),
-    /// The next of them, or what they work on.
+    /// The next program, or the creation of its material.
     Next(Text),
 }
 
-/// The programs of a step, as one would type them.
+/// The command lines of a step, as a user would type them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Those that run before the first repetition.
+    /// Programs that run before the first repetition.
     pub prepare: Vec<String>,
-    /// The timed one.
+    /// Timed program.
     pub command: String,
-    /// Those that run after each repetition.
+    /// Programs that run after each repetition.
     pub restore: Vec<String>,
-    /// Those that run at the end.
+    /// Programs that run at the end.
     pub cleanup: Vec<String>,
 }
 
-/// Hears what is about to run; an error of its own keeps it from running.
+/// Callback that is notified before an action. If it returns an error, the action is not performed.
 pub type Tell<'a> = &'a mut dyn FnMut(Coming) -> Result<()>;
 
-/// Where programs work.
+/// Place where programs work.
 #[derive(Clone, Copy, Debug)]
 pub struct Workplace<'a> {
-    /// The directory that the user named: its owner is who works there.
+    /// Directory that the user specified; programs run as its owner.
     pub target: &'a Folder,
-    /// The folder of kurabe's in it.
+    /// kurabe's folder in it.
     pub container: &'a Folder,
 }
 
@@ -65,11 +67,11 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Makes a folder in the container and the material in it, and runs `prepare`.
+    /// Creates a folder in the container and the material in it, and runs `prepare`.
     ///
     /// # Errors
-    /// When the folder cannot be made, a name in a line stands for nothing, a program fails, or the run is stopped; what was
-    /// made is gone again.
+    /// If the folder cannot be created, a name in a line is unknown, a program fails, or the run is
+    /// stopped. Everything created so far is then removed.
     pub fn prepare(
         step: &CommandStep,
         workplace: Workplace<'_>,
@@ -85,19 +87,19 @@ impl Programs {
         match listed.and_then(|()| programs.make_ready(step, stop, tell)) {
             Ok(()) => Ok(programs),
             Err(error) => {
-                // What went wrong first is what counts.
+                // The first error is the one to report.
                 let _ = programs.close(stop, tell);
                 Err(error)
             }
         }
     }
 
-    /// The folder.
+    /// Returns the folder that the programs work in.
     pub fn folder(&self) -> &Folder {
         &self.folder.folder
     }
 
-    /// As whom programs work, if not as who runs kurabe.
+    /// Returns the user as whom programs run, if it is not the one who runs kurabe.
     pub fn owner(&self) -> Option<OtherUser> {
         self.folder.worker.other
     }
@@ -105,13 +107,13 @@ impl Programs {
     /// Shows the timed program.
     ///
     /// # Errors
-    /// Those of who hears it.
+    /// Those of the callback.
     pub fn show(&self, tell: Tell<'_>) -> Result<()> {
         show(&self.lines.command.shown, tell)
     }
 
-    /// Reads the file of the timed program, so that it is in memory when the program starts: it may lie on another disk,
-    /// and its start is not what is measured.
+    /// Reads the file of the timed program into the page cache. It may be on another disk, and
+    /// loading it is not part of the measurement.
     pub fn warm(&self) {
         let Some(name) = self.lines.command.words.first() else { return };
         let on_path = || {
@@ -119,16 +121,18 @@ impl Programs {
             std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
         };
         let file = if name.contains('/') { Some(PathBuf::from(name)) } else { on_path() };
-        // A program that cannot be read starts cold; one that is missing is said to be when it is run.
+        // A program that cannot be read starts cold; one that is missing is reported when it is
+        // run.
         let _ = file.and_then(|file| File::open(file).ok()).map(|mut file| {
             let _ = std::io::copy(&mut file, &mut std::io::sink());
         });
     }
 
-    /// Runs the timed program. `live` hears about ten times a second for how many ns it has run.
+    /// Runs the timed program. `live` is called about ten times a second with the elapsed time in
+    /// ns.
     ///
     /// # Errors
-    /// `Interrupted` when it was ended for the user; when it cannot be started or says that it failed.
+    /// `Interrupted` if the user ended it. Also if it cannot be started or fails.
     pub fn time(&self, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
         self.folder.refuse_links()?;
         run(self.program(&self.lines.command), stop, live)
@@ -137,15 +141,15 @@ impl Programs {
     /// Runs `restore` up to the first program that fails.
     ///
     /// # Errors
-    /// When a program fails.
+    /// If a program fails.
     pub fn restore(&self, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         self.lines.restore.iter().try_for_each(|one| self.run_to_its_end(one, stop, tell))
     }
 
-    /// Runs `cleanup`, all of it whatever fails, and removes the folder.
+    /// Runs all of `cleanup` even if a program fails, and removes the folder.
     ///
     /// # Errors
-    /// When a program fails, or the folder cannot be removed.
+    /// If a program fails, or the folder cannot be removed.
     pub fn close(self, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let mut ending = Ok(());
         for one in &self.lines.cleanup {
@@ -153,7 +157,7 @@ impl Programs {
         }
         let path = self.folder.folder.path().display().to_string();
         match (ending, self.folder.remove()) {
-            // What failed first is told; that the folder is still there must be heard of all the same.
+            // The first error is reported, with a remark that the folder still exists.
             (Err(first), Err(error)) => {
                 let why = error.cause().unwrap_or_default();
                 Err(first.remedy(text!(
@@ -178,13 +182,13 @@ impl Programs {
         })
     }
 
-    /// What makes the repository.
+    /// Returns the commands that create the repository.
     fn git_lines(&self) -> Result<[Invocation; 2]> {
         let (given, named) = (self.folder.given_places(), self.folder.shown_places());
         let invocation = |words: &[&str]| {
             let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
             let mut line = Invocation::of(&words, &given, &named, false)?;
-            // This git is not a program of the profile.
+            // This git does not belong to the profile, so its path is resolved here.
             if let (Some(name), Some(path)) = (line.words.first_mut(), find_program(&words[0])) {
                 *name = path.to_string_lossy().into_owned();
             }
@@ -200,7 +204,7 @@ impl Programs {
         self.lines.prepare.iter().try_for_each(|one| self.run_shown(self.program(one), stop, tell))
     }
 
-    /// Makes the repository in the folder.
+    /// Creates the repository in the folder.
     fn make_git_material(&self, material: &GitMaterial, stop: &Stop, tell: Tell<'_>) -> Result<()> {
         let GitMaterial { files, changed_files, commits } = material;
         tell(Coming::Next(text!(

@@ -1,17 +1,20 @@
-//! Running a program and timing it.
+//! Runs a program and times it.
 //!
-//! The model: a thread starts the program and sleeps until it has ended, so that the time is that of the program and not
-//! of somebody who looks now and then; the calling thread listens for the user meanwhile. The program leads a process
-//! group of its own, which no key of the terminal reaches and which is ended as a whole: first asked to (SIGTERM), after a
-//! while made to (SIGKILL). It is reaped only after that, so its number cannot have become another's.
+//! A thread starts the program and sleeps until it has ended, so that the time is exact and not
+//! that of a poll. The calling thread handles interrupts during that time. The program leads its
+//! own process group, which signals from the terminal do not reach. The group is ended as a whole:
+//! by SIGTERM, and by SIGKILL after a grace period. The program is reaped only after that, so its
+//! process id cannot have been reused.
 //!
-//! The thread that starts it is the one that waits for it, so that the kernel ends it with kurabe when that is killed.
+//! The thread that starts the program also waits for it, so that the kernel kills it if kurabe is
+//! killed.
 //!
-//! It gets an environment of its own: the search path and the time zone of who runs kurabe, and for the rest kurabe's. Its
-//! home is the work folder, where nobody has settings, and git is told to run no hooks and to ask for nothing.
+//! The environment has the search path and the time zone of the user, and fixed values otherwise.
+//! The home directory is the work folder, which has no settings, and git is configured to run no
+//! hooks and to ask no questions.
 //!
-//! Its time goes from before its start to its end, the start of a process (about 1 ms) included. What it prints is read
-//! all the time, and the end of it kept for an error.
+//! The measured time includes the start of the process (about 1 ms). The output is read
+//! continuously, and its end is kept for an error message.
 
 use crate::missing::is_missing;
 use crate::platform::{die_with_starter, signal_group};
@@ -28,20 +31,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use wait4::Wait4;
 
-/// How often the interrupt is looked at and progress is told.
+/// Interval at which interrupts are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(100);
-/// Time that a program gets to end after it was asked to.
+/// Time that a program has to end after SIGTERM.
 const GRACE: Duration = Duration::from_millis(if cfg!(test) { 300 } else { 5000 });
-/// The end of the output that is kept.
+/// Size of the end of the output that is kept.
 const OUTPUT_KEPT_BYTES: usize = 4096;
-/// Time in which the rest of the output comes after the end. What a program left running may hold it open for longer.
+/// Longest wait for the rest of the output after the end. Processes that the program left running
+/// may keep it open.
 const OUTPUT_AFTER_END: Duration = Duration::from_millis(200);
-/// Who commits where git is run.
+/// Identity for commits by git.
 const GIT_NAME: &str = "kurabe";
 const GIT_MAIL: &str = "kurabe@example.invalid";
-/// What programs keep of the environment of who runs kurabe.
+/// Environment variables that programs inherit from the user.
 const KEPT_NAMES: [&str; 3] = ["PATH", "TMPDIR", "TZ"];
-/// Settings of git that stand above those of a repository: nothing that somebody put there is run.
+/// Settings of git that override those of a repository, so that no code in a repository is run.
 const GIT_SETTINGS: [(&str, &str); 5] = [
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),
@@ -50,49 +54,50 @@ const GIT_SETTINGS: [(&str, &str); 5] = [
     ("credential.helper", ""),
 ];
 
-/// Writes what a program reads.
+/// Writes the standard input of a program.
 pub(crate) type Feed<'a> = &'a (dyn Fn(&mut dyn Write) -> std::io::Result<()> + Sync);
 
 /// A program to be run.
 #[derive(Clone, Copy)]
 pub(crate) struct Program<'a> {
-    /// The program and its arguments.
+    /// Program and arguments.
     pub(crate) words: &'a [String],
-    /// The same as one would type it.
+    /// Command line as a user would type it.
     pub(crate) shown: &'a str,
-    /// Ends what it started when kurabe is killed.
+    /// Kills its processes if kurabe is killed.
     pub(crate) guard: Option<&'a Guard>,
-    /// As whom it runs.
+    /// User as whom it runs.
     pub(crate) worker: Worker,
-    /// Its home.
+    /// Home directory.
     pub(crate) home: &'a Path,
-    /// git's own settings, in the place of the user's.
+    /// Configuration file of git, instead of the user's.
     pub(crate) git_config: &'a Path,
-    /// What it reads; nothing if absent.
+    /// Standard input; empty if `None`.
     pub(crate) feed: Option<Feed<'a>>,
-    /// Whether it is left to end by itself when the user stops the run.
+    /// Whether it runs to its end even if the user stops the run.
     pub(crate) to_its_end: bool,
 }
 
-/// A program that ended well.
+/// A program that ended successfully.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// From before its start to its end.
+    /// Time from before its start to its end.
     pub elapsed_ns: u64,
-    /// CPU time of it and of all that it waited for.
+    /// CPU time of it and of the children it waited for.
     pub cpu: CpuUse,
 }
 
-/// A program that ended, but still has its number.
+/// A program that has ended and was not reaped yet.
 struct Zombie {
     child: Child,
     elapsed_ns: u64,
 }
 
-/// Runs a program to its end. `live` hears about ten times a second how long it has run, and is the last to hear.
+/// Runs a program to its end. `live` is called about ten times a second with the elapsed time, on
+/// the calling thread.
 ///
 /// # Errors
-/// `Interrupted` when it was ended for the user; when it cannot be started or says that it failed.
+/// `Interrupted` if the user ended it. Also if it cannot be started or fails.
 pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) -> Result<Ran> {
     let is_asked = || !program.to_its_end && stop.is_asked();
     if is_asked() {
@@ -105,14 +110,14 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
         let (sender, receiver) = channel();
         let (input_sender, input) = channel();
         let thread = std::thread::Builder::new;
-        // First who waits for the other: it ends when that cannot be had.
+        // The waiting thread is started second: the first one ends if that fails.
         let feeding = thread().spawn_scoped(scope, move || match (program.feed, input.recv()) {
             (Some(feed), Ok(mut input)) => feed(&mut input),
             _ => Ok(()),
         })?;
         let waiting = thread().spawn_scoped(scope, move || {
             let ended = start_and_wait(&mut command, stop, program.guard, &sender, &input_sender);
-            // Whatever ended the waiting, that group is no longer the guard's.
+            // However the wait ended, the guard must not kill this group any more.
             program.guard.inspect(|guard| guard.forget());
             ended
         })?;
@@ -123,7 +128,7 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
     let ended = ended.map_err(|_| thread_lost())?.map_err(cannot)?;
     let asked = is_asked();
     if asked {
-        // Those that the program left behind.
+        // Kills the processes that the program left behind.
         signal_group(ended.child.id(), Signal::KILL);
     }
     stop.forget_group(ended.child.id());
@@ -134,7 +139,7 @@ pub(crate) fn run(program: Program<'_>, stop: &Stop, live: &mut dyn FnMut(u64)) 
     if !used.status.success() {
         return Err(failed(program.shown, used.status, &output.rest()));
     }
-    // A program that ended well has read what it wanted.
+    // A program that ended successfully has read the input that it wanted.
     fed.map_err(|_| thread_lost())?.map_err(cannot)?;
     let [user_ns, system_ns] = [used.rusage.utime, used.rusage.stime].map(|time| time.as_nanos() as u64);
     Ok(Ran { elapsed_ns: ended.elapsed_ns, cpu: CpuUse { user_ns, system_ns } })
@@ -156,8 +161,8 @@ fn prepared(program: Program<'_>) -> std::io::Result<(Command, PipeReader)> {
     Ok((command, reader))
 }
 
-/// Nothing of the user's but what a program needs to be found: settings of theirs must not take part, nor what they set
-/// for other programs run as root.
+/// Sets a fixed environment with only the variables needed to find programs. Settings of the user
+/// must not affect the result, nor the behaviour of programs that run as root.
 fn set_environment(command: &mut Command, program: Program<'_>) {
     command.env_clear();
     for name in KEPT_NAMES {
@@ -180,7 +185,7 @@ fn set_environment(command: &mut Command, program: Program<'_>) {
     }
 }
 
-/// Starts the program and sleeps until it has ended; it is not reaped.
+/// Starts the program and sleeps until it has ended, without reaping it.
 fn start_and_wait(
     command: &mut Command,
     stop: &Stop,
@@ -193,19 +198,19 @@ fn start_and_wait(
     let number = child.id();
     stop.add_group(number);
     guard.inspect(|guard| guard.watch(number));
-    // Nobody listening is no reason to stop waiting.
+    // The wait continues even if the receiver has gone.
     let _ = started.send(number);
     if let Some(pipe) = child.stdin.take() {
         let _ = input.send(pipe);
     }
-    // This side's ends of the output must not keep it open.
+    // This process's ends of the output must not keep it open.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     rustix::io::retry_on_intr(|| waitid(WaitId::Pid(Pid::from_child(&child)), options))?;
     Ok(Zombie { child, elapsed_ns: start.elapsed().as_nanos() as u64 })
 }
 
-/// Tells progress until the program has ended, and ends it when the user wants that.
+/// Reports progress until the program has ended, and ends it if the user stops the run.
 fn listen(started: &Receiver<u32>, is_asked: &dyn Fn() -> bool, live: &mut dyn FnMut(u64)) {
     let start = Instant::now();
     let (mut group, mut asked_at): (Option<u32>, Option<Instant>) = (None, None);
@@ -221,7 +226,7 @@ fn listen(started: &Receiver<u32>, is_asked: &dyn Fn() -> bool, live: &mut dyn F
         live(start.elapsed().as_nanos() as u64);
         match (group, asked_at) {
             (Some(group), None) if is_asked() => {
-                // Once: a program may be tidying up.
+                // Sent once, because a program may be cleaning up.
                 asked_at = Some(Instant::now());
                 signal_group(group, Signal::TERM);
             }
@@ -231,13 +236,14 @@ fn listen(started: &Receiver<u32>, is_asked: &dyn Fn() -> bool, live: &mut dyn F
     }
 }
 
-/// What a program prints, as it comes.
+/// The output of a program, collected while it runs.
 struct Collected {
     kept: Arc<Mutex<Vec<u8>>>,
     end: Receiver<()>,
 }
 
-/// Reads in a thread of its own, which may outlive the program: what it left running may hold the output open.
+/// Reads in a separate thread that may outlive the program, because processes it left running may
+/// keep the output open.
 fn collect(mut pipe: PipeReader) -> std::io::Result<Collected> {
     let kept = Arc::new(Mutex::new(Vec::new()));
     let (sender, end) = channel();
@@ -256,7 +262,7 @@ fn collect(mut pipe: PipeReader) -> std::io::Result<Collected> {
 }
 
 impl Collected {
-    /// The end of all that was printed.
+    /// Returns the end of the output.
     fn rest(&self) -> String {
         let _ = self.end.recv_timeout(OUTPUT_AFTER_END);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,7 +270,7 @@ impl Collected {
     }
 }
 
-/// The error of the shell that ends what a program started.
+/// Creates the error for a guard shell that cannot be started.
 pub(crate) fn no_shell(error: &std::io::Error) -> Error {
     cannot_start("sh", &["sh".to_owned()], error)
 }
@@ -285,7 +291,7 @@ fn cannot_start(line: &str, words: &[String], error: &std::io::Error) -> Error {
         .error(text!("cannot run `{line}`", "`{line}` を実行できません"))
         .because(error);
     match error.kind() {
-        // EAGAIN: no more processes.
+        // EAGAIN: the limit of processes is reached.
         std::io::ErrorKind::WouldBlock => made.remedy(text!(
             "raise the limit of processes (ulimit -u, the container's pids limit)",
             "プロセス数の上限(ulimit -u、コンテナーの pids 制限)を上げてください"
@@ -385,7 +391,7 @@ mod tests {
 
     fn is_alive(number: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
-        // An orphan that has ended is the init process's to reap.
+        // An orphan that has ended is reaped by init.
         !stat.is_empty() && !stat.contains(") Z ")
     }
 
@@ -396,7 +402,7 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let note = dir.path().join("numbers");
-        // The grandchild does not hear the polite signal.
+        // The grandchild ignores SIGTERM.
         let script = format!(
             "sh -c 'trap \"\" TERM; echo $$ >> {0}; exec sleep 600' & echo $$ >> {0}; wait",
             note.display()
@@ -412,7 +418,7 @@ mod tests {
         let error = run(program(&line), &stop, &mut live).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Interrupted);
         for number in numbers().lines() {
-            // The kernel takes a while to end them, and left alone they live for ten minutes.
+            // The kernel takes a while to end them. Otherwise they would live for ten minutes.
             let has_ended = (0..6000).any(|_| {
                 std::thread::sleep(Duration::from_millis(10));
                 !is_alive(number)
@@ -486,7 +492,7 @@ mod tests {
         }
         let dir = tempfile::tempdir().unwrap();
         let note = dir.path().join("number");
-        // It holds the output open.
+        // It keeps the output open.
         let script = format!("sleep 60 & echo $! > {}; exit 1", note.display());
         assert!(run_words(&["sh", "-c", &script], None, &Stop::default()).is_err());
         let number = std::fs::read_to_string(&note).unwrap();
@@ -499,7 +505,7 @@ mod tests {
         if !needs("sh") {
             return;
         }
-        // What cargo sets for a test stands for what a user may have set.
+        // The variables that cargo sets for a test represent those of a user.
         let script = "test -z \"$CARGO_MANIFEST_DIR$GIT_DIR$USER\" && test \"$GIT_CONFIG_GLOBAL\" = /dev/null \
                       && test $LC_ALL = C && test $HOME = /";
         run_words(&["sh", "-c", script], None, &Stop::default()).unwrap();
@@ -523,7 +529,7 @@ mod tests {
         let commit = ["git", "-C", path, "commit", "--quiet", "--allow-empty", "--message", "x"];
         run_words(&commit, None, &Stop::default()).unwrap();
         assert!(!ran.exists(), "a planted hook ran");
-        // With the hooks on it does, so the test can fail.
+        // With hooks enabled it runs, so the test can fail.
         let script = format!("unset GIT_CONFIG_COUNT; {}", commit.join(" "));
         run_words(&["sh", "-c", &script], None, &Stop::default()).unwrap();
         assert!(ran.exists(), "the hook works");

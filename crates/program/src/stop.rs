@@ -1,4 +1,4 @@
-//! Stopping a run.
+//! Stops a run.
 
 use crate::platform::signal_group;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -6,53 +6,54 @@ use rustix::process::Signal;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The handle by which a run is stopped. Each run has its own; it knows the programs that run under it.
+/// Handle that stops a run. Each run has its own, which knows the programs that run under it.
 #[derive(Debug, Default)]
 pub struct Stop {
     asked: AtomicBool,
-    /// The process groups of the programs that run now.
+    /// Process groups of the programs that run now.
     groups: Mutex<Vec<u32>>,
 }
 
 impl Stop {
-    /// Asks for it.
+    /// Requests a stop.
     pub fn ask(&self) {
         self.asked.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was asked for.
+    /// Returns whether a stop was requested.
     pub fn is_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Goes on unless it was asked for.
+    /// Checks that no stop was requested.
     ///
     /// # Errors
-    /// `Interrupted` when it was.
+    /// `Interrupted` if it was.
     pub fn check(&self) -> Result<()> {
         if self.is_asked() { Err(interrupted()) } else { Ok(()) }
     }
 
-    /// Ends the programs that run under this handle, and all that they started, at once. For a way out that waits for
-    /// nothing; [`Stop::ask`] is gentler.
+    /// Kills the programs that run under this handle and all processes that they started,
+    /// immediately. This is for an exit that must not wait; [`Stop::ask`] gives programs time to
+    /// end.
     pub fn kill_programs(&self) {
         for group in self.groups.lock().unwrap_or_else(PoisonError::into_inner).iter() {
             signal_group(*group, Signal::KILL);
         }
     }
 
-    /// A program runs; it leads this process group.
+    /// Records that a program runs, which leads this process group.
     pub(crate) fn add_group(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).push(group);
     }
 
-    /// A program has ended; its number may become another's.
+    /// Records that a program has ended, so that its number may be reused.
     pub(crate) fn forget_group(&self, group: u32) {
         self.groups.lock().unwrap_or_else(PoisonError::into_inner).retain(|other| *other != group);
     }
 }
 
-/// The error of what was stopped.
+/// Creates the error of a run that was stopped.
 pub fn interrupted() -> Error {
     ErrorKind::Interrupted.error(text!("stopped by the user", "中断されました"))
 }

@@ -1,10 +1,10 @@
 //! The folder on the target in which programs work.
 //!
-//! The model: below the folder that the target holds for them, which is in the store before it exists, each step has one
-//! of its own with `work` and `origin.git`. It is removed when this goes. Programs are given paths that lead through the
-//! descriptor of the folder above, so that they work below it even when something else has got its name; below it they may
-//! remove what they like. Programs of another user have no way through kurabe's descriptors: they go by the names, with no
-//! more than their own powers.
+//! Below the container folder on the target, which is recorded in the store before it is created,
+//! each step has its own folder with `work` and `origin.git`. It is removed when the value is
+//! dropped. Programs receive paths that lead through the descriptor of the container, so that they
+//! work below it even if its name is taken. Below it they may remove anything. Programs of another
+//! user cannot use kurabe's descriptors: they use the names, with only their own privileges.
 
 use crate::command_line::Placeholders;
 use crate::folder::{FileIdentity, Folder};
@@ -16,35 +16,35 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Steps of one profile that have a folder at the same time.
+/// Most steps of one profile that have a folder at the same time.
 const MOST_FOLDERS: u32 = 1000;
-/// What does not exist at first, and programs work in.
+/// Name of the folder in which programs work; it does not exist at first.
 const WORK: &str = "work";
-/// Where the material is.
+/// Name of the repository.
 const ORIGIN: &str = "origin.git";
 const GIT_CONFIG: &str = "gitconfig";
 
-/// A folder that is removed when this goes.
+/// A folder that is removed when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct WorkFolder {
     container: Folder,
     name: OsString,
-    /// The folder.
+    /// Open folder.
     pub(crate) folder: Folder,
-    /// Its path as programs are given it: their home.
+    /// Path that programs receive, which is their home.
     pub(crate) given_path: PathBuf,
-    /// git's settings.
+    /// Configuration file of git.
     pub(crate) git_config: PathBuf,
-    /// As whom programs work in it.
+    /// User as whom programs work in it.
     pub(crate) worker: Worker,
     removed: bool,
 }
 
 impl WorkFolder {
-    /// Makes a folder in the container.
+    /// Creates a folder in the container.
     ///
     /// # Errors
-    /// When the file system does not take it, or /proc is missing.
+    /// If the file system refuses, or /proc is missing.
     pub(crate) fn create(container: &Folder, worker: Worker) -> Result<Self> {
         let shown = shown::path(container.path());
         let cannot = |error: &io::Error| {
@@ -67,7 +67,7 @@ impl WorkFolder {
 
     fn filled(container: &Folder, name: OsString, folder: Folder, worker: Worker) -> io::Result<Self> {
         worker.own(&folder)?;
-        // The descriptor in the path must be one that lives as long as this.
+        // The descriptor in the path must live as long as this value.
         let container = container.try_clone()?;
         let given_path = match worker.other {
             Some(_) => folder.path().to_owned(),
@@ -91,8 +91,11 @@ impl WorkFolder {
         Ok(made)
     }
 
-    /// git mistrusts files of another user, which all of a file system without owners may be; there it is to trust these
-    /// and no others. In a file, because what git starts for the other side of a fetch reads nothing else.
+    /// Returns a git configuration that trusts these repositories only.
+    ///
+    /// git does not trust files of another user, and on a file system without owners all files may
+    /// appear to have another owner. The setting is in a file because the process that git starts
+    /// for the remote side of a fetch reads nothing else.
     fn git_settings(&self) -> io::Result<String> {
         let mut settings = "[safe]\n".to_owned();
         for Placeholders { work, origin } in [self.given_places(), self.shown_places()] {
@@ -105,20 +108,21 @@ impl WorkFolder {
         Ok(settings)
     }
 
-    /// The work folder and the material, as programs are given them.
+    /// Returns the work folder and the repository as programs receive them.
     pub(crate) fn given_places(&self) -> Placeholders {
         places_in(&self.given_path)
     }
 
-    /// The work folder and the material, as people read them.
+    /// Returns the work folder and the repository for display.
     pub(crate) fn shown_places(&self) -> Placeholders {
         places_in(self.folder.path())
     }
 
-    /// Refuses when somebody has put something else where programs work, or a link: they would work wherever it points.
+    /// Refuses if the folder was replaced, or if a symbolic link is in it: programs would work
+    /// wherever it points.
     ///
     /// # Errors
-    /// When that is so, or cannot be found out.
+    /// If that is the case or cannot be checked.
     pub(crate) fn refuse_links(&self) -> Result<()> {
         let cannot = |path: &Path, error: &io::Error| {
             let path = shown::path(path);
@@ -137,17 +141,18 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// Whether something else has the folder's name. A program of the profile may have removed it.
+    /// Returns whether another file has the folder's name. A program of the profile may have
+    /// removed the folder.
     fn is_replaced(&self) -> io::Result<bool> {
         let facts = self.container.facts(&self.name)?;
         let own = FileIdentity::of(&self.folder)?;
         Ok(facts.is_some_and(|facts| FileIdentity::from(&facts) != own))
     }
 
-    /// Removes it with all that is in it.
+    /// Removes the folder with all of its contents.
     ///
     /// # Errors
-    /// When something in it cannot be removed.
+    /// If part of it cannot be removed.
     pub(crate) fn remove(mut self) -> Result<()> {
         self.remove_now().map_err(|error| {
             let path = shown::path(self.folder.path());
@@ -189,7 +194,8 @@ fn replaced(path: &Path) -> Error {
 
 impl Drop for WorkFolder {
     fn drop(&mut self) {
-        // Nothing better can be done here; the container goes after it, and is told of when it cannot.
+        // Errors cannot be handled here. The container is removed afterwards, and reports a
+        // failure.
         let _ = self.remove_now();
     }
 }
@@ -230,7 +236,7 @@ mod tests {
     fn the_paths_that_programs_are_given_outlive_the_hold_that_they_were_made_with() {
         let (dir, container) = container();
         let folder = WorkFolder::create(&container.try_clone().unwrap(), SELF).unwrap();
-        // Whoever opens next gets the number of a descriptor that is free.
+        // A file that is opened next gets the number of a free descriptor.
         let _others = [(); 4].map(|()| Folder::open(Path::new("/")).unwrap());
         std::fs::write(folder.given_places().work, "x").unwrap();
         assert!(dir.path().join("0/work").is_file());

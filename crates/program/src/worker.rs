@@ -1,11 +1,11 @@
-//! As whom programs work on a target.
+//! The user as whom programs work on a target.
 //!
-//! The model: root runs nobody else's code. In a directory of another user the programs run as that user, and the folder
-//! in which they work becomes theirs: whatever that user puts there meanwhile then reaches no further than they do. In a
-//! directory of root's own, nobody else may be able to exchange what lies on the way to it; where somebody is, the work is
-//! refused, because programs like git find out the path behind a descriptor and go by that. That holds for file systems
-//! without owners too: there the mount's uid and masks show as owner and mode. Who is not root works as themselves
-//! everywhere.
+//! Root must not run code of other users. In a directory of another user the programs run as that
+//! user, who also becomes the owner of the work folder. Whatever that user puts there then has only
+//! the user's own privileges. In a directory of root, no other user may be able to replace a part
+//! of its path. Otherwise the work is refused, because programs like git determine the path behind
+//! a descriptor and use it. This also applies to file systems without owners, where the mount's uid
+//! and masks appear as owner and mode. Users other than root always work as themselves.
 
 use crate::{folder::Folder, platform};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
@@ -19,30 +19,30 @@ use std::path::Path;
 use std::process::Command;
 
 const ROOT: u32 = 0;
-/// Bits of a mode.
+/// Bits of a file mode.
 const OTHERS_WRITE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
-/// Who works, if not who runs kurabe.
+/// A user other than the one who runs kurabe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherUser {
-    /// The user.
+    /// User id.
     pub uid: u32,
-    /// The group, and the only one.
+    /// Group id, which is the only group.
     pub gid: u32,
 }
 
-/// As whom programs work.
+/// The user as whom programs work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Worker {
     pub(crate) other: Option<OtherUser>,
 }
 
 impl Worker {
-    /// Who works in a directory.
+    /// Determines the user for work in a directory.
     ///
     /// # Errors
-    /// As root, when others can exchange what lies on the way to it.
+    /// As root, if other users can replace a part of its path.
     pub(crate) fn of(directory: &Folder) -> Result<Self> {
         if platform::user_id() != ROOT {
             return Ok(Self { other: None });
@@ -59,10 +59,10 @@ impl Worker {
         Ok(Self { other: None })
     }
 
-    /// Makes a folder that is held the worker's.
+    /// Makes the worker the owner of an open folder.
     ///
     /// # Errors
-    /// When the file system keeps it another's.
+    /// If the file system does not change the owner.
     pub(crate) fn own(self, folder: &Folder) -> io::Result<()> {
         let Some(OtherUser { uid, gid }) = self.other else { return Ok(()) };
         if rustix::fs::fstat(folder)?.st_uid == uid {
@@ -72,12 +72,12 @@ impl Worker {
         Ok(rustix::fs::chownat(folder, c"", Some(user), Some(group), AtFlags::EMPTY_PATH)?)
     }
 
-    /// The user's number.
+    /// Returns the user id.
     pub(crate) fn uid(self) -> u32 {
         self.other.map_or_else(platform::user_id, |owner| owner.uid)
     }
 
-    /// Has a program run as the worker.
+    /// Makes a program run as the worker.
     pub(crate) fn apply_to(self, command: &mut Command) {
         if let Some(owner) = self.other {
             // The standard library drops all other groups with the user.
@@ -91,7 +91,7 @@ fn cannot_look(path: &Path, error: &io::Error) -> Error {
     Error::os(text!("cannot see whose {path} is", "{path} の所有者が分かりません"), error)
 }
 
-/// Refuses a part of the way to a directory that somebody else may rename or fill.
+/// Refuses a part of the path that another user may rename or write to.
 fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Result<()> {
     let (uid, mode) = (facts.uid(), facts.mode() & 0o7777);
     let (directory, part) = (shown::path(directory), shown::path(part));

@@ -1,35 +1,36 @@
-//! How far apart two clocks are: the fastest of several round trips tells, and half of it bounds the error, whatever of it each
-//! way took.
+//! Determines the offset between two clocks: the fastest of several round trips is used, and half
+//! of it bounds the error, however its time is divided between the two directions.
 
-/// How far a clock is from another one.
+/// Offset of another clock from this one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffset {
-    /// What is added to this clock to have the other, in ns.
+    /// Value to add to this clock to get the other, in ns.
     pub offset_ns: i64,
-    /// How far that may be off, in ns.
+    /// Upper bound of the error, in ns.
     pub bound_ns: u64,
 }
 
 impl ClockOffset {
-    /// Of one round trip: when it was sent and answered here, and what the other clock was in between.
+    /// Computes the offset from one round trip: the times of sending and receiving here, and the
+    /// time of the other clock in between.
     fn of_trip((sent_ns, other_ns, answered_ns): (u64, u64, u64)) -> Self {
         let trip_ns = answered_ns.saturating_sub(sent_ns);
         let here_ns = sent_ns.saturating_add(trip_ns / 2);
         Self { offset_ns: (other_ns as i64).wrapping_sub(here_ns as i64), bound_ns: trip_ns.div_ceil(2) }
     }
 
-    /// A time of this clock as one of the other.
+    /// Converts a time of this clock to the other.
     pub fn to_other(self, here_ns: u64) -> u64 {
         here_ns.saturating_add_signed(self.offset_ns)
     }
 
-    /// A time of the other clock as one of this.
+    /// Converts a time of the other clock to this one.
     pub fn to_own(self, other_ns: u64) -> u64 {
         other_ns.saturating_add_signed(self.offset_ns.saturating_neg())
     }
 }
 
-/// What the fastest of round trips tells; `None` of none.
+/// Returns the offset from the fastest round trip, or `None` without one.
 pub fn fastest(trips: impl IntoIterator<Item = (u64, u64, u64)>) -> Option<ClockOffset> {
     trips.into_iter().map(ClockOffset::of_trip).min_by_key(|offset| offset.bound_ns)
 }
@@ -40,7 +41,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However a trip's time is shared between there and back, the truth is within the bound.
+        /// However the time of a trip is divided between the two directions, the true offset is
+        /// within the bound.
         #[test]
         fn the_offset_is_within_its_bound(
             truth_ns in -1_000_000_000i64..1_000_000_000,

@@ -1,4 +1,5 @@
-//! A rank other than 0: it tells rank 0 what happens, and begins when rank 0 says so.
+//! A rank other than 0: it reports its events to rank 0, and begins repetitions when rank 0 says
+//! so.
 
 use crate::clock::{ClockOffset, fastest};
 use crate::message::{Hello, RankFile, RankMessage, told_of};
@@ -6,23 +7,24 @@ use crate::party::{RankLine, is_sign};
 use kurabe_core::event::Event;
 use kurabe_core::{Error, ErrorKind, Result, text};
 
-/// Round trips of which the fastest tells how the clocks stand.
+/// Number of round trips, of which the fastest determines the clock offset.
 const TRIPS: u32 = 64;
-/// Clocks are compared again after this time: at 50 millionths, as far as quartz may be off, they part by 0.5 ms in it.
+/// Time after which the clocks are compared again. Quartz clocks that differ by 50 ppm drift apart
+/// by 0.5 ms in this time.
 const STALE_NS: u64 = 10_000_000_000;
 
-/// A rank other than 0.
+/// State of a rank other than 0.
 #[derive(Default)]
 pub(crate) struct Follower {
     clock: ClockOffset,
     compared_ns: u64,
     run_started_ns: u64,
-    /// Whether rank 0 has let this one go, and whether it keeps what was sent.
+    /// Whether rank 0 has dismissed this one, and whether it stores the results that were sent.
     dismissed: Option<bool>,
 }
 
 impl Follower {
-    /// Waits for a message of rank 0 that `is_it` makes something of.
+    /// Waits for a message of rank 0 for which `is_it` returns a value.
     fn wait<T>(
         &mut self,
         line: &RankLine<'_>,
@@ -132,7 +134,7 @@ impl Follower {
             return Ok(kept);
         }
         line.send(0, &RankMessage::Ended(outcome.err().map(told_of), line.communicator.host()))?;
-        // What stopped this rank stops rank 0, too, or not; it is heard in any case.
+        // The error that stopped this rank may or may not stop rank 0. It is reported in any case.
         Ok(self.wait(line, false, |_| None::<()>)?.is_none() && self.dismissed == Some(true))
     }
 }

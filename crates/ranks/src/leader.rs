@@ -1,8 +1,10 @@
-//! Rank 0: it tells when repetitions begin, and makes one record of those of all ranks, its own among them.
+//! Rank 0: it decides when repetitions begin, and merges the records of all ranks, including its
+//! own.
 //!
-//! The model: what each rank says waits in its inbox. As soon as all that are still at work have said the same thing, it is taken
-//! up: a start that all are ready for, a repetition that all have done. Who fails, gives no sign, or says something else is left
-//! out from then on, and named. Its own session may fail like any other; the others are led on to their end.
+//! The messages of each rank wait in its inbox. As soon as all active ranks have sent the same kind
+//! of message, it is processed: a start for which all are ready, or a repetition that all have
+//! completed. A rank that fails, stops responding or sends something else is excluded from then on,
+//! and named. The session of rank 0 may fail like any other; the other ranks are led to their end.
 
 use crate::merge::{RankPart, merged};
 use crate::message::{Hello, RankFile, RankMessage, told_of};
@@ -13,10 +15,11 @@ use kurabe_core::{ErrorKind, Result, Text, text};
 use std::collections::{BTreeMap, VecDeque};
 use std::mem::{discriminant, take};
 
-/// Time from telling a start to the start, at least: longer than a message and the look for it take.
+/// Shortest time between announcing a start and the start. It is longer than a message and its
+/// processing take.
 const LEAD_NS: u64 = 2_000_000;
 
-/// How a rank stands.
+/// State of a rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum RankStanding {
     #[default]
@@ -32,17 +35,17 @@ struct Member {
     heard_ns: u64,
     host: u32,
     hello: Option<Box<Hello>>,
-    /// Empty until it said so.
+    /// Empty until the rank has sent it.
     host_name: String,
 }
 
-/// Rank 0.
+/// State of rank 0.
 #[derive(Default)]
 pub(crate) struct Leader {
     members: Vec<Member>,
-    /// The cells so far, as all ranks together measured them.
+    /// Cells so far, merged over all ranks.
     cells: BTreeMap<u32, Cell>,
-    /// What the record takes next.
+    /// Events that are added to the record next.
     out: Vec<Event>,
     begin_ns: Option<u64>,
     run_started_ns: u64,
@@ -65,7 +68,7 @@ impl Leader {
         ranks.filter(|(_, member)| member.standing == RankStanding::Live).map(|(rank, _)| rank).collect()
     }
 
-    /// Goes on until `is_done`.
+    /// Processes messages until `is_done`.
     fn lead(&mut self, line: &RankLine<'_>, is_done: impl Fn(&Self) -> bool) -> Result<()> {
         let since_ns = line.communicator.now_ns();
         while !is_done(self) {
@@ -77,7 +80,7 @@ impl Leader {
         Ok(())
     }
 
-    /// Takes one message in, and gives up who has given no sign for too long.
+    /// Receives one message, and excludes ranks that have not responded for too long.
     fn listen(&mut self, line: &RankLine<'_>, since_ns: u64) -> Result<()> {
         let received = line.receive()?;
         let now_ns = line.communicator.now_ns();
@@ -102,7 +105,7 @@ impl Leader {
         Ok(())
     }
 
-    /// Tells those that wait that their waiting is not for nothing.
+    /// Sends waiting ranks a sign that rank 0 is alive.
     fn give_sign(&self, line: &RankLine<'_>) -> Result<()> {
         if line.sign_is_due() {
             for (rank, _) in self
@@ -118,7 +121,7 @@ impl Leader {
         Ok(())
     }
 
-    /// Leaves a rank out from now on, and names it.
+    /// Excludes a rank from now on, and reports it.
     fn leave_out(&mut self, rank: usize, standing: RankStanding, why: &Text) {
         self.members[rank].standing = standing;
         self.members[rank].inbox.clear();
@@ -139,7 +142,7 @@ impl Leader {
         }
     }
 
-    /// Takes up what can be, and tells whether that was anything.
+    /// Processes messages if possible, and returns whether there were any.
     fn take_up(&mut self, line: &RankLine<'_>) -> Result<bool> {
         for rank in self.live() {
             match self.members[rank].inbox.front() {
@@ -179,7 +182,7 @@ impl Leader {
         Ok(true)
     }
 
-    /// Takes up what all have said.
+    /// Processes a message that all active ranks have sent.
     fn take_from_all(&mut self, line: &RankLine<'_>) -> Result<()> {
         let live = self.live();
         let mut parts = Vec::new();
@@ -210,7 +213,7 @@ impl Leader {
         Ok(())
     }
 
-    /// Tells all when to begin: late enough that each hears it before.
+    /// Announces the start of a repetition, late enough for the message to reach every rank before.
     fn begin(&mut self, line: &RankLine<'_>, live: &[usize]) -> Result<()> {
         let bounds = self.members.iter().filter_map(|member| Some(member.hello.as_ref()?.clock_bound_ns));
         let begin_ns = line.communicator.now_ns() + LEAD_NS + bounds.max().unwrap_or(0).min(LEAD_NS) * 2;
@@ -236,13 +239,16 @@ impl Leader {
         self.out.push(event);
     }
 
-    /// What a rank remarks, once whoever says it. What each takes for the work of others may be that of ranks beside it: the
-    /// repetition tells of each host's. What all say in their own figures is said by rank 0.
+    /// Adds a notice of a rank, once for equal ones.
+    ///
+    /// Noise that one rank observes may come from other ranks on the same host, so it is reported
+    /// per host in the repetition. Notices that every rank sends with its own figures are taken
+    /// from rank 0 only.
     fn remark(&mut self, rank: usize, event: Event) {
         let Event::Notice { notice } = event else { return };
         let is_each_ones = match notice.kind {
             NoticeKind::Noise => self.members.len() > 1,
-            // How much it is going to write, and the like.
+            // For example the amount of data that it is going to write.
             NoticeKind::Other => rank > 0,
             _ => false,
         };
@@ -260,7 +266,8 @@ impl Leader {
         self.out.push(Event::Notice { notice });
     }
 
-    /// Waits for all, and tells who they are; the file of the next rank, for who reads what another one wrote.
+    /// Waits for all ranks, and returns their description. If ranks read the files of others, also
+    /// returns the file of the next rank.
     pub(crate) fn greet(
         &mut self,
         line: &RankLine<'_>,
@@ -355,14 +362,14 @@ impl Leader {
             return;
         }
         for (rank, member) in self.members.iter().enumerate().skip(1) {
-            // Who is lost hears nothing, or keeps what it has.
+            // A lost rank receives nothing, or keeps its data.
             let _ =
                 line.send(rank as u32, &RankMessage::Over(kept && member.standing != RankStanding::Silent));
         }
     }
 }
 
-/// What a message is about: those of all ranks must agree in it.
+/// Subject of a message, on which all ranks must agree.
 #[derive(PartialEq)]
 struct About(std::mem::Discriminant<RankMessage>, Option<std::mem::Discriminant<Event>>, u32, u32);
 

@@ -1,10 +1,12 @@
-//! Processes that measure together. Each runs the same session on its part; rank 0 tells when each repetition begins, takes in
-//! what the others recorded, and makes one record of it.
+//! Processes that measure together. Each runs the same session on its part. Rank 0 decides when
+//! each repetition begins, collects the results of the other ranks, and merges them into one
+//! record.
 //!
-//! The model: messages between rank 0 and each other rank, in the order in which they are sent, and nothing else is asked of
-//! whoever carries them ([`Communicator`]). No message goes to all at once, because a collective operation never ends once a
-//! rank is lost: here the others go on without it. Every wait is bounded: who gives no sign for longer than the run's patience is
-//! lost. A rank that waits for its storage gives signs as long as operations complete.
+//! Messages are exchanged between rank 0 and each other rank, in order, and nothing else is
+//! required of the transport ([`Communicator`]). There are no collective operations, because they
+//! never end once a rank is lost; here the other ranks continue without it. Every wait is bounded:
+//! a rank that gives no sign of life for longer than the run's patience is lost. A rank that waits
+//! for its storage gives signs of life as long as operations complete.
 
 mod clock;
 mod follower;
@@ -23,32 +25,32 @@ pub use party::{Party, PartyPlan};
 use kurabe_core::Result;
 use std::time::Duration;
 
-/// What carries messages between ranks, and what of time they need.
+/// Transport of messages between ranks, and the clock.
 pub trait Communicator {
-    /// This process's number.
+    /// Returns the rank of this process.
     fn rank(&self) -> u32;
 
-    /// All processes.
+    /// Returns the number of processes.
     fn size(&self) -> u32;
 
-    /// The name of this process's host.
+    /// Returns the host name of this process.
     fn host(&self) -> String;
 
-    /// This machine's monotonic clock, in ns.
+    /// Returns the time of this machine's monotonic clock, in ns.
     fn now_ns(&self) -> u64;
 
-    /// Sends bytes, and waits for nobody; messages to one rank keep their order.
+    /// Sends bytes without waiting for the receiver; messages to one rank keep their order.
     ///
     /// # Errors
-    /// When they cannot be sent.
+    /// If they cannot be sent.
     fn send(&self, to: u32, bytes: Vec<u8>) -> Result<()>;
 
-    /// The next message of any rank, waited for no longer than `limit`, and who sent it.
+    /// Returns the next message of any rank and its sender, waiting no longer than `limit`.
     ///
     /// # Errors
-    /// When messages cannot be received any more.
+    /// If messages can no longer be received.
     fn receive(&self, limit: Duration) -> Result<Option<(u32, Vec<u8>)>>;
 
-    /// A rank gave no sign and may never end: nobody waits for the end of all.
+    /// Called when a rank is lost and may never end, so that no process waits for the end of all.
     fn give_up(&self) {}
 }

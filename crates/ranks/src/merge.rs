@@ -1,4 +1,5 @@
-//! Repetitions of ranks as one: what one recorder of all their operations would have kept, and what each did.
+//! Merges repetitions of several ranks into what one recorder of all operations would have
+//! recorded, plus the share of each rank.
 
 use kurabe_core::record::{
     AllAtWork, HostNoise, Interval, Noise, RankShare, RankedRepetition, Repetition, Series,
@@ -8,17 +9,17 @@ use kurabe_core::workload::Direction;
 /// A rank's part of a repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankPart {
-    /// Which rank.
+    /// Rank.
     pub rank: u32,
-    /// Its host's place in the list of hosts.
+    /// Index of its host in the list of hosts.
     pub host: u32,
-    /// Its start, in ns of the clock that all share.
+    /// Start, in ns of the common clock.
     pub begun_ns: u64,
-    /// What it recorded from there on.
+    /// Results since its start.
     pub repetition: Repetition,
 }
 
-/// All parts as one repetition from the first start to the last end. `None` of no parts.
+/// Merges all parts into one repetition from the first start to the last end. `None` without parts.
 pub fn merged(mut parts: Vec<RankPart>) -> Option<Repetition> {
     parts.sort_by_key(|part| part.rank);
     let first_ns = parts.iter().map(|part| part.begun_ns).min()?;
@@ -56,7 +57,7 @@ fn share(part: &RankPart, first_ns: u64) -> RankShare {
     }
 }
 
-/// What went on from the last start to the first end.
+/// Returns the throughput between the last start and the first end.
 fn at_work(parts: &[RankPart]) -> Option<AllAtWork> {
     let from_ns = parts.iter().map(|part| part.begun_ns).max()?;
     let end_ns = |part: &RankPart| part.begun_ns.saturating_add(part.repetition.elapsed_ns);
@@ -77,7 +78,7 @@ fn at_work(parts: &[RankPart]) -> Option<AllAtWork> {
     Some(sum)
 }
 
-/// The intervals of a series that lie between two times of its own.
+/// Returns the intervals of a series that lie completely between two times since its start.
 fn whole_intervals(series: &Series, from_ns: u64, until_ns: u64) -> &[Interval] {
     let Some(first) = from_ns.checked_next_multiple_of(series.interval_ns.max(1)) else { return &[] };
     let interval_ns = series.interval_ns.max(1);
@@ -86,7 +87,8 @@ fn whole_intervals(series: &Series, from_ns: u64, until_ns: u64) -> &[Interval] 
     series.intervals.get(first..last).unwrap_or(&[])
 }
 
-/// What else went on at each host: what one rank took for others' work was partly that of ranks beside it.
+/// Computes the noise of each host. Noise that one rank observes comes partly from other ranks on
+/// the same host.
 fn noise(parts: &[RankPart]) -> Vec<HostNoise> {
     let mut hosts: Vec<u32> = parts.iter().map(|part| part.host).collect();
     hosts.sort_unstable();
@@ -95,7 +97,7 @@ fn noise(parts: &[RankPart]) -> Vec<HostNoise> {
         let ranks: Vec<&Repetition> =
             parts.iter().filter(|part| part.host == host).map(|part| &part.repetition).collect();
         let most = ranks.iter().fold(Noise::default(), |most, rank| most.most(&rank.noise));
-        // All that was seen, the rank's own work included, less the work of all ranks.
+        // The total activity, including the rank's own work, minus the work of all ranks.
         let others = |seen: fn(&Noise) -> Option<u64>, own: fn(&Repetition) -> u64| {
             let all =
                 ranks.iter().filter_map(|rank| Some(seen(&rank.noise)?.saturating_add(own(rank)))).max()?;

@@ -1,52 +1,52 @@
-//! What ranks tell each other.
+//! Messages between ranks.
 
 use kurabe_core::event::Event;
 use kurabe_core::record::{Repetition, RunHeader};
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use serde::{Deserialize, Serialize};
 
-/// A file of a rank: its path, and its number in its file system.
+/// A file of a rank: path and inode number.
 pub type RankFile = (String, u64);
 
-/// A message.
+/// A message between rank 0 and another rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum RankMessage {
-    /// To rank 0: what time is it there?
+    /// To rank 0: asks for its time.
     Ping,
     /// From rank 0: its clock, in ns.
     Pong(u64),
-    /// Somebody waits for storage that answers.
+    /// The sender waits for storage that responds.
     Alive,
-    /// From rank 0: the file in which all have a part, by its path and number.
+    /// From rank 0: path and inode number of the file that all ranks share.
     File(String, u64),
     /// To rank 0: the target is open.
     Hello(Box<Hello>),
     /// To rank 0: everything for the next repetition is ready.
     Ready,
-    /// From rank 0: it begins at this time of its clock, in ns.
+    /// From rank 0: the start of the repetition by its clock, in ns.
     Begin(u64),
-    /// To rank 0: something of a run but the end of a repetition.
+    /// To rank 0: an event of a run other than the end of a repetition.
     Told(Box<Event>),
-    /// To rank 0: a repetition of a cell is over, which began at this time of rank 0's clock, in ns.
+    /// To rank 0: a repetition of a cell, with its start by rank 0's clock, in ns.
     Done(u32, u64, Box<Repetition>),
-    /// To rank 0: this rank is at its end, by this failure if any, on this host.
+    /// To rank 0: this rank has ended, with its error, if any, and its host.
     Ended(Option<Text>, String),
-    /// From rank 0: the run is over; whether all that was sent is kept.
+    /// From rank 0: the run is over, and whether the results that were sent are stored.
     Over(bool),
 }
 
 /// A rank with an open target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
-    /// Its host's name.
+    /// Host name.
     pub host: String,
-    /// What it stands on.
+    /// Header with its test environment.
     pub header: RunHeader,
-    /// What is added to its clock to have that of rank 0.
+    /// Value to add to its clock to get that of rank 0, in ns.
     pub clock_offset_ns: i64,
-    /// How far that may be off.
+    /// Upper bound of the error of this offset, in ns.
     pub clock_bound_ns: u64,
-    /// The file that it made, for others to read.
+    /// File that it created, for other ranks to read.
     pub file: Option<RankFile>,
 }
 
@@ -72,7 +72,7 @@ impl RankMessage {
     }
 }
 
-/// A failure as others hear of it: what happened, and why.
+/// Returns an error as other ranks report it: what failed, and why.
 pub(crate) fn told_of(error: &Error) -> Text {
     error.what_and_why()
 }

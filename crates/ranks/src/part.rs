@@ -1,35 +1,37 @@
-//! What rank r of n does of a workload.
+//! The part of a workload that rank r of n executes.
 //!
-//! The model, as IOR has it: every rank moves as many bytes as one alone would. With files of their own only the seed differs,
-//! so that no two ranks write the same data. In one file, `segmented`, the parts lie one behind the other; `strided`, block k of
-//! rank r is block `k * n + r` of the file. With `reorder` a rank reads the part of the next one.
+//! As in IOR, every rank transfers as many bytes as a single process would. With separate files
+//! only the seed differs, so that no two ranks write the same data. In a shared file, the parts are
+//! contiguous if it is `segmented`; if it is `strided`, block k of rank r is block `k * n + r` of
+//! the file. With `reorder`, a rank reads the part of the next one.
 
 use kurabe_core::profile::{Profile, Task, Work};
 use kurabe_core::record::RankLayout;
 use kurabe_core::workload::{Pattern, Workload};
 use kurabe_core::{ErrorKind, Result, Text, text};
 
-/// Which part this is, of how many.
+/// A rank's part among all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartPlan {
-    /// This rank.
+    /// Rank.
     pub rank: u32,
-    /// All ranks.
+    /// Number of ranks.
     pub size: u32,
-    /// What file each works on.
+    /// Whether ranks have separate files or share one.
     pub layout: RankLayout,
-    /// Whether each reads what another one wrote.
+    /// Whether each rank reads the data of another.
     pub reorder: bool,
-    /// Bytes of each rank's part of a common file.
+    /// Bytes of each rank's part of a shared file.
     pub part_bytes: u64,
 }
 
 impl PartPlan {
-    /// The part of a workload; what is no cell, such as writing the file, is done in one piece.
+    /// Returns this rank's part of a workload. Work that is not a cell, such as writing the test
+    /// file, is done contiguously.
     pub fn of(&self, mut workload: Workload, is_cell: bool) -> Workload {
         let reads_others = self.reorder && is_cell && !workload.writes();
         let place = u64::from(if reads_others { (self.rank + 1) % self.size } else { self.rank });
-        // Seeds are mixed already; ranks differ where threads and repetitions do not reach.
+        // Seeds are already mixed; ranks change bits that threads and repetitions do not use.
         workload.seed ^= u64::from(self.rank) << 44;
         match self.layout {
             RankLayout::Own => {}
@@ -38,10 +40,10 @@ impl PartPlan {
                 let blocks = workload.span_bytes / block_bytes.max(1);
                 let stride_bytes = block_bytes * u64::from(self.size);
                 workload.offset_bytes = workload.offset_bytes * u64::from(self.size) + place * block_bytes;
-                // To the end of the last block, behind which the next rank's is.
+                // Up to the end of the last block, which is followed by the block of the next rank.
                 workload.span_bytes = blocks.saturating_sub(1) * stride_bytes + block_bytes;
                 if let Some(passes) = workload.end.passes.take() {
-                    // A pass is of this rank's blocks, not of the file that they lie in.
+                    // A pass covers this rank's blocks and not the whole file.
                     let pass_bytes = blocks * block_bytes * u64::from(passes);
                     workload.end.bytes = Some(workload.end.bytes.unwrap_or(u64::MAX).min(pass_bytes));
                 }
@@ -54,10 +56,10 @@ impl PartPlan {
     }
 }
 
-/// Checks that several ranks can do what a profile says together.
+/// Checks that several ranks can run a profile together.
 ///
 /// # Errors
-/// When a step has no part of a rank, or the layout of the file leaves none.
+/// If a step cannot be divided among ranks, or does not support the layout of the file.
 pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
     let refused = |what: Text| Err(ErrorKind::Unsupported.error(what));
     if profile.rounds.is_some() {
@@ -104,7 +106,7 @@ mod tests {
         PartPlan { rank, size, layout, reorder, part_bytes: 64 << 10 }
     }
 
-    /// The blocks of a workload that ascends once, by their places in the file.
+    /// Returns the blocks of a workload that ascends once, by their index in the file.
     fn blocks(workload: &Workload) -> Vec<u64> {
         let block_bytes = u64::from(workload.largest_block_bytes());
         let step = match workload.pattern {
@@ -120,7 +122,8 @@ mod tests {
     }
 
     proptest! {
-        /// In one file the parts of all ranks are the whole, each block once, and each reads what another one wrote.
+        /// In a shared file the parts of all ranks cover the whole, each block once, and each rank
+        /// reads the data of another.
         #[test]
         fn parts_are_the_whole_and_reordered_reads_are_of_others(
             size in 1u32..9, strided in any::<bool>(), read_percent in prop_oneof![Just(0u8), Just(100)],

@@ -1,4 +1,4 @@
-//! A rank among others, as whoever runs a session sees it: what it says is the same for rank 0 and for any other.
+//! A rank's view of the others for its session; the interface is the same for rank 0 and any other.
 
 use crate::follower::Follower;
 use crate::leader::Leader;
@@ -12,19 +12,19 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// How often a wait looks whether it is to end.
+/// Interval at which a wait checks whether to end.
 pub(crate) const TICK: Duration = Duration::from_millis(20);
-/// Signs of life within the patience of who waits for them.
+/// Number of signs of life within the patience of a waiting rank.
 const SIGNS: u32 = 6;
 
-/// How ranks work together.
+/// Rules by which ranks work together.
 #[derive(Clone, Copy, Debug)]
 pub struct PartyPlan {
-    /// What file each works on.
+    /// Whether ranks have separate files or share one.
     pub layout: RankLayout,
-    /// Whether each reads what another one wrote.
+    /// Whether each rank reads the data of another.
     pub reorder: bool,
-    /// How long a rank may give no sign until it is lost.
+    /// Longest time without a sign of life until a rank is lost.
     pub patience: Duration,
 }
 
@@ -41,7 +41,7 @@ enum Role {
     Follower(Follower),
 }
 
-/// The way to other ranks.
+/// Connection to the other ranks.
 pub(crate) struct RankLine<'a> {
     pub(crate) communicator: &'a dyn Communicator,
     pub(crate) patience: Duration,
@@ -59,8 +59,10 @@ impl RankLine<'_> {
         Ok(Some((from, RankMessage::of(&bytes)?)))
     }
 
+    /// Checks that the run was not stopped.
+    ///
     /// # Errors
-    /// When the user wants an end.
+    /// `Interrupted` if the user stopped the run.
     pub(crate) fn check_stopped(&self) -> Result<()> {
         match (self.is_stopped)() {
             true => Err(ErrorKind::Interrupted.error(text!("stopped", "中断しました"))),
@@ -68,7 +70,7 @@ impl RankLine<'_> {
         }
     }
 
-    /// Whether it is time to give a sign of life.
+    /// Returns whether a sign of life is due.
     pub(crate) fn sign_is_due(&self) -> bool {
         let now_ns = self.communicator.now_ns();
         let is_due =
@@ -80,7 +82,7 @@ impl RankLine<'_> {
     }
 }
 
-/// Whether an event tells that somebody's storage answers.
+/// Returns whether an event shows that the storage of a rank responds.
 pub(crate) fn is_sign(event: &Event) -> bool {
     match event {
         Event::Progress { interval, .. } => interval.operations() > 0,
@@ -90,7 +92,7 @@ pub(crate) fn is_sign(event: &Event) -> bool {
 }
 
 impl<'a> Party<'a> {
-    /// This process among those that a communicator reaches. `is_stopped` tells whether the user wants an end.
+    /// Creates the view of this process. `is_stopped` returns whether the user has stopped the run.
     pub fn new(
         communicator: &'a dyn Communicator,
         is_stopped: &'a dyn Fn() -> bool,
@@ -107,25 +109,25 @@ impl<'a> Party<'a> {
         Self { line, plan, part: Cell::new(part), role: RefCell::new(role) }
     }
 
-    /// Whether this is rank 0, whose record is that of all.
+    /// Returns whether this is rank 0, whose record covers all ranks.
     pub fn leads(&self) -> bool {
         self.part.get().rank == 0
     }
 
-    /// All ranks.
+    /// Returns the number of ranks.
     pub fn size(&self) -> u32 {
         self.part.get().size
     }
 
-    /// How the ranks work together.
+    /// Returns the rules by which the ranks work together.
     pub fn plan(&self) -> &PartyPlan {
         &self.plan
     }
 
-    /// The file in which all have a part. Rank 0 has made it and tells it; the others are told.
+    /// Returns the file that all ranks share. Rank 0 has created it and sends it to the others.
     ///
     /// # Errors
-    /// When rank 0 could not make it, or gives no sign.
+    /// If rank 0 could not create it, or does not respond.
     pub fn common_file(&self, made: Option<RankFile>) -> Result<RankFile> {
         match (&mut *self.role.borrow_mut(), made) {
             (Role::Leader(_), Some((path, number))) => {
@@ -141,11 +143,13 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Tells that the target is open, and waits for the others. What rank 0 keeps of them, and the file to read from where
-    /// each reads what another one wrote, of those that made `file` themselves.
+    /// Reports that the target is open, and waits for the others.
+    ///
+    /// Returns the description of all ranks (on rank 0), and the file to read from if each rank
+    /// reads the data of another and has created its own `file`.
     ///
     /// # Errors
-    /// When the run is stopped, or rank 0 gives no sign.
+    /// If the run is stopped, or rank 0 does not respond.
     pub fn greet(
         &self,
         header: &RunHeader,
@@ -171,10 +175,11 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// Takes an event of the session that runs here; what the record here takes in its place.
+    /// Processes an event of this rank's session, and returns the events for the local record
+    /// instead.
     ///
     /// # Errors
-    /// When the run is stopped, or a message cannot be sent.
+    /// If the run is stopped, or a message cannot be sent.
     pub fn hear(&self, event: Event) -> Result<Vec<Event>> {
         match &mut *self.role.borrow_mut() {
             Role::Leader(leader) => leader.hear(&self.line, event),
@@ -182,8 +187,10 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// The session here is at its end. Rank 0 waits for the others; the events that it still has to take, and how the run of all
-    /// ended. Another rank waits for rank 0, and is told whether its own record may go.
+    /// Reports that this rank's session has ended.
+    ///
+    /// Rank 0 waits for the others, and returns the remaining events and the outcome of the whole
+    /// run. Another rank waits for rank 0, and returns whether its own record may be removed.
     pub fn finish(&self, outcome: Result<()>) -> (Vec<Event>, Result<bool>) {
         match &mut *self.role.borrow_mut() {
             Role::Leader(leader) => {
@@ -194,25 +201,26 @@ impl<'a> Party<'a> {
         }
     }
 
-    /// This rank cannot take part, by this error.
+    /// Reports that this rank cannot take part, because of this error.
     pub fn decline(&self, error: &Error) {
         match &mut *self.role.borrow_mut() {
             Role::Leader(leader) => leader.dismiss(&self.line, false),
             Role::Follower(follower) => {
-                // There is nothing here that could be kept.
+                // This rank has no record that could be kept.
                 let _ = follower.finish(&self.line, Err(error));
             }
         }
     }
 
-    /// Lets the others go. `kept`: their records are part of the one here.
+    /// Dismisses the other ranks. `kept` says whether their results are part of this rank's record.
     pub fn dismiss(&self, kept: bool) {
         if let Role::Leader(leader) = &mut *self.role.borrow_mut() {
             leader.dismiss(&self.line, kept);
         }
     }
 
-    /// Whether a rank gave no sign: it may hang, and whoever waits for its end would, too.
+    /// Returns whether a rank stopped responding. It may hang, and so would a process that waits
+    /// for its end.
     pub fn has_silent(&self) -> bool {
         matches!(&*self.role.borrow(), Role::Leader(leader) if leader.has_silent())
     }
@@ -241,7 +249,7 @@ impl Company for Party<'_> {
 
 impl Drop for Party<'_> {
     fn drop(&mut self) {
-        // Those that wait for a run that never began.
+        // Ranks may wait for a run that never began.
         self.dismiss(false);
     }
 }

@@ -1,8 +1,10 @@
-//! Work on files and devices that this process serves itself.
+//! Runs work on files and devices that this process itself serves.
 //!
-//! The model: whoever waits for an answer of this process when it is killed ends only once the connection of its file system does,
-//! and that ends when the last thread that shares its table of open files has. A thread with a table of its own, in which nothing
-//! of the connection is, keeps nobody: the others end, the kernel fails what it waits for, and it ends as well.
+//! If a process is killed, a thread of it that waits for the process's own answer ends only once the
+//! connection of the file system is closed. The connection is closed when the last thread that
+//! shares its file descriptor table has ended. A thread with its own table, without the connection,
+//! does not prevent that: the other threads end, the kernel fails the request, and this thread ends
+//! as well.
 
 use crate::platform;
 use std::fs::File;
@@ -11,15 +13,17 @@ use std::os::fd::IntoRawFd;
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Builder, JoinHandle};
 
-/// Does work that may wait for this process, in a thread that shares no open files with it. The work opens what it needs: no
-/// descriptor of the caller's is one there, and none comes out.
+/// Runs work that may wait for this process, in a thread with its own file descriptor table.
+///
+/// The work has to open its files itself: no descriptor of the caller is valid in it, and it can
+/// return none.
 ///
 /// # Errors
-/// Those of the work, and of a kernel that gives no thread or no table.
+/// Those of the work, and those of creating the thread or the table.
 pub fn apart<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let begin = || {
         platform::leave_open_files(0)?;
-        // Whoever writes to standard error must not reach a device that took its number.
+        // Output to standard error must not reach a device that was given its number.
         for _ in 0..3 {
             let _ = File::options().read(true).write(true).open("/dev/null")?.into_raw_fd();
         }
@@ -31,9 +35,10 @@ pub fn apart<T: Send>(work: impl FnOnce() -> io::Result<T> + Send) -> io::Result
     })
 }
 
-/// A thread that is apart as well, for as long as it is needed, and has a table of mounts of its own: what is mounted by it and by
-/// what it starts is seen by nobody else, and goes when the last of them ends, whose wait for this process keeps nobody. It has the
-/// standard streams of this process, and hands them on.
+/// A thread with its own file descriptor table, as for [`apart`], and its own mount namespace.
+///
+/// Its mounts are visible only to it and the processes it starts, and are removed when the last of
+/// them ends. It has the standard streams of this process, and passes them on.
 #[derive(Debug)]
 pub struct Visitor {
     work: Option<Sender<Box<dyn FnOnce() + Send>>>,
@@ -41,10 +46,10 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Starts it; without mounts of its own where all of this process has such.
+    /// Starts the thread; without its own mount namespace if the whole process already has one.
     ///
     /// # Errors
-    /// When this process is not root's, or the kernel gives it no tables.
+    /// If the process does not run as root, or the kernel provides no tables.
     pub fn start(has_own_mounts: bool) -> io::Result<Self> {
         let (work, works) = channel::<Box<dyn FnOnce() + Send>>();
         let (ready, is_ready) = channel();
@@ -60,10 +65,10 @@ impl Visitor {
         Ok(Self { work: Some(work), thread: Some(thread) })
     }
 
-    /// Has it do something, and waits for that. What comes out must hold no descriptor.
+    /// Runs a function on the thread and waits for it. Its result must not hold a descriptor.
     ///
     /// # Errors
-    /// When the work panicked before.
+    /// If earlier work panicked.
     pub fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
         let gone = || io::Error::other("panicked");
         let (done, is_done) = channel();
@@ -80,7 +85,7 @@ impl Drop for Visitor {
     }
 }
 
-/// Descriptors below this are standard input, output and error.
+/// Number of standard streams: descriptors below are input, output and error.
 const STANDARD_STREAMS: u32 = 3;
 
 #[cfg(test)]
@@ -93,7 +98,7 @@ mod tests {
             let entries = std::fs::read_dir(folder)?;
             Ok(entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect())
         };
-        // The three, and the folder that is looked at.
+        // The standard streams, and the folder that is being read.
         let apart_names = apart(|| names("/proc/thread-self/fd")).unwrap();
         assert_eq!(apart_names, ["0", "1", "2", "3"]);
         assert!(names("/proc/thread-self/fd").unwrap().len() >= 4);

@@ -1,12 +1,15 @@
-//! A served stack as block devices of this machine: the kernel's own nbd devices where it has that driver, else files of a FUSE
-//! file system with a loop device on each.
+//! Attaches a served stack as block devices of this machine, by the kernel's nbd driver if it is
+//! available, otherwise by a FUSE file system with a loop device on each file.
 //!
-//! The model: the file system is mounted in a folder of this attachment alone, and the loop devices go past the page cache of
-//! its files, so that what a program asks of the device is what the hub is asked. An nbd device asks the hub itself, over a
-//! socket: fewer threads are on the way, and FUA is known. All of it goes with the process that serves it. After a kill the
-//! kernel fails every request at once and keeps the mount and the loop devices; the next start finds them by their record and
-//! removes what is provably theirs. A request that the kernel does not fail, because the killed process itself waits for it, is
-//! failed by that start.
+//! The file system is mounted in a folder that belongs to this attachment only. The loop devices
+//! bypass the page cache of its files, so the hub receives exactly the requests that programs send
+//! to the device. An nbd device sends its requests to the hub directly over a socket: fewer threads
+//! are involved, and FUA is passed on.
+//!
+//! All of it is removed with the process that serves it. If that process is killed, the kernel
+//! fails every request but keeps the mount and the loop devices. The next start finds them by their
+//! record and removes those that provably belong to the attachment. It also fails requests that the
+//! kernel does not fail because the killed process itself waits for them.
 
 mod file_system;
 mod loop_device;
@@ -47,28 +50,28 @@ use std::sync::{Arc, Once};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a device is still used.
+/// Interval at which the use of a device is polled.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long it is waited for a file system to end after its unmount.
+/// Longest wait for a file system to end after its unmount.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// What makes block devices.
+/// Mechanism that provides block devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontKind {
     /// The kernel's nbd driver.
     Nbd,
     /// FUSE and loop devices.
     Fuse,
-    /// FUSE alone.
+    /// FUSE only.
     Files,
 }
 
-/// What makes block devices, and what there was to choose from.
+/// Mechanism that provides the block devices, and the alternatives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServedFront {
-    /// What makes them.
+    /// Mechanism in use.
     pub front: FrontKind,
-    /// How many nbd devices of the kernel were free; none if it has no such driver.
+    /// Number of free nbd devices; `None` if the kernel has no such driver.
     pub free_nbd_devices: Option<usize>,
 }
 
@@ -84,22 +87,23 @@ impl ServedFront {
     }
 }
 
-/// What is attached.
+/// Block devices of a served stack.
 pub(crate) struct Attachment {
     folder: AttachmentFolder,
     front: ServedFront,
-    /// Of the kernel's driver; there is neither a file system nor a loop device then.
+    /// Devices of the nbd driver; if there are any, there is neither a file system nor a loop
+    /// device.
     nbds: Vec<NbdDevice>,
-    /// Of the file system, once it is mounted.
+    /// Device number of the file system, once it is mounted.
     number: Option<Number>,
     session: Option<JoinHandle<io::Result<()>>>,
     loops: Vec<LoopDevice>,
-    /// Those that stand for devices.
+    /// Files that are used as devices.
     files: Vec<PathBuf>,
     closed: bool,
 }
 
-/// What is attached, and by whom.
+/// Parts of the server that an attachment needs.
 pub(crate) struct AttachedParts {
     pub(crate) disks: Vec<Arc<Disk>>,
     pub(crate) exports: Arc<[Export]>,
@@ -108,11 +112,13 @@ pub(crate) struct AttachedParts {
 }
 
 impl Attachment {
-    /// Makes its folder below one of the user's, and removes what kills left there.
+    /// Creates a folder for the attachment below the user's, and removes what killed processes left
+    /// there.
     pub(crate) fn begin(folder: &Path, by: AttachBy, exports: usize) -> Result<Self> {
         let attachments = Attachments::open(folder)?;
         clean(&attachments)?;
-        // A core dump stops every thread before it closes any file, so a thread that waits for this server would wait without end.
+        // A core dump stops every thread before it closes any file, so a thread that waits for this
+        // server would wait forever.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         let front = ServedFront::choose(by, exports, free_nbd_devices());
         let folder = attachments.make()?;
@@ -120,24 +126,25 @@ impl Attachment {
         Ok(Self { folder, front, nbds, number: None, session: None, loops, files, closed: false })
     }
 
-    /// What makes its devices.
+    /// Returns the mechanism that provides the devices.
     pub(crate) fn front(&self) -> ServedFront {
         self.front
     }
 
-    /// Where it is controlled.
+    /// Returns the path of the control socket.
     pub(crate) fn control(&self) -> PathBuf {
         self.folder.control()
     }
 
-    /// Creates a folder among temporary files that lasts no longer than this: the next start removes it after a kill.
+    /// Creates a temporary folder that is removed with the attachment; after a kill the next start
+    /// removes it.
     pub(crate) fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
         self.folder.make_passing(name).map_err(|error| {
             Error::os(text!("cannot create a temporary folder", "一時フォルダーを作れません"), &error)
         })
     }
 
-    /// Makes the devices.
+    /// Creates the devices.
     pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
         match self.front.front {
             FrontKind::Nbd => self.take_nbd_devices(&parts),
@@ -145,12 +152,12 @@ impl Attachment {
         }
     }
 
-    /// Takes a device of the kernel's driver for each export.
+    /// Takes an nbd device of the kernel for each export.
     fn take_nbd_devices(&mut self, parts: &AttachedParts) -> Result<()> {
         let left = Arc::new(AtomicUsize::new(parts.exports.len()));
         for (index, export) in parts.exports.iter().enumerate() {
             let (controls, left) = (Arc::clone(&parts.controls), Arc::clone(&left));
-            // Whoever took the last one away, with whatever tool: nobody can ask any more.
+            // The last device was disconnected, by whatever tool, so no more requests can arrive.
             let ended = move || {
                 if left.fetch_sub(1, Ordering::Relaxed) == 1 {
                     controls.tell(HubCommand::End);
@@ -171,7 +178,7 @@ impl Attachment {
         Ok(())
     }
 
-    /// Mounts the files and puts loop devices on them.
+    /// Mounts the file system and sets up loop devices on its files.
     fn mount_files(&mut self, parts: AttachedParts) -> Result<()> {
         let AttachedParts { disks, exports, controls, time } = parts;
         let has_trim = exports.iter().all(|export| export.has_trim);
@@ -219,14 +226,17 @@ impl Attachment {
         Session::from_fd(files, kernel.into(), SessionACL::Owner, Config::default())
     }
 
-    /// The devices, by export.
+    /// Returns the devices, by export.
     pub(crate) fn devices(&self) -> Vec<PathBuf> {
         let nbds = self.nbds.iter().map(|device| device.record.path());
         nbds.chain(self.loops.iter().map(|device| device.path.clone())).chain(self.files.clone()).collect()
     }
 
-    /// Takes the devices away, once nobody uses them any more; `busy` is told once for what it has to wait. Where power was
-    /// cut, the kernel may still have to say that writes failed. The device that is still in use at `until`, if there is one.
+    /// Removes the devices once no process uses them.
+    ///
+    /// Calls `busy` once for each device that it has to wait for. After a power cut or a fault,
+    /// failed writes of the kernel's cache are ignored (`has_failed`). Returns the device that is
+    /// still in use at `until`, if any.
     pub(crate) fn detach(
         &mut self,
         has_failed: bool,
@@ -253,7 +263,7 @@ impl Attachment {
                 }
             }
             for device in &self.loops {
-                // Whoever opened it without taking it for himself is waited for as well.
+                // Users that did not open it exclusively are waited for as well.
                 while device.is_on(number) {
                     if is_over() {
                         return Ok(Some(device.path.clone()));
@@ -265,13 +275,13 @@ impl Attachment {
         self.close(UnmountFlags::empty()).map(|()| None)
     }
 
-    /// Takes the file system and the folder away.
+    /// Unmounts the file system and removes the folder.
     fn close(&mut self, how: UnmountFlags) -> Result<()> {
         self.closed = true;
         let point = self.folder.point();
         if self.number.is_some() {
             let unmounted = rustix::mount::unmount(&point, how | UnmountFlags::NOFOLLOW);
-            // Somebody looks at the files themselves.
+            // Another process has files of the file system open.
             let unmounted = unmounted.or_else(|_| {
                 self.session = None;
                 rustix::mount::unmount(&point, UnmountFlags::DETACH | UnmountFlags::NOFOLLOW)
@@ -280,7 +290,8 @@ impl Attachment {
                 let shown = shown::path(&point);
                 Error::os(text!("cannot unmount {shown}", "{shown} をアンマウントできません"), &error.into())
             })?;
-            // It ends with its file system, or with this process where another mount name space has a copy of that.
+            // The session ends with its file system. It ends with this process if another mount
+            // namespace has a copy.
             let begun = Instant::now();
             while self.session.as_ref().is_some_and(|session| !session.is_finished())
                 && begun.elapsed() < PATIENCE
@@ -297,7 +308,8 @@ impl Drop for Attachment {
         if self.closed {
             return;
         }
-        // An attachment that never came to be, or whose server ended by itself: users get errors from now on.
+        // The attachment was not completed, or its server ended unexpectedly. Users get errors from
+        // now on.
         for device in &mut self.nbds {
             let _ = device.let_go();
         }
@@ -311,8 +323,10 @@ impl Drop for Attachment {
     }
 }
 
-/// Has the kernel let go of a device once nobody has it for himself or open for writing; what it caches is written before.
-/// Whether it has, before the time for that is over.
+/// Disconnects a device once no process has it open exclusively or for writing, after writing the
+/// kernel's cache.
+///
+/// Returns whether that was possible before `is_over`.
 fn detach_nbd(
     device: &mut NbdDevice,
     has_failed: bool,
@@ -321,7 +335,7 @@ fn detach_nbd(
 ) -> io::Result<bool> {
     let path = device.record.path();
     let mut is_told = false;
-    // As long as nobody else took it away.
+    // Until another process disconnects it.
     while device.record.is_held() {
         if open_alone(&path)?.is_some()
             && users_of(&path).is_empty()
@@ -342,7 +356,8 @@ fn detach_nbd(
     device.let_go().map(|()| true)
 }
 
-/// A device for this process alone, so that nothing can be mounted on it; none if somebody has it for himself.
+/// Opens a device exclusively, so that it cannot be mounted. `None` if another process has it open
+/// exclusively.
 fn open_alone(device: &Path) -> io::Result<Option<File>> {
     match rustix::fs::open(device, OFlags::RDWR | OFlags::EXCL | OFlags::CLOEXEC, Mode::empty()) {
         Ok(node) => Ok(Some(node.into())),
@@ -351,7 +366,8 @@ fn open_alone(device: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Has the kernel write what it caches of a device. After a power cut or a fault nobody expects all of it to be written.
+/// Makes the kernel write its cache of a device. After a power cut or a fault, errors are expected
+/// and ignored.
 fn flush(node: &File, has_failed: bool) -> io::Result<()> {
     node.sync_all().or_else(|error| if has_failed { Ok(()) } else { Err(error) })
 }
@@ -371,29 +387,30 @@ fn cannot_remove(folder: &AttachmentFolder, error: &io::Error) -> Error {
     Error::os(text!("cannot remove what {shown} is in", "{shown} のあるフォルダーを削除できません"), error)
 }
 
-/// Who uses a device, as clauses; empty if nobody does, or if that cannot be told.
+/// Returns the users of a device, as clauses. Empty if it is not in use, or if that cannot be
+/// determined.
 pub(crate) fn users_of(device: &Path) -> Vec<Text> {
     let claims = apart(|| claims(&File::open(device)?, device).map_err(|_| io::ErrorKind::Other.into()));
     let claims = claims.unwrap_or_default().into_iter().filter(|claim| !claim.is_signature);
     claims.map(|claim| claim.by).collect()
 }
 
-/// Has loop devices let go of the files of a file system with a number, where those have a name below its place. What uses such a
-/// device keeps it until then.
+/// Detaches loop devices from the files of a file system, if their names are below its mount point.
+/// A device in use is detached when its last user closes it.
 ///
 /// # Errors
-/// When a device cannot be asked.
+/// If a device cannot be queried.
 pub fn let_go_of_loops(point: &Path, number: Number) -> io::Result<()> {
     loops_on(point, number)?.iter().try_for_each(|device| device.let_go(number))
 }
 
-/// Removes what kills left below a folder of attachments: dead mounts and their loop devices, and what was changed of nbd
-/// devices.
+/// Removes what killed processes left below a folder of attachments: dead mounts and their loop
+/// devices, and changed settings of nbd devices.
 ///
-/// The devices that are free now, or will be when they are unmounted.
+/// Returns the devices that are free now, or will be when they are unmounted.
 ///
 /// # Errors
-/// When something of it cannot be looked at or removed.
+/// If part of it cannot be inspected or removed.
 pub fn clean_attachments(folder: &Path) -> Result<Vec<PathBuf>> {
     match folder.symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -411,11 +428,12 @@ fn clean(attachments: &Attachments) -> Result<Vec<PathBuf>> {
 
 fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Result<()> {
     if let Some(number) = folder.number()? {
-        // Ends its connection, and whatever waits for that, though loop devices keep it mounted.
+        // Aborts the connection and everything that waits for it, even though loop devices keep the
+        // file system mounted.
         let _ = rustix::mount::unmount(folder.point(), UnmountFlags::FORCE | UnmountFlags::NOFOLLOW);
         wait_for_killed(folder);
         for device in loops_on(&folder.point(), number)? {
-            // One that is still mounted goes when that is unmounted.
+            // A device that is mounted is released when it is unmounted.
             device.let_go(number)?;
             devices.push(device.path);
         }
@@ -427,7 +445,7 @@ fn clean_one(folder: &AttachmentFolder, devices: &mut Vec<PathBuf>) -> io::Resul
     folder.remove()
 }
 
-/// What a killed process was about to make is there when it has ended.
+/// Waits for the end of a killed process, after which it can create nothing more.
 fn wait_for_killed(folder: &AttachmentFolder) {
     let pid = folder.process().and_then(|process| Pid::from_raw(i32::try_from(process.pid).ok()?));
     if let Some(process) = pid.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) {
@@ -436,35 +454,38 @@ fn wait_for_killed(folder: &AttachmentFolder) {
     }
 }
 
-/// An attachment, as others find it.
+/// An attachment of any process of the user.
 #[derive(Clone, Debug)]
 pub struct Attached {
-    /// The process that serves it.
+    /// Process that serves it.
     pub process: ProcessIdentity,
-    /// Its devices.
+    /// Block devices.
     pub devices: Vec<PathBuf>,
-    /// Where it is controlled.
+    /// Path of the control socket.
     pub control: PathBuf,
 }
 
-/// The attachment that a device belongs to; none if it is not one of kurabe's, or if a kill left it.
+/// Finds the attachment that a device belongs to.
+///
+/// Returns `None` if it is not one of kurabe's, or if its process was killed.
 ///
 /// # Errors
-/// An attachment whose state cannot be read.
+/// If the state of an attachment cannot be read.
 pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     let find = || -> io::Result<Option<Attached>> {
         let (number, name) = (file_system_of(device)?, nbd_name(device)?);
         if number.is_none() && name.is_none() {
             return Ok(None);
         }
-        // Without the lock: who ends holds it for no longer than its folder is there.
+        // Read without the lock. A process that is ending holds it only until its folder is
+        // removed.
         let entries = match std::fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             entries => entries?,
         };
         for entry in entries.flatten() {
             let folder = AttachmentFolder::at(entry.path());
-            // Who lives has the number still, wherever it is mounted.
+            // A running server still has the number, wherever it is mounted.
             let of_files = number.filter(|_| folder.noted_number() == number);
             let nbds = folder.nbd();
             let is_nbd = nbds.iter().any(|nbd| Some(&nbd.name) == name.as_ref() && nbd.is_held());
@@ -489,10 +510,10 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
 }
 
 impl Attached {
-    /// Has its server end, and waits until it has.
+    /// Terminates its server, and waits until the process has exited.
     ///
     /// # Errors
-    /// A process that cannot be signalled.
+    /// If the process cannot be signalled.
     pub fn end(&self) -> Result<()> {
         let cannot = |error: Errno| {
             let process = self.process.pid;
@@ -505,7 +526,8 @@ impl Attached {
             Err(Errno::SRCH) => return Ok(()),
             process => process.map_err(cannot)?,
         };
-        // Asked while its number cannot be used again: what is signalled is what was asked about.
+        // Checked while the process id cannot be reused, so the signal goes to the process that was
+        // checked.
         if life_of(&self.process) != Liveness::Alive {
             return Ok(());
         }
@@ -524,10 +546,10 @@ impl Attached {
     }
 }
 
-/// Refuses while somebody uses one of the devices.
+/// Refuses if one of the devices is in use.
 ///
 /// # Errors
-/// The users of the device, as an error.
+/// Names the users of the device.
 pub fn refuse_used(devices: &[PathBuf]) -> Result<()> {
     let used = devices.iter().map(|device| (device, users_of(device))).find(|(_, users)| !users.is_empty());
     let Some((device, users)) = used else { return Ok(()) };

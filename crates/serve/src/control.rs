@@ -1,4 +1,4 @@
-//! A served stack is asked and told things while clients use it: one line of JSON in, one line out.
+//! Controls a server while clients use it: one line of JSON per request, and one per answer.
 
 use crate::attach::refuse_used;
 use crate::fault::DeviceFault;
@@ -25,61 +25,61 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-/// Most bytes of a request; none is longer.
+/// Longest request in bytes.
 const MOST_LINE_BYTES: u64 = 4096;
-/// How long who knocks may take to ask, and the server to answer.
+/// Time limit for a client to send its request, and for the server to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A request to the control socket.
+/// Request to the control socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ControlRequest {
-    /// Figures of the server so far.
+    /// Returns the figures of the server so far.
     Stats,
-    /// The same without what takes a while to find out.
+    /// Returns the figures without those that take long to compute.
     Watch,
-    /// The stack that is served.
+    /// Returns the stack that is served.
     Model,
-    /// A live parameter gets another value.
+    /// Changes a live parameter.
     Set {
-        /// `flash.program_rate`.
+        /// Parameter, such as `flash.program_rate`.
         parameter: String,
-        /// `10MB/s`.
+        /// Value, such as `10MB/s`.
         value: String,
     },
-    /// A member fails.
+    /// Makes a member fail.
     Offline {
         /// Index of the member, from 0.
         member: usize,
-        /// Its layer; the first that has members, if not said.
+        /// Layer with the member; the first with members if `None`.
         #[serde(default)]
         layer: Option<String>,
     },
-    /// Flash is worn to its steady state in no time.
+    /// Wears flash to its steady state without taking any time.
     Wear {
-        /// Its layer; the first that wears, if not said.
+        /// Layer to wear; the first that can wear if `None`.
         #[serde(default)]
         layer: Option<String>,
     },
-    /// Power is cut.
+    /// Cuts power.
     Cut,
-    /// Power is cut after so many more acknowledged writes.
+    /// Cuts power after a number of further acknowledged writes.
     CutAfter {
-        /// So many.
+        /// Number of writes.
         writes: u64,
     },
-    /// Power is on again.
+    /// Switches power on again.
     PowerOn,
-    /// Something is wrong with the device from now on.
+    /// Sets a fault from now on.
     Fault {
-        /// As [`DeviceFault::parse`] reads it; nothing is wrong any more, if not said.
+        /// Fault, as read by [`DeviceFault::parse`]; `None` lifts all faults.
         #[serde(default)]
         fault: Option<String>,
     },
 }
 
 impl ControlRequest {
-    /// Lifts all faults.
+    /// Request that lifts all faults.
     pub const NO_FAULTS: Self = Self::Fault { fault: None };
 }
 
@@ -88,10 +88,10 @@ impl ControlRequest {
 pub(crate) struct Controls {
     commands: Sender<HubCommand>,
     bell: Arc<OwnedFd>,
-    /// As it is now.
+    /// The stack, with its current parameters.
     model: Mutex<ModelRecord>,
     noise: (NoiseWatch, NoiseMark),
-    /// The block devices, once they are there.
+    /// Block devices, once they exist.
     pub(crate) devices: OnceLock<Vec<PathBuf>>,
 }
 
@@ -102,32 +102,32 @@ impl Controls {
         Self { commands, bell, model: Mutex::new(model), noise: (watch, mark), devices: OnceLock::new() }
     }
 
-    /// Tells the hub something.
+    /// Sends a command to the hub.
     pub(crate) fn tell(&self, command: HubCommand) {
         // A hub that has ended no longer receives.
         let _ = self.commands.send(command);
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Asks the hub something; nothing if it has ended.
+    /// Sends a command to the hub and waits for the answer. `None` if the hub has ended.
     pub(crate) fn ask<T>(&self, command: impl FnOnce(Sender<T>) -> HubCommand) -> Option<T> {
         let (answer, answered) = channel();
         self.tell(command(answer));
         answered.recv_timeout(PATIENCE).ok()
     }
 
-    /// How it goes.
+    /// Returns the figures of the server.
     pub(crate) fn figures(&self) -> Option<ServedFigures> {
         self.ask(HubCommand::Figures).map(|(figures, _)| self.with_steal(figures))
     }
 
-    /// The same with what clients kept and got, which takes a while to find out.
+    /// Returns the figures with those of the clients, which take a while to compute.
     fn whole_figures(&self) -> Option<ServedFigures> {
         let (figures, rehearsal) = self.ask(HubCommand::Figures)?;
         Some(self.with_steal(ServedFigures { client: rehearsal.and_then(Rehearsal::run), ..figures }))
     }
 
-    /// Figures with what the host of a virtual machine took.
+    /// Adds the processor time that the host of a virtual machine took.
     pub(crate) fn with_steal(&self, figures: ServedFigures) -> ServedFigures {
         ServedFigures { steal_share: self.noise.0.finish(self.noise.1.clone()).steal_share, ..figures }
     }
@@ -151,7 +151,8 @@ impl Controls {
                 done(self.ask(|answer| HubCommand::Layer(layer, Control::Wear, answer)))
             }
             ControlRequest::PowerOn => {
-                // What a file system remembers of before the cut, it would write over what is left.
+                // A mounted file system would write what it cached before the cut over the data
+                // that remained.
                 refuse_used(self.devices.get().map_or(&[], Vec::as_slice))?;
                 done(self.ask(HubCommand::PowerOn))
             }
@@ -173,14 +174,14 @@ impl Controls {
     }
 }
 
-/// The control socket and the thread behind it.
+/// Control socket and its thread.
 pub(crate) struct ControlDoor {
     listener: Arc<Doorway>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl ControlDoor {
-    /// Opens the control socket.
+    /// Starts to serve the control socket.
     pub(crate) fn open(listener: Doorway, controls: Arc<Controls>) -> Result<Self> {
         rustix::io::ioctl_fionbio(&listener.socket, false).map_err(|error| {
             Error::os(text!("cannot listen for control", "制御用ソケットで待ち受けられません"), &error.into())
@@ -227,10 +228,10 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
     client.write_all(format!("{answer}\n").as_bytes())
 }
 
-/// Asks a server through its control socket.
+/// Sends a request to a server through its control socket.
 ///
 /// # Errors
-/// When there is none, or it refuses.
+/// If no server listens, or it refuses.
 pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     let shown = shown::path(path);
     let cannot = |error: &std::io::Error| {
@@ -241,7 +242,8 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
             ))
     };
     let ask = || -> std::io::Result<String> {
-        // A server that stands still takes no more clients than its queue is long, and the rest would wait for it.
+        // A stopped server accepts only as many clients as its backlog; further ones would wait
+        // forever.
         let flags = SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE))?;
@@ -265,10 +267,10 @@ pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     Err(refusal(&answer["failed"]))
 }
 
-/// The answer of a server as what it is.
+/// Parses the answer of a server.
 ///
 /// # Errors
-/// When the server is of another version.
+/// If the server has another version.
 pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
     serde_json::from_value(answer).map_err(|error| {
         let message = text!("the server is of another version", "サーバーのバージョンが異なります");
@@ -276,7 +278,7 @@ pub fn read_answer<T: DeserializeOwned>(answer: Value) -> Result<T> {
     })
 }
 
-/// The server's error, as if it were one's own.
+/// Recreates the server's error from its JSON form.
 fn refusal(failed: &Value) -> Error {
     let read = |key: &str| serde_json::from_value(failed[key].clone()).ok();
     let kind = failed["kind"].as_str().and_then(ErrorKind::of_word);

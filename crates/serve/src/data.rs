@@ -1,8 +1,8 @@
-//! Where the bytes of a served device are.
+//! The data of a served device.
 //!
-//! The model: time is the stack's and bytes are kept here, beside it. A device of 2 TB takes the room of what was written
-//! to it: in memory without a name, in a file with holes, or on top of an image that is only read. `pattern` keeps nothing
-//! at all and computes what is read.
+//! The stack models the time, and the bytes are stored here, separately. A device of 2 TB occupies
+//! only what was written to it: in anonymous memory, in a sparse file, or on top of an image that
+//! is only read. `pattern` stores nothing and computes what is read.
 
 mod image;
 mod open;
@@ -17,10 +17,10 @@ use rustix::fd::OwnedFd;
 use sparse::Sparse;
 use std::io;
 
-/// Extents in one answer: more than any client takes at once, and a page of them.
+/// Most extents in one answer: more than any client reads at a time, and one page.
 const MOST_EXTENTS: usize = 512;
 
-/// The bytes of one export.
+/// The data of one export.
 #[derive(Debug)]
 pub struct DiskData {
     size_bytes: u64,
@@ -36,28 +36,29 @@ enum Keeper {
 }
 
 impl DiskData {
-    /// Memory alone, up to a limit.
+    /// Creates data in memory, up to a limit.
     ///
     /// # Errors
-    /// When the operating system gives none.
+    /// If the operating system refuses.
     pub fn memory(size_bytes: u64, most_bytes: u64) -> io::Result<Self> {
         Ok(Self { size_bytes, keeper: Keeper::Memory(Sparse::in_memory(size_bytes, most_bytes)?) })
     }
 
-    /// Whether a small piece takes so little time that who keeps the time may move it.
+    /// Returns whether the timekeeping thread may copy small pieces, because access never waits for
+    /// a disk.
     pub fn is_quick(&self) -> bool {
         matches!(self.keeper, Keeper::Memory(_) | Keeper::Pattern)
     }
 
-    /// Whether it can be sent from where it is, and never waits for a disk.
+    /// Returns whether data can be sent from where it is stored, without waiting for a disk.
     pub fn is_quick_to_send(&self) -> bool {
         matches!(self.keeper, Keeper::Memory(_))
     }
 
-    /// Sends so many bytes from an offset on to a socket, without copying them; how many it took.
+    /// Sends bytes to a socket without copying them, and returns how many it accepted.
     ///
     /// # Errors
-    /// The socket's; refused by data that is not quick to send.
+    /// Those of the socket. Data that is not quick to send refuses.
     pub fn send(&self, socket: &OwnedFd, offset_bytes: u64, length: usize) -> rustix::io::Result<usize> {
         match &self.keeper {
             Keeper::Memory(sparse) => sparse.send(socket, offset_bytes, length),
@@ -65,10 +66,10 @@ impl DiskData {
         }
     }
 
-    /// Fills a buffer from an offset on.
+    /// Fills a buffer from an offset.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn read(&self, offset_bytes: u64, buffer: &mut [u8]) -> io::Result<()> {
         match &self.keeper {
             Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.read(offset_bytes, buffer),
@@ -80,10 +81,10 @@ impl DiskData {
         }
     }
 
-    /// So many bytes from an offset on, in memory that need not be cleared first.
+    /// Reads bytes from an offset, into memory that need not be zeroed first.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn read_new(&self, offset_bytes: u64, length: usize) -> io::Result<Vec<u8>> {
         if let Keeper::Memory(sparse) | Keeper::File(sparse) = &self.keeper {
             return sparse.read_new(offset_bytes, length);
@@ -93,10 +94,10 @@ impl DiskData {
         Ok(bytes)
     }
 
-    /// Keeps bytes from an offset on; a pattern forgets them.
+    /// Stores bytes at an offset; a pattern discards them.
     ///
     /// # Errors
-    /// The operating system's; no room.
+    /// Those of the operating system, such as a lack of space.
     pub fn write(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<()> {
         match &self.keeper {
             Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.write(offset_bytes, bytes),
@@ -105,10 +106,10 @@ impl DiskData {
         }
     }
 
-    /// Makes a stretch read as zeroes; `keeps_room`: so that a later write finds the room it has now.
+    /// Zeroes a range. With `keeps_room`, its space remains allocated for later writes.
     ///
     /// # Errors
-    /// The operating system's; no room.
+    /// Those of the operating system, such as a lack of space.
     pub fn zero(&self, offset_bytes: u64, length_bytes: u64, keeps_room: bool) -> io::Result<()> {
         match &self.keeper {
             Keeper::Memory(sparse) | Keeper::File(sparse) if keeps_room => {
@@ -120,7 +121,7 @@ impl DiskData {
         }
     }
 
-    /// Whether nothing was written in a stretch, so that its zeroes need not be read.
+    /// Returns whether a range is a hole, so that its zeroes need not be read.
     pub fn is_hole(&self, offset_bytes: u64, length_bytes: u64) -> bool {
         let end = offset_bytes + length_bytes;
         match &self.keeper {
@@ -130,7 +131,8 @@ impl DiskData {
         }
     }
 
-    /// What is data and what are holes, from an offset on; perhaps not all of it, but never nothing.
+    /// Returns the data and holes from an offset. The result may cover only part of the range, but
+    /// never nothing.
     pub fn extents(&self, offset_bytes: u64, length_bytes: u32) -> Vec<StatusExtent> {
         let end = offset_bytes + u64::from(length_bytes);
         let mut extents: Vec<StatusExtent> = Vec::new();
@@ -146,7 +148,7 @@ impl DiskData {
         extents
     }
 
-    /// Where the next data or the next hole begins, from an offset on.
+    /// Returns the start of the next data or hole at or after an offset.
     pub fn next_of(&self, offset_bytes: u64, kind: ExtentKind) -> Option<u64> {
         let mut at = offset_bytes;
         while at < self.size_bytes {
@@ -159,7 +161,7 @@ impl DiskData {
         None
     }
 
-    /// How far it goes on as it begins, and how that is.
+    /// Returns the length and kind of the extent that begins at `from`.
     fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         match &self.keeper {
             Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.stretch(from, end),
@@ -168,20 +170,20 @@ impl DiskData {
         }
     }
 
-    /// Has what was written reach the medium under it, if it is in a file.
+    /// Flushes the data to the underlying medium, if it is in a file.
     ///
     /// # Errors
-    /// The operating system's.
+    /// Those of the operating system.
     pub fn sync(&self) -> io::Result<()> {
         if let Keeper::File(sparse) = &self.keeper { sparse.sync() } else { Ok(()) }
     }
 
-    /// Its bytes.
+    /// Returns the size in bytes.
     pub fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// What it takes where it is kept.
+    /// Returns the bytes that it occupies where it is stored.
     pub fn room_bytes(&self) -> u64 {
         match &self.keeper {
             Keeper::Memory(sparse) | Keeper::File(sparse) => sparse.room_bytes(),

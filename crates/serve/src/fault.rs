@@ -1,13 +1,15 @@
-//! What is wrong with a device beside its power: sectors that cannot be read or written, requests that take longer, a device that
-//! answers nothing for a while, that takes no more writes, that lies about flushes.
+//! Faults of a device other than power cuts: unreadable or unwritable sectors, slow requests,
+//! hangs, write protection, and flushes that are acknowledged but not done.
 //!
-//! The model: whether a fault meets a request is decided when the request comes, by where it goes and by what came since the
-//! fault was set, so the same requests in the same order meet the same faults. A request that fails goes through the stack all
-//! the same and takes its time there; only the bytes are left alone. A read error is that of sectors which lost what they held:
-//! who writes them has the drive take others in their place, and these can be read. A write error is that of a drive which has no
-//! others left. While a device hangs its work goes on, and the answers wait.
+//! Whether a fault affects a request is decided when the request arrives, from its range and the
+//! requests since the fault was set. The same requests in the same order therefore meet the same
+//! faults. A failing request still passes through the stack and takes its time there; only the data
+//! is left unchanged. A read error means that sectors have lost their content: a write makes the
+//! drive remap them, and they can be read again. A write error means that the drive has no spare
+//! sectors left. While a device hangs, its work continues and its answers are delayed.
 //!
-//! Not here: a write that is acknowledged from a cache and fails later. The write itself is answered with the error.
+//! Not here: a write that is acknowledged from a cache and fails later. The write itself is
+//! answered with the error.
 
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use kurabe_core::quantity::{format_bytes, parse_bytes, parse_duration_ns};
@@ -15,14 +17,14 @@ use kurabe_core::{ErrorKind, Result, Text, text};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A fault as it is asked for: what is wrong, where, and from when on.
+/// A fault as the user specifies it: the effect, the range, and the onset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceFault {
     words: String,
     effect: FaultEffect,
-    /// Bytes that it is of; of the whole device, if not said.
+    /// Bytes that it affects; the whole device if `None`.
     place: Option<Range<u64>>,
-    /// Of every export, if not said.
+    /// Export that it affects; every export if `None`.
     export: Option<usize>,
     onset: FaultOnset,
 }
@@ -36,7 +38,7 @@ enum FaultEffect {
     LiesAboutFlush,
 }
 
-/// When a fault begins, counted from when it was set.
+/// Onset of a fault, counted from the moment it was set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FaultOnset {
     Writes(u64),
@@ -45,7 +47,7 @@ enum FaultOnset {
     Time(u64),
 }
 
-/// The word that begins a fault.
+/// Parses the effect of a fault, which is its first word.
 fn effect_of(words: &str) -> Result<FaultEffect, Text> {
     let (word, value) = words.split_once(':').map_or((words, None), |(word, value)| (word, Some(value)));
     let time = || parse_duration_ns(value.unwrap_or_default());
@@ -66,7 +68,8 @@ fn effect_of(words: &str) -> Result<FaultEffect, Text> {
     })
 }
 
-/// `1000-writes`, `1000-requests`, `2GiB`, `30s`: a size is what ends in no unit of time, and `m` are MiB.
+/// Parses `1000-writes`, `1000-requests`, `2GiB` or `30s`. Without a unit of time it is a size, and
+/// `m` means MiB.
 fn onset_of(words: &str) -> Option<FaultOnset> {
     let number = |unit: &str| words.strip_suffix(unit)?.parse().ok();
     let is_time = words.ends_with(['s', 'h', 'n']);
@@ -80,7 +83,7 @@ fn onset_of(words: &str) -> Option<FaultOnset> {
         })
 }
 
-/// `1GiB+64KiB`.
+/// Parses `1GiB+64KiB`.
 fn place_of(words: &str) -> Option<Range<u64>> {
     let (offset, length) = words.split_once('+')?;
     let from = parse_bytes(offset).ok()?;
@@ -89,10 +92,11 @@ fn place_of(words: &str) -> Option<Range<u64>> {
 }
 
 impl DeviceFault {
-    /// Reads `WHAT[@OFFSET+LENGTH][@export-N][@after-…]`, as in `error:read@1GiB+64KiB` and `hang:10s@after-1000-writes`.
+    /// Parses `WHAT[@OFFSET+LENGTH][@export-N][@after-…]`, as in `error:read@1GiB+64KiB` and
+    /// `hang:10s@after-1000-writes`.
     ///
     /// # Errors
-    /// Says what is none of that, and what could stand there.
+    /// Names the part that is not valid, and the values that are.
     pub fn parse(words: &str) -> Result<Self, Text> {
         let mut parts = words.split('@');
         let what = parts.next().unwrap_or_default();
@@ -128,12 +132,12 @@ impl DeviceFault {
         Ok(Self { words: words.to_owned(), effect, place, export, onset })
     }
 
-    /// As it was written.
+    /// Returns the fault as the user wrote it.
     pub fn words(&self) -> &str {
         &self.words
     }
 
-    /// A fault that nothing could ever meet is a slip.
+    /// Refuses a fault that no request could meet.
     pub(crate) fn check(&self, exports: usize, size_bytes: u64) -> Result<()> {
         let words = &self.words;
         if let Some(export) = self.export.filter(|export| *export >= exports) {
@@ -158,30 +162,30 @@ impl DeviceFault {
     }
 }
 
-/// A fault of a server, and what it did.
+/// A fault of a server, with the number of requests that it affected.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultFigures {
-    /// As it was asked for.
+    /// The fault, as the user wrote it.
     pub fault: String,
-    /// Requests that met it.
+    /// Requests that it affected.
     pub requests: u64,
-    /// It is no more.
+    /// Whether it was lifted.
     pub is_lifted: bool,
 }
 
-/// What faults do to a request.
+/// Effect of the faults on a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FaultMet {
-    /// It fails, once the stack is done with it.
+    /// Error of the request, returned after the stack has completed it.
     pub(crate) error: Option<NbdError>,
-    /// It takes so much longer.
+    /// Additional time of the request.
     pub(crate) delay_ns: u64,
-    /// A flush is not done, nor FUA.
+    /// Whether a flush or FUA is acknowledged without being done.
     pub(crate) lies: bool,
 }
 
-/// What came to the device up to a moment.
+/// Requests that the device received up to a point in time.
 #[derive(Clone, Copy, Debug, Default)]
 struct DeviceMoment {
     requests: u64,
@@ -190,21 +194,21 @@ struct DeviceMoment {
     at_ns: u64,
 }
 
-/// A fault that was set.
+/// A fault that is set on the server.
 #[derive(Debug)]
 struct SetFault {
     fault: DeviceFault,
     since: DeviceMoment,
-    /// What of its place is still bad.
+    /// Sectors in its range that still return errors.
     bad: Vec<Range<u64>>,
-    /// When no answer leaves, once that is certain.
+    /// Period in which no answer is sent, once it is known.
     hangs_ns: Option<Range<u64>>,
     requests: u64,
     is_lifted: bool,
 }
 
 impl SetFault {
-    /// When it began, if it has.
+    /// Returns the time at which the fault began, or `None` if it has not begun.
     fn began_ns(&self, now: &DeviceMoment) -> Option<u64> {
         let came = match self.fault.onset {
             FaultOnset::Writes(count) => now.writes - self.since.writes >= count,
@@ -218,19 +222,19 @@ impl SetFault {
         came.then_some(now.at_ns)
     }
 
-    /// Whether it is there for an export at all.
+    /// Returns whether the fault is active for an export.
     fn concerns(&self, export: usize) -> bool {
         !self.is_lifted && self.fault.export.is_none_or(|own| own == export)
     }
 
-    /// It hangs from a time on, if that is what it does.
+    /// Starts the hang, if the fault is one.
     fn hang(&mut self, began_ns: u64) {
         if let FaultEffect::Hang { time_ns } = self.fault.effect {
             self.hangs_ns.get_or_insert(began_ns..began_ns.saturating_add(time_ns));
         }
     }
 
-    /// Adds what it does to a request; whether that is anything.
+    /// Applies the fault to a request, and returns whether it has an effect.
     fn meet(&mut self, request: &NbdRequest, met: &mut FaultMet) -> bool {
         let asked = bytes_of(request);
         let overlaps = |bad: &Range<u64>| bad.start < asked.end && asked.start < bad.end;
@@ -259,12 +263,12 @@ impl SetFault {
                 met.lies |= lies;
                 lies
             }
-            // Its requests are counted when their answers wait.
+            // A hang counts the requests whose answers it delays.
             FaultEffect::Slow { .. } | FaultEffect::ReadOnly | FaultEffect::Hang { .. } => false,
         }
     }
 
-    /// What is written can be read again.
+    /// Makes sectors that were written readable again.
     fn heal(&mut self, written: &Range<u64>) {
         if (self.fault.effect == FaultEffect::Error { of_reads: true, of_writes: false }) {
             let left = |bad: &Range<u64>| {
@@ -281,7 +285,7 @@ fn bytes_of(request: &NbdRequest) -> Range<u64> {
     request.offset_bytes..request.offset_bytes + u64::from(request.length_bytes)
 }
 
-/// The faults of a server, and what came to it so far.
+/// Faults of a server, and the requests it has received.
 #[derive(Debug, Default)]
 pub(crate) struct DeviceFaults {
     set: Vec<SetFault>,
@@ -289,25 +293,25 @@ pub(crate) struct DeviceFaults {
 }
 
 impl DeviceFaults {
-    /// Sets a fault, from a time on.
+    /// Sets a fault, counted from `at_ns`.
     pub(crate) fn set(&mut self, fault: DeviceFault, at_ns: u64) {
         let since = DeviceMoment { at_ns, ..self.now };
         let bad = vec![fault.place.clone().unwrap_or(0..u64::MAX)];
         let mut new = SetFault { fault, since, bad, hangs_ns: None, requests: 0, is_lifted: false };
         if let FaultOnset::Time(time_ns) = new.fault.onset {
-            // Nobody need ask for anything that a device hangs.
+            // A device hangs even if no request arrives.
             new.hang(at_ns.saturating_add(time_ns));
         }
         self.set.push(new);
     }
 
-    /// Lifts all of them. What met no request is forgotten.
+    /// Lifts all faults, and forgets those that affected no request.
     pub(crate) fn lift(&mut self) {
         self.set.retain(|set| set.requests > 0);
         self.set.iter_mut().for_each(|set| set.is_lifted = true);
     }
 
-    /// What becomes of a request that comes at a time.
+    /// Returns the effect of the faults on a request that arrives at `at_ns`.
     pub(crate) fn meet(&mut self, request: &NbdRequest, export: usize, at_ns: u64) -> FaultMet {
         self.now.at_ns = at_ns;
         let mut met = FaultMet::default();
@@ -330,7 +334,8 @@ impl DeviceFaults {
         met
     }
 
-    /// When an answer that is due leaves: once the device hangs no more.
+    /// Returns the time at which an answer due at `due_ns` is sent, which is after the hangs that
+    /// delay it.
     pub(crate) fn leaves_ns(&mut self, due_ns: u64, export: usize) -> u64 {
         let mut leaves_ns = due_ns;
         let hangs_until = |set: &mut SetFault, at_ns: u64| {
@@ -346,7 +351,7 @@ impl DeviceFaults {
         leaves_ns
     }
 
-    /// What there is to tell of them.
+    /// Returns the figures of all faults.
     pub(crate) fn figures(&self) -> Vec<FaultFigures> {
         let figures_of = |set: &SetFault| FaultFigures {
             fault: set.fault.words.clone(),
@@ -402,7 +407,7 @@ mod tests {
             }
         }
 
-        /// What is bad is what was and was not written since, byte by byte.
+        /// After some writes, exactly the bytes that were bad and not written since are bad.
         #[test]
         fn a_write_heals_what_it_writes_and_nothing_else(
             writes in prop::collection::vec((0u64..60, 1u64..30), 0..12),
@@ -452,7 +457,7 @@ mod tests {
                 Time(300_000_000_000),
             ),
             ("read-only@after-2GiB", FaultEffect::ReadOnly, None, None, WrittenBytes(2 << 30)),
-            // As everywhere, m are MiB.
+            // As elsewhere, m means MiB.
             ("read-only@after-5m", FaultEffect::ReadOnly, None, None, WrittenBytes(5 << 20)),
             ("lie-about-flush", FaultEffect::LiesAboutFlush, None, None, Time(0)),
         ] {
@@ -517,7 +522,7 @@ mod tests {
         assert_eq!(faults.meet(&read(0), 0, 2_000).delay_ns, 3_000);
         assert_eq!(faults.meet(&FLUSH, 0, 2_000).delay_ns, 3_000);
 
-        // It hangs from 11 to 15 µs, and from the second write on, which comes at 14 µs, for 2 µs.
+        // It hangs from 11 to 15 µs. The second write arrives at 14 µs and starts a hang of 2 µs.
         let mut faults = set(&["hang:4us@after-10us", "hang:2us@after-1-writes"]);
         assert_eq!(faults.leaves_ns(10_999, 0), 10_999);
         assert_eq!(faults.leaves_ns(11_000, 0), 15_000, "nobody need ask for that");

@@ -1,9 +1,11 @@
-//! What there is to say against the server: how long its answers took beside what the model says, and who was to blame.
+//! Accuracy of the server: actual answer times compared with the model's, and the reason for a
+//! difference.
 //!
-//! The model: a request is asked for when it came, less the round trip that its client is not charged with. From then until its
-//! answer begins to be sent is what it took; from when the stack got it until it was due is what it takes in the model. An answer
-//! is late by the time from when it was due, and in time if that is no more than 2 % of the request's time in the model (what
-//! Memulator held for more than 99 % of requests).
+//! A request is made at its arrival less the round trip, which its client is not charged with. Its
+//! actual time runs from then until its answer begins to be sent; its time in the model, from its
+//! submission to the stack until it is due. An answer is late by the time since it was due. It is
+//! in time if that is at most 2 % of the request's time in the model (the criterion that Memulator
+//! met for more than 99 % of requests).
 
 use crate::rehearsal::Rehearsal;
 use kurabe_core::quantity::NS_PER_S;
@@ -13,18 +15,19 @@ use kurabe_stats::{Histogram, percentile_ns};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
-/// Share of a request's time that it may be late by.
+/// Largest lateness of an answer that is in time, as a share of its request's time in the model.
 const LATE_SHARE: f64 = 0.02;
-/// A second of which the timing thread worked for more than this share was bound by it: what came had to wait for it.
+/// Busy share from which a second counts as limited by the timekeeping thread.
 const BOUND_SHARE: f64 = 0.9;
-/// Answers from which it is told what a client keeps and gets: 32 rounds of the deepest usual queue.
+/// Number of recent answers from which the clients' depth and rate are computed: 32 rounds of the
+/// deepest usual queue.
 const RECENT_ANSWERS: usize = 1024;
-/// Fewer tell nothing of a depth.
+/// Fewest answers from which a depth is computed.
 const FEWEST_ANSWERS: usize = 32;
-/// A millionth: how finely it is told how much longer than the model an answer took.
+/// Resolution of the slowdown: one millionth.
 const PARTS: f64 = 1e6;
 
-/// When an answer is due, and what its request is in the model.
+/// Due time of an answer, and the request in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Timing {
     pub(crate) asked_ns: u64,
@@ -33,25 +36,25 @@ pub(crate) struct Timing {
     pub(crate) request: Request,
 }
 
-/// How many times as long as in the model answers took.
+/// Ratio of actual answer times to those in the model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {
-    /// All times together.
+    /// Ratio of the total times.
     pub mean: f64,
-    /// Median, if it is known.
+    /// Median, if known.
     pub p50: Option<f64>,
-    /// 99th percentile, likewise.
+    /// 99th percentile, if known.
     pub p99: Option<f64>,
 }
 
-/// How late answers were.
+/// Distribution of the answers' lateness.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lateness {
-    /// Answers.
+    /// Number of answers.
     pub answers: u64,
-    /// Share of them that were in time; none if there was no answer.
+    /// Share of answers in time; `None` without answers.
     pub in_time_share: Option<f64>,
     /// Median.
     pub p50_ns: u64,
@@ -61,32 +64,32 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// 99.9th percentile.
     pub p999_ns: u64,
-    /// The latest.
+    /// Maximum.
     pub max_ns: u64,
     /// Mean time of requests in the model.
     pub mean_service_ns: f64,
-    /// Mean time that they took.
+    /// Mean actual time of requests.
     #[serde(default)]
     pub mean_real_ns: f64,
-    /// The one over the other; none if nothing took time in the model.
+    /// Ratio of actual time to the model's; `None` if requests took no time in the model.
     #[serde(default)]
     pub slowdown: Option<Slowdown>,
-    /// All answers.
+    /// Histogram of all answers.
     #[serde(default)]
     pub late: LatencyRecord,
 }
 
-/// An answer among the last.
+/// A recent answer.
 #[derive(Debug)]
 struct RecentAnswer {
     timing: Timing,
     sent_ns: u64,
-    /// How long the timing thread had worked until then.
+    /// Busy time of the timekeeping thread until then.
     busy_ns: u64,
 }
 
 impl Lateness {
-    /// By all answers, and what is known of them beside how late they were.
+    /// Computes the figures from the lateness of all answers and the other counters.
     pub(crate) fn new(
         late: LatencyRecord,
         in_time_share: f64,
@@ -111,11 +114,11 @@ impl Lateness {
     }
 }
 
-/// Collects lateness, answer by answer.
+/// Collects the lateness of each answer.
 #[derive(Debug, Default)]
 pub(crate) struct Account {
     late: Histogram,
-    /// How much longer than in the model answers took, in parts.
+    /// Additional time of answers compared with the model, as a share in parts.
     excess: Histogram,
     in_time: u64,
     real_ns: u64,
@@ -129,7 +132,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Notes an answer that goes out.
+    /// Records an answer that is sent.
     #[inline]
     pub(crate) fn sent(&mut self, timing: Timing, now_ns: u64) {
         debug_assert!(now_ns >= timing.due_ns, "no answer leaves before its time");
@@ -149,7 +152,7 @@ impl Account {
         self.recent.push_back(RecentAnswer { timing, sent_ns: now_ns, busy_ns: self.busy_ns });
     }
 
-    /// The timing thread worked from one time to another.
+    /// Records that the timekeeping thread was busy in this period.
     pub(crate) fn worked(&mut self, from_ns: u64, to_ns: u64) {
         let second = from_ns / NS_PER_S;
         if second != self.second {
@@ -175,13 +178,15 @@ impl Account {
         Lateness::new(late, in_time, means, [0.5, 0.99].map(times))
     }
 
-    /// Time worked, the largest share of a second, and seconds that were bound by it.
+    /// Returns the busy time, the largest busy share of a second, and the number of seconds above
+    /// the limit.
     pub(crate) fn work(&self) -> (u64, f64, u64) {
         let share = self.busy_in_second_ns as f64 / NS_PER_S as f64;
         (self.busy_ns, self.busiest_share.max(share.min(1.0)), self.bound_seconds)
     }
 
-    /// What clients kept and got, as far as the last answers tell, to be held against the same in a fresh stack.
+    /// Returns the clients' depth and rate according to the last answers, for comparison with a
+    /// fresh stack.
     pub(crate) fn rehearsal(&self, spec: &DeviceSpec, seed: u64, round_trip_ns: u64) -> Option<Rehearsal> {
         let (first, last) = (self.recent.front()?, self.recent.back()?);
         let span_ns = last.sent_ns.saturating_sub(first.sent_ns).max(1);
@@ -234,7 +239,8 @@ mod tests {
     fn answers_are_counted_with_how_late_they_were_and_how_long_they_took() {
         let mut account = Account::default();
         assert_eq!((account.lateness().in_time_share, account.lateness().slowdown), (None, None));
-        // The last was asked for long before the stack got it, because nobody listened.
+        // The last was requested long before the stack received it, because the thread was not
+        // listening.
         for (asked_ns, due_ns, now_ns) in
             [(0, 100_000, 100_000), (0, 100_000, 101_000), (0, 100_000, 150_000), (50_000, 300_000, 300_000)]
         {

@@ -1,11 +1,14 @@
-//! The thread that keeps the time: sockets, stack and clock are its alone.
+//! The timekeeping thread, which alone uses the sockets, the stack and the clock.
 //!
-//! The model: a request is stamped with the time at which it came, less what a round trip costs, but never before the time
-//! to which the stack has got. The stack is taken to its events and never past them, so that what comes later can still be
-//! stamped before now. What leaves the stack is answered as soon as its bytes are there, and the clock has already
-//! reached its time by then, because the stack is behind the clock. Bytes that would take long are copied by workers.
-//! One exception: in the last moment before an event, in which nobody is listened to, the stack is taken to it and its answers
-//! are made ready, because after a long sleep that takes some microseconds; they still leave at their time.
+//! A request is stamped with its arrival time less the round trip, but never with a time before
+//! that of the stack. The stack is advanced to its events and never past them, so that later
+//! arrivals can still be stamped before the present. A completion is answered as soon as its data
+//! is available. The clock has already reached its time by then, because the stack is behind the
+//! clock. Data that takes long to copy is copied by workers.
+//!
+//! There is one exception. In the last moment before an event the sockets are not polled; the stack
+//! is advanced to the event and its answers are prepared, because that takes some microseconds
+//! after a long sleep. The answers still leave at their due time.
 
 pub(crate) mod asker;
 mod clients;
@@ -43,47 +46,51 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-/// Clients at a time.
+/// Largest number of clients at a time.
 pub(crate) const MOST_CONNECTIONS: usize = 16;
-/// How often it looks after clients that do nothing.
+/// Interval at which inactive clients are checked.
 const HOUSEKEEPING_NS: u64 = 500_000_000;
-/// Closer than this, a look at the sockets could make what is due late, and its answers are made ready: that takes 6 to 8 µs
-/// when the processor has slept since.
+/// Time before an event in which sockets are not polled, because that could delay the event. Its
+/// answers are prepared instead, which takes 6 to 8 µs if the processor has slept.
 const LAST_LOOK_NS: u64 = 10_000;
-/// A rest: shorter ones are over before the processor is given away, and longer ones make more answers late.
+/// Duration of a rest. A shorter one ends before the processor is given away, and a longer one
+/// delays more answers.
 const REST_NS: u64 = 50_000;
-/// No sleep lets it stay awake for longer: the kernel looks at one second by itself.
+/// Longest time that a sleep allows the thread to stay awake. The kernel checks each second
+/// separately.
 const MOST_AWAKE_NS: u64 = 10_000_000;
-/// Steps of the stack in one round: a model that takes longer to compute than it says must not keep clients from being heard.
+/// Steps of the stack per round. A model that takes longer to compute than it simulates must not
+/// keep clients waiting.
 const MOST_STEPS: usize = 4096;
-/// Events taken at once.
+/// Events taken from epoll at a time.
 const MOST_EVENTS: usize = 64;
 
-/// Tokens of listener and bell, in place of a connection's number.
+/// Epoll tokens of the listener and the bell; connections have the numbers from
+/// [`FIRST_CONNECTION`].
 const LISTENER: u64 = 0;
 const BELL: u64 = 1;
 const FIRST_CONNECTION: u64 = 2;
 
-/// What a hub is made of.
+/// Parts that a hub is built from.
 pub(crate) struct HubParts {
     pub(crate) spec: DeviceSpec,
     pub(crate) stack: Stack,
     pub(crate) seed: u64,
     pub(crate) disks: Vec<Arc<Disk>>,
     pub(crate) exports: Arc<[Export]>,
-    /// Where clients knock, if they are let in by a socket.
+    /// Socket that clients connect to, if there is one.
     pub(crate) listener: Option<Doorway>,
     pub(crate) commands: Receiver<HubCommand>,
     pub(crate) bell: Arc<OwnedFd>,
     pub(crate) time: RealTime,
     pub(crate) spin_ns: u64,
-    /// The round trip that the user set; otherwise it is measured.
+    /// Round trip that the user set, in ns; measured if `None`.
     pub(crate) round_trip_ns: Option<u64>,
-    /// Whether power can be cut, and how.
+    /// Rules for power cuts, if they are enabled.
     pub(crate) power: Option<PowerRules>,
-    /// What is wrong with it from the beginning.
+    /// Faults that are set from the start.
     pub(crate) faults: Vec<DeviceFault>,
-    /// Where it is written what the stack is asked.
+    /// Log of the requests that the stack receives.
     pub(crate) log: Option<Arc<RequestLog>>,
 }
 
@@ -95,38 +102,41 @@ pub(crate) struct Hub {
     next_connection: u64,
     operations: HashMap<u64, PendingRequest>,
     next_operation: u64,
-    /// Place of a write in the order of all, by which it is known after a power cut.
+    /// Sequence number of the last write, by which writes are identified after a power cut.
     writes: u64,
     acknowledged_writes: u64,
-    /// Changes that a front asked for, in the order in which they came: the stack is asked in that order too, whichever
-    /// payload a worker is done with first.
+    /// Changes that a front requested, in order of arrival. The stack receives them in this order,
+    /// even if workers finish their data in another.
     front_changes: VecDeque<u64>,
-    /// When what waits for a time beside the stack's is answered: requests of kurabe's own client, and what a fault holds up.
+    /// Due times of answers that do not depend on the stack: requests of kurabe's own client, and
+    /// those that a fault delays.
     timed: BTreeSet<(u64, u64)>,
     faults: DeviceFaults,
     /// Connections with something to send.
     dirty: HashSet<u64>,
     account: Account,
-    /// What it counted and measured; the rest of the figures is worked out when somebody asks.
+    /// Counters and measured values; the other figures are computed on request.
     counts: ServedFigures,
-    /// Whether clients may come, and how many requests kurabe's own had before.
+    /// Whether clients are accepted, and the number of requests by kurabe's own client before that.
     announced: bool,
     own_requests: u64,
-    /// After a power cut, what fronts ask fails until power is on again: they cannot be made to connect anew.
+    /// Whether power is off after a cut. Requests of fronts fail until it is on, because fronts
+    /// cannot reconnect.
     is_off: bool,
     granted: Granted,
     accepts: bool,
     checked_ns: u64,
-    /// When the sockets were last polled.
+    /// Time at which the sockets were last polled.
     looked_ns: u64,
-    /// When what was found then came: after they were polled before, and nobody knows when.
+    /// Arrival time given to what the last poll found. It arrived after the previous poll, at an
+    /// unknown time.
     heard_ns: u64,
-    /// Time waited for answers that were ready, which is no work.
+    /// Time spent waiting for due answers that were ready, which does not count as work.
     held_ns: u64,
-    /// Until when this thread may stay awake, or the kernel will stop it for longer.
+    /// Time until which this thread may stay awake without being throttled by the kernel.
     awake_until_ns: u64,
     ended: bool,
-    /// Why it ended by itself.
+    /// Reason why the hub ended unexpectedly.
     failure: Option<Error>,
 }
 
@@ -168,7 +178,7 @@ impl Hub {
         })
     }
 
-    /// Lets clients in from now on.
+    /// Accepts clients from now on.
     pub(crate) fn accept_clients(&mut self) -> kurabe_core::Result<()> {
         if let Some(listener) = self.parts.listener.as_ref().filter(|_| !self.accepts) {
             let data = epoll::EventData::new_u64(LISTENER);
@@ -182,7 +192,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Serves until it is told to end.
+    /// Serves until it receives the command to end.
     pub(crate) fn run(&mut self) -> std::io::Result<()> {
         let mut events = Vec::with_capacity(MOST_EVENTS);
         while !self.ended {
@@ -212,7 +222,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Why it ended by itself, if it did.
+    /// Returns the reason why the hub ended unexpectedly, if it did.
     pub(crate) fn take_failure(&mut self) -> Option<Error> {
         self.failure.take()
     }
@@ -221,11 +231,11 @@ impl Hub {
         self.parts.time.now_ns()
     }
 
-    /// Waits for a socket, a bell or the stack's next event.
+    /// Waits for a socket, the bell or the stack's next event.
     fn wait(&mut self, events: &mut Vec<epoll::Event>) -> std::io::Result<()> {
         loop {
             events.clear();
-            // While nobody waits for an answer, what goes on in the stack is nobody's hurry.
+            // While no request is pending, events in the stack are not urgent.
             let of_stack = self.parts.stack.next_wake_ns().filter(|_| !self.operations.is_empty());
             let due = of_stack.into_iter().chain(self.timed.first().map(|(due_ns, _)| *due_ns)).min();
             let mut now_ns = self.now_ns();
@@ -235,7 +245,7 @@ impl Hub {
             }
             let is_near = due.is_some_and(|due| due.saturating_sub(now_ns) <= LAST_LOOK_NS);
             match wait_for(due, now_ns, self.parts.spin_ns, HOUSEKEEPING_NS) {
-                // Who asks is heard between two events, however fast these follow each other.
+                // Clients are heard between two events, however quickly events follow each other.
                 WaitFor::Not | WaitFor::Awake if is_near => {
                     let is_heard = now_ns.saturating_sub(self.looked_ns) <= LAST_LOOK_NS;
                     return if is_heard { Ok(()) } else { self.look(events) };
@@ -248,7 +258,7 @@ impl Hub {
                     }
                 }
                 WaitFor::Asleep(most_ns) => {
-                    // An epoll of its own accord sleeps by milliseconds.
+                    // epoll_wait sleeps in milliseconds, so `poll` is used to sleep.
                     let mut fds = [PollFd::new(&self.epoll, PollFlags::IN)];
                     let (tv_sec, tv_nsec) =
                         ((most_ns / 1_000_000_000) as i64, (most_ns % 1_000_000_000) as i64);
@@ -257,7 +267,7 @@ impl Hub {
                     match polled {
                         Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(()),
                         Ok(_) => {
-                            // It woke this thread.
+                            // This event woke the thread.
                             self.looked_ns = woke_ns;
                             return self.look(events);
                         }
@@ -268,7 +278,8 @@ impl Hub {
         }
     }
 
-    /// This thread has slept since then, and may stay awake for it; the time.
+    /// Records a sleep since `from_ns`, which extends the time that the thread may stay awake.
+    /// Returns the current time.
     fn wake(&mut self, from_ns: u64) -> u64 {
         let now_ns = self.now_ns();
         if let Some(times) = self.granted.awake_per_rest {
@@ -288,7 +299,7 @@ impl Hub {
         }
     }
 
-    /// Takes the stack to every event that is due, and answers what leaves it.
+    /// Advances the stack to every due event, and answers the requests that leave it.
     fn drive_stack(&mut self) -> bool {
         let mut worked = self.take_completions();
         for _ in 0..MOST_STEPS {
@@ -304,7 +315,7 @@ impl Hub {
         worked
     }
 
-    /// Makes ready what is due in a moment; it leaves when it is due.
+    /// Prepares the answers that are due in a moment; they leave when they are due.
     fn drive_ahead(&mut self) -> bool {
         let soon_ns = self.now_ns() + LAST_LOOK_NS.min(self.parts.spin_ns);
         let due_ns = self.parts.stack.next_wake_ns().filter(|due_ns| *due_ns <= soon_ns);
@@ -315,7 +326,7 @@ impl Hub {
         worked
     }
 
-    /// Waits for the time of an answer that is ready; it comes in a moment.
+    /// Waits until an answer that is ready is due, which is in a moment.
     fn hold_until(&mut self, due_ns: u64) {
         let from_ns = self.now_ns();
         let mut now_ns = from_ns;
@@ -335,7 +346,7 @@ impl Hub {
         worked
     }
 
-    /// Workers and commands have something.
+    /// Handles finished jobs of workers, and commands.
     fn hear_bell(&mut self) {
         let mut rings = [0; 8];
         let _ = rustix::io::read(&self.parts.bell, &mut rings);

@@ -1,8 +1,9 @@
-//! A modelled stack as a block device of other programs.
+//! Exposes a modelled stack to other programs as a block device.
 //!
-//! Programs speak NBD to it through a socket, or use it as a block device of this machine (the kernel's nbd, or
-//! FUSE and a loop device). Their requests go through the stack at the real time at which they came, and
-//! are answered at the real time at which the modelled device would have; their bytes are kept beside it.
+//! Programs connect to it over NBD through a socket, or use it as a block device of this machine
+//! (the kernel's nbd driver, or FUSE and a loop device). Requests enter the stack at the real time
+//! of their arrival, and are answered at the real time at which the modelled device would have
+//! answered. The data is stored separately from the stack.
 
 mod apart;
 mod attach;

@@ -1,4 +1,4 @@
-//! Where clients knock: a socket of the owner's alone, or a port of this machine.
+//! Sockets that clients connect to: one that only its owner can access, or a local port.
 
 use kurabe_core::{Error, ErrorKind, Result, mention::SOCKET, shown, text};
 use rustix::fd::OwnedFd;
@@ -9,53 +9,53 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-/// Clients that knock at the same time.
+/// Longest queue of clients that wait to be accepted.
 const BACKLOG: i32 = 16;
 const OWNER_ALONE: Mode = Mode::RUSR.union(Mode::WUSR);
 
-/// The user's choice of what makes the block devices.
+/// The user's choice of the mechanism that provides block devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AttachBy {
-    /// The kernel's nbd driver where it is and has devices enough, else FUSE.
+    /// The kernel's nbd driver if it is available with enough devices, otherwise FUSE.
     Auto,
     /// The kernel's nbd driver.
     Nbd,
     /// FUSE and loop devices.
     Fuse,
-    /// FUSE alone, whose files stand for devices where a user may make none.
+    /// FUSE only. Its files serve as devices where the user may not create any.
     Files,
 }
 
-/// Where clients connect.
+/// Address that clients connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    /// A socket in the file system.
+    /// Socket in the file system.
     Socket(PathBuf),
-    /// A port of 127.0.0.1; 0 is any that is free.
+    /// Port of 127.0.0.1; 0 is any free port.
     Port(u16),
-    /// Nobody connects: they are block devices of this machine.
+    /// Block devices of this machine; no clients connect.
     Devices {
-        /// Their state is kept below it.
+        /// Folder for the state of the attachments.
         folder: PathBuf,
-        /// What makes them.
+        /// Mechanism that provides them.
         by: AttachBy,
     },
 }
 
-/// A socket that clients knock at; its name goes with it.
+/// A listening socket, whose file is removed with it.
 #[derive(Debug)]
 pub(crate) struct Doorway {
     pub(crate) socket: OwnedFd,
-    /// Its name, and what was there under it.
+    /// Path of the socket file, with its metadata when it was created.
     named: Option<(PathBuf, Stat)>,
     pub(crate) port: Option<u16>,
 }
 
 impl Doorway {
-    /// Opens a port of this machine.
+    /// Opens a local port.
     ///
     /// # Errors
-    /// When the operating system refuses.
+    /// If the operating system refuses.
     pub(crate) fn at_port(port: u16) -> Result<Self> {
         let opened = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).and_then(|listener| {
             listener.set_nonblocking(true)?;
@@ -74,7 +74,7 @@ impl Doorway {
     /// Opens a socket in the file system.
     ///
     /// # Errors
-    /// When something is there already, or the operating system refuses.
+    /// If the path exists, or the operating system refuses.
     pub(crate) fn at_path(path: &Path) -> Result<Self> {
         let shown = shown::path(path);
         let cannot = |error: io::Error| {
@@ -90,7 +90,8 @@ impl Doorway {
         let listen = || -> io::Result<(OwnedFd, Stat)> {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-            // A socket's file takes the mode that the socket has, so nobody else can come in between.
+            // The file of a socket gets the mode of the socket, so no other user can connect before
+            // the chmod.
             rustix::fs::fchmod(&socket, OWNER_ALONE)?;
             rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
             let facts = rustix::fs::lstat(path)?;
@@ -102,10 +103,10 @@ impl Doorway {
         Ok(Self { socket, named: Some((path.to_owned(), facts)), port: None })
     }
 
-    /// Sets a connection up.
+    /// Sets the options of an accepted connection.
     pub(crate) fn prepare(&self, socket: &OwnedFd) {
         if self.port.is_some() {
-            // Small answers must not be waited for.
+            // Small answers must not be delayed.
             let _ = rustix::net::sockopt::set_tcp_nodelay(socket, true);
         }
     }
@@ -114,24 +115,25 @@ impl Doorway {
 impl Drop for Doorway {
     fn drop(&mut self) {
         let Some((path, facts)) = &self.named else { return };
-        // Only if it is still what was made.
+        // Only if the file is still the one that was created.
         if rustix::fs::lstat(path).is_ok_and(|now| (now.st_dev, now.st_ino) == (facts.st_dev, facts.st_ino)) {
             let _ = rustix::fs::unlink(path);
         }
     }
 }
 
-/// Where the second socket is, by which a served stack is controlled.
+/// Returns the path of the control socket that belongs to a socket.
 pub fn control_path(socket: &Path) -> PathBuf {
     let mut name = socket.as_os_str().to_owned();
     name.push(".control");
     name.into()
 }
 
-/// Removes the sockets of a kurabe that was killed: a socket never stands without its control, and nobody listens at either.
+/// Removes the sockets of a killed server. They are recognized by the control socket that always
+/// exists with the other, and by the lack of a listener.
 ///
 /// # Errors
-/// When anything else has one of the names.
+/// If another file has one of the names.
 pub(crate) fn make_way(socket: Option<&Path>, control: Option<&Path>) -> Result<()> {
     let facts = |path: &Path| rustix::fs::lstat(path).ok();
     let taken: Vec<&Path> =
@@ -157,7 +159,8 @@ fn already_exists(path: &Path) -> Error {
     ))
 }
 
-/// Whether it is a socket as kurabe makes them, this user's, at which nobody listens.
+/// Returns whether the file is a socket as kurabe creates them, belongs to this user and has no
+/// listener.
 fn is_dead(path: &Path, facts: &Stat) -> bool {
     FileType::from_raw_mode(facts.st_mode) == FileType::Socket
         && Mode::from_raw_mode(facts.st_mode) == OWNER_ALONE
@@ -180,7 +183,7 @@ mod tests {
         let path = folder.path().join("s.sock");
         let listener = open(&path).unwrap();
         assert_eq!(path.symlink_metadata().unwrap().mode() & 0o7777, 0o600);
-        // Somebody listens.
+        // The socket has a listener.
         assert_eq!(open(&path).unwrap_err(), ErrorKind::Refused);
         drop(listener);
         assert!(!path.exists());
@@ -200,16 +203,16 @@ mod tests {
         way().unwrap();
         assert!(!path.exists() && !control.exists());
         let again = open(&path).unwrap();
-        // Somebody listens, or there is no control that would say that it was kurabe's.
+        // The socket has a listener, or there is no control socket to prove that it is kurabe's.
         assert_eq!(way().unwrap_err(), ErrorKind::Refused);
-        // Another file under its name is not removed.
+        // Another file with its name is not removed.
         std::fs::remove_file(&path).unwrap();
         std::fs::write(&path, "precious").unwrap();
         drop(again);
         assert_eq!(way().unwrap_err(), ErrorKind::Refused);
         assert_eq!(open(&path).unwrap_err(), ErrorKind::Refused);
         assert_eq!(std::fs::read(&path).unwrap(), b"precious");
-        // Nor is somebody else's dead socket.
+        // Neither is another program's dead socket.
         let other = folder.path().join("other.sock");
         drop(std::os::unix::net::UnixListener::bind(&other).unwrap());
         rustix::fs::chmod(&other, OWNER_ALONE).unwrap();

@@ -1,5 +1,5 @@
-//! The boundary to the operating system: a thread that is served before ordinary ones, hears no signals or has open files of its
-//! own, loop devices and the kernel's NBD client. Only Linux is known.
+//! Boundary to the operating system: priority, signals and file descriptor table of a thread, loop
+//! devices, and the kernel's NBD client. Only Linux is supported.
 #![allow(unsafe_code)]
 
 use rustix::fd::OwnedFd;
@@ -9,20 +9,21 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 
-/// The outcome of a call that answers -1 when it fails.
+/// Converts the return value of a call that returns -1 on failure.
 fn outcome_of(answer: impl Into<i64>) -> io::Result<()> {
     if answer.into() == -1 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Above every ordinary thread, and below what the kernel itself runs first.
+/// Above every ordinary thread, and below the kernel's own threads.
 static PRIORITY: libc::c_int = 10;
 
-/// Has the calling thread run whenever it can (SCHED_FIFO); see sched(7).
+/// Gives the calling thread real-time priority (SCHED_FIFO); see sched(7).
 ///
 /// # Errors
 /// Usually a lack of permission.
 pub(crate) fn run_before_others() -> io::Result<()> {
-    // The kernel is asked itself: musl refuses the function of that name. To the kernel the wish is one number.
+    // The system call is made directly, because musl does not implement the function of that name.
+    // Its parameter is one number.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: the call reads one number that lives as long as it; 0 is the calling thread.
     outcome_of(unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, &raw const PRIORITY) })
@@ -31,10 +32,11 @@ pub(crate) fn run_before_others() -> io::Result<()> {
 /// `PR_SET_IO_FLUSHER` of `linux/prctl.h`.
 const PR_SET_IO_FLUSHER: libc::c_int = 57;
 
-/// Has the calling thread, and those that it starts, never wait for memory that is to be written to the disk that they serve.
+/// Prevents the calling thread, and those it starts, from waiting for memory that must be written
+/// to the disk they serve.
 ///
 /// # Errors
-/// Mostly that the user may not.
+/// Usually a lack of permission.
 pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
     let none: libc::c_ulong = 0;
     let on: libc::c_ulong = 1;
@@ -42,7 +44,7 @@ pub(crate) fn never_wait_for_own_disk() -> io::Result<()> {
     outcome_of(unsafe { libc::prctl(PR_SET_IO_FLUSHER, on, none, none, none) })
 }
 
-/// Has the calling thread hear no signals: others of the process hear them.
+/// Blocks all signals in the calling thread; other threads of the process receive them.
 pub(crate) fn hear_no_signals() -> io::Result<()> {
     let mut signals = std::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the call writes the set that it is given, and cannot fail for that.
@@ -52,10 +54,11 @@ pub(crate) fn hear_no_signals() -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::from_raw_os_error(answer)) }
 }
 
-/// Gives the calling thread a table of open files of its own, with those below a number of the one that it shares.
+/// Gives the calling thread its own file descriptor table, with the descriptors below `from` of the
+/// shared one.
 ///
 /// # Errors
-/// A kernel before 5.9, among others.
+/// Fails on kernels before 5.9, among others.
 pub(crate) fn leave_open_files(from: libc::c_uint) -> io::Result<()> {
     // SAFETY: the call takes numbers and touches no memory; what other threads have open stays open in their table.
     outcome_of(unsafe {
@@ -85,14 +88,14 @@ struct LoopConfig {
 }
 const _: () = assert!(size_of::<LoopConfig>() == 304);
 
-/// The number of a loop device that is free now.
+/// Returns the number of a free loop device.
 pub(crate) fn free_loop(control: &File) -> io::Result<u32> {
     // SAFETY: the request takes no argument and answers a number.
     let answer = unsafe { libc::ioctl(control.as_raw_fd(), LOOP_CTL_GET_FREE) };
     u32::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
-/// Puts a loop device on a file, past the page cache of that.
+/// Attaches a loop device to a file, bypassing the file's page cache.
 pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io::Result<()> {
     let config = LoopConfig {
         file: file.as_raw_fd() as u32,
@@ -103,11 +106,11 @@ pub(crate) fn configure_loop(device: &File, file: &File, block_bytes: u32) -> io
         rest: [0; 30],
     };
     // SAFETY: the request reads a `struct loop_config`, which `LoopConfig` has the size and the form of, and which lives
-    // as long as the call; a device that is no loop device refuses the request.
+    // as long as the call; other devices refuse the request.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CONFIGURE, &raw const config) })
 }
 
-/// Has a loop device let go of its file, at once or when its last user goes.
+/// Detaches a loop device from its file, immediately or when its last user closes it.
 pub(crate) fn clear_loop(device: &File) -> io::Result<()> {
     // SAFETY: the request takes no argument.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), LOOP_CLR_FD) })
@@ -124,17 +127,18 @@ const NBD_SET_TIMEOUT: libc::Ioctl = 0xab09;
 const NBD_SET_FLAGS: libc::Ioctl = 0xab0a;
 
 fn ask(device: &File, request: libc::Ioctl, number: u64) -> io::Result<()> {
-    // SAFETY: these requests take a number and touch no memory of this process; a device that is no nbd device refuses
-    // them.
+    // SAFETY: these requests take a number and touch no memory of this process; other devices
+    // refuse them.
     outcome_of(unsafe { libc::ioctl(device.as_raw_fd(), request, number as libc::c_ulong) })
 }
 
-/// Takes a device for the calling thread, which alone may go on with it; `EBUSY` if another thread has.
+/// Takes a device for the calling thread, which alone may continue to set it up. `EBUSY` if another
+/// thread has taken it.
 pub(crate) fn take_nbd(device: &File, socket: &OwnedFd) -> io::Result<()> {
     ask(device, NBD_SET_SOCK, socket.as_raw_fd() as u64)
 }
 
-/// Says how large it is and what it can do; requests may take as long as they take.
+/// Sets the size and the features of a device, without a request timeout.
 pub(crate) fn set_up_nbd(device: &File, block_bytes: u64, blocks: u64, flags: u16) -> io::Result<()> {
     ask(device, NBD_SET_BLKSIZE, block_bytes)?;
     ask(device, NBD_SET_SIZE_BLOCKS, blocks)?;
@@ -142,21 +146,21 @@ pub(crate) fn set_up_nbd(device: &File, block_bytes: u64, blocks: u64, flags: u1
     ask(device, NBD_SET_FLAGS, flags.into())
 }
 
-/// Is the device's client until it is disconnected.
+/// Runs the device's client until it is disconnected.
 pub(crate) fn run_nbd(device: &File) -> io::Result<()> {
     ask(device, NBD_DO_IT, 0)
 }
 
-/// Disconnects a device, whoever asks.
+/// Disconnects a device; any process may do so.
 pub(crate) fn disconnect_nbd(device: &File) -> io::Result<()> {
     ask(device, NBD_DISCONNECT, 0)
 }
 
-/// Gives this thread, and those that it starts from now on, a table of mounts of its own: what is mounted elsewhere still
-/// appears in it, and nothing of it appears elsewhere.
+/// Gives this thread, and those it starts from now on, its own mount namespace: mounts elsewhere
+/// still appear in it, and its own mounts appear nowhere else.
 ///
 /// # Errors
-/// When this process is not root's.
+/// If the process does not run as root.
 pub(crate) fn unshare_mounts() -> io::Result<()> {
     // SAFETY: only mounts are parted, and with them the current folder and the mask of new files; no descriptor is.
     unsafe { rustix::thread::unshare_unsafe(UnshareFlags::NEWNS) }?;

@@ -1,9 +1,10 @@
-//! What a power cut leaves.
+//! Effect of a power cut on the data.
 //!
-//! The model: before bytes are overwritten, those that stood there are noted, by sectors, with the number of the write. A cut
-//! asks the stack which writes its caches still hold. Of these, and of those that were not acknowledged yet, each has
-//! reached the medium or not, by a toss; of the others, all have. Then the sectors are put back to the last write that
-//! reached it. A toss is for a whole write, or for each of its sectors if writes may be torn.
+//! Before data is overwritten, its sectors are saved in a journal with the number of the write. On
+//! a cut, the stack reports which writes its caches still hold. For each of these, and for each
+//! unacknowledged write, a random draw decides whether it has reached the medium; all others have.
+//! Then the sectors are restored to the last write that reached the medium. The draw is for a whole
+//! write, or for each of its sectors if writes may be torn.
 
 use crate::data::DiskData;
 use crate::disk::{SECTOR_BYTES, sectors_length};
@@ -14,32 +15,32 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
 use std::io;
 
-/// A note of this many bytes is split, so that what is a hole in it costs nothing.
+/// A journal entry of this size is split, so that holes in it cost nothing.
 const NOTE_BYTES: u64 = 64 << 10;
 
-/// When power is cut, and how.
+/// Time and rules of power cuts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PowerRules {
-    /// After so many acknowledged writes.
+    /// Cut after this number of acknowledged writes.
     pub after_writes: Option<u64>,
-    /// Seed of the tosses.
+    /// Seed of the random draws.
     pub seed: u64,
-    /// A write can be there in part.
+    /// Whether a write may be present in part.
     pub torn: bool,
 }
 
-/// The damage of a power cut.
+/// Damage of a power cut.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutReport {
-    /// Writes that were acknowledged since the stack was served, or since the cut before.
+    /// Writes acknowledged since serving began or since the previous cut.
     pub acknowledged_writes: u64,
     /// Writes that the caches held or that were not acknowledged yet.
     pub writes_at_stake: u64,
     /// Sectors of these writes.
     pub sectors_at_stake: u64,
-    /// Sectors that were put back to what stood there before.
+    /// Sectors that were restored to their previous content.
     pub sectors_lost: u64,
 }
 
@@ -57,7 +58,7 @@ struct Note {
     old: Old,
 }
 
-/// What was overwritten since the last flush, in the order in which it was.
+/// Data overwritten since the last flush, in the order of the writes.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
     notes: Vec<Note>,
@@ -65,7 +66,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Notes what stands where a write is about to go.
+    /// Saves the data that a write is about to overwrite.
     pub(crate) fn note(&mut self, data: &DiskData, number: u64, offset: u64, length: u64) -> io::Result<()> {
         let end = (offset + length).next_multiple_of(SECTOR_BYTES).min(data.size_bytes());
         let mut from = offset / SECTOR_BYTES * SECTOR_BYTES;
@@ -103,12 +104,12 @@ impl Journal {
         Ok(())
     }
 
-    /// Bytes of memory in it.
+    /// Returns the bytes of memory that the journal holds.
     pub(crate) fn noted_bytes(&self) -> u64 {
         self.noted_bytes
     }
 
-    /// Forgets what no cut can take any more.
+    /// Removes entries that a power cut can no longer affect.
     pub(crate) fn forget(&mut self, lost: &Ranges, in_flight: &HashSet<u64>) {
         self.notes.retain(|note| {
             in_flight.contains(&note.number)
@@ -118,7 +119,7 @@ impl Journal {
         self.noted_bytes = self.notes.iter().map(bytes).sum();
     }
 
-    /// Power is cut: sectors are put back, and nothing is noted any more.
+    /// Applies a power cut: restores sectors, and empties the journal.
     pub(crate) fn cut(
         &mut self,
         data: &DiskData,
@@ -154,7 +155,7 @@ impl Journal {
     }
 }
 
-/// Whether a write, or its sector, reached the medium.
+/// Draws whether a write, or its sector, reached the medium.
 fn reached(rules: &PowerRules, number: u64, from: u64) -> bool {
     let mut state = rules.seed ^ number.rotate_left(32) ^ if rules.torn { from.rotate_left(17) } else { 0 };
     split_mix(&mut state) >> 63 == 1
@@ -181,7 +182,8 @@ mod tests {
     }
 
     proptest! {
-        /// Every sector holds, after a cut, what one of its writes left: none older than the last that is not at stake.
+        /// After a cut, every sector holds the content of one of its writes, none older than the
+        /// last one that was not at stake.
         #[test]
         fn a_cut_takes_only_what_is_at_stake(
             writes in prop::collection::vec((0..SECTORS, 1usize..12), 1..30),
@@ -191,7 +193,7 @@ mod tests {
         ) {
             let data = DiskData::memory(SECTORS as u64 * 512, u64::MAX).unwrap();
             let mut journal = Journal::default();
-            // By sector: the number of each write to it, 0 for what stood there at first.
+            // By sector: the number of each write to it; 0 is the initial content.
             let mut versions = vec![vec![0u8]; SECTORS];
             for (index, (from, count)) in writes.iter().enumerate() {
                 let (number, end) = (index as u64 + 1, (from + count).min(SECTORS));
@@ -203,7 +205,7 @@ mod tests {
             let lost: Ranges = oldest.iter().enumerate()
                 .map(|(sector, oldest)| (sector as u64 * 512, sector as u64 * 512 + 512, *oldest)).collect();
             let rules = PowerRules { seed, torn, ..PowerRules::default() };
-            // The oldest notes, dropped first, were not at stake.
+            // The oldest entries, which are removed first, were not at stake.
             let none = HashSet::new();
             journal.forget(&lost, &none);
             journal.cut(&data, &lost, &none, &rules).unwrap();
@@ -218,7 +220,7 @@ mod tests {
         }
     }
 
-    /// One write of many sectors is there or not; torn, it is there in part.
+    /// One write of many sectors is present or not; if torn, it is present in part.
     #[test]
     fn a_write_is_torn_only_if_writes_may_be() {
         let left = |torn: bool, seed: u64| {

@@ -1,8 +1,9 @@
 //! NBD, the network block device protocol (fixed newstyle), as a function from bytes to bytes.
 //!
-//! The model: whoever has a connection shows what has come and not been taken yet, and is told the next turn: wait for
-//! more, send these bytes, a request, or the end. No more than [`MOST_HELD_BYTES`] ever have to be held for that,
-//! because what a write brings is not shown: it follows the request, and the connection takes it where it belongs.
+//! The caller passes the bytes that have arrived and were not processed, and receives the next
+//! turn: wait for more, send these bytes, a request, or the end. At most [`MOST_HELD_BYTES`] have
+//! to be buffered for that. The payload of a write is not passed: it follows the request, and the
+//! connection transfers it to its destination.
 //!
 //! Source: the protocol's own text, `doc/proto.md` of NetworkBlockDevice/nbd.
 
@@ -15,62 +16,64 @@ pub use request::{NO_HOLE, NbdCommand, NbdError, NbdRequest};
 
 use std::sync::Arc;
 
-/// Bytes behind an option: a list of a few hundred names, or one name and what is asked about it.
+/// Longest body of an option: a list of a few hundred names, or one name with its information
+/// requests.
 pub const MOST_OPTION_BYTES: u32 = 64 << 10;
-/// Bytes of one read or write: what every client keeps to that asks for no limit (32 MiB, as the protocol's text has it).
+/// Longest read or write: the limit for clients that do not negotiate one (32 MiB according to the
+/// protocol).
 pub const MOST_REQUEST_BYTES: u32 = 32 << 20;
-/// Bytes of a name, as the protocol's text has it.
+/// Longest name according to the protocol.
 pub const MOST_NAME_BYTES: usize = 4096;
-/// Bytes that have to be held until a turn is whole: an option with its head.
+/// Bytes that have to be buffered for one turn: an option with its header.
 pub const MOST_HELD_BYTES: usize = OPTION_HEAD_BYTES + MOST_OPTION_BYTES as usize;
 
 const MAGIC: u64 = 0x4e42_444d_4147_4943;
 const OPTION_MAGIC: u64 = 0x4948_4156_454f_5054;
 const OPTION_HEAD_BYTES: usize = 16;
 
-/// Handshake flags: fixed newstyle, and no zeroes behind the size.
+/// Handshake flags: fixed newstyle, and no zeroes after the size.
 const FIXED_NEWSTYLE: u32 = 1;
 const NO_ZEROES: u32 = 2;
 
-/// An export.
+/// An export of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Its name; the first one also answers to no name.
+    /// Name; the first export also has the empty name.
     pub name: String,
-    /// Its description for clients.
+    /// Description for clients.
     pub description: String,
-    /// Its bytes.
+    /// Size in bytes.
     pub size_bytes: u64,
-    /// Whether it has a head that moves.
+    /// Whether it is rotational.
     pub is_rotational: bool,
-    /// Whether it takes note of what is no longer needed.
+    /// Whether it supports trims.
     pub has_trim: bool,
-    /// Whether zeroes are written without their bytes.
+    /// Whether zeroes can be written faster than data.
     pub has_quick_zeroes: bool,
 }
 
-/// What the bytes so far amount to.
+/// Meaning of the bytes received so far.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Turn {
     /// More bytes are needed.
     Wait,
     /// Bytes for the client.
     Answer {
-        /// How many of the bytes that were shown are done with.
+        /// Number of bytes that were processed.
         taken: usize,
-        /// What to send.
+        /// Bytes to send.
         bytes: Vec<u8>,
     },
-    /// A request. What a write brings comes next and is not shown.
+    /// A request. The payload of a write follows and is not passed.
     Request {
-        /// How many of the bytes that were shown are done with.
+        /// Number of bytes that were processed.
         taken: usize,
         /// The request of the client.
         request: NbdRequest,
     },
-    /// The client is done, or does not keep to the protocol: last bytes for it.
+    /// The client is done, or violates the protocol.
     End {
-        /// What to send.
+        /// Last bytes to send.
         bytes: Vec<u8>,
     },
 }
@@ -82,31 +85,31 @@ enum Phase {
     Requests,
 }
 
-/// One client's conversation.
+/// State of the conversation with one client.
 #[derive(Clone, Debug)]
 pub struct Conversation {
     exports: Arc<[Export]>,
     phase: Phase,
     no_zeroes: bool,
     structured: bool,
-    /// The export for which `base:allocation` was agreed.
+    /// Export for which `base:allocation` was negotiated.
     context: Option<usize>,
     export: usize,
 }
 
 impl Conversation {
-    /// Starts the conversation with a client that has connected. One for whom there are no exports is one too many: whatever it
-    /// wants is refused, with the reason.
+    /// Starts the conversation with a client that has connected. Without exports, the client
+    /// exceeds the limit: every option is refused, with the reason.
     pub fn new(exports: Arc<[Export]>) -> Self {
         Self { exports, phase: Phase::Flags, no_zeroes: false, structured: false, context: None, export: 0 }
     }
 
-    /// With a client that knows this export already, and begins to ask at once.
+    /// Starts with a client that already knows its export and sends requests immediately.
     pub(crate) fn begun(exports: Arc<[Export]>, export: usize) -> Self {
         Self { phase: Phase::Requests, export, ..Self::new(exports) }
     }
 
-    /// The greeting.
+    /// Returns the server's greeting.
     pub fn greeting() -> Vec<u8> {
         let mut bytes = MAGIC.to_be_bytes().to_vec();
         bytes.extend(OPTION_MAGIC.to_be_bytes());
@@ -114,12 +117,12 @@ impl Conversation {
         bytes
     }
 
-    /// Whether it has chosen an export.
+    /// Returns whether the client has chosen an export.
     pub fn has_begun(&self) -> bool {
         self.phase == Phase::Requests
     }
 
-    /// Which export it has chosen, by place.
+    /// Returns the index of the export that the client has chosen.
     pub fn export(&self) -> usize {
         self.export
     }
@@ -128,7 +131,7 @@ impl Conversation {
         &self.exports[self.export]
     }
 
-    /// The next turn, from the bytes that have come and were not taken.
+    /// Returns the next turn, from the bytes that have arrived and were not processed.
     pub fn next(&mut self, bytes: &[u8]) -> Turn {
         match self.phase {
             Phase::Flags => self.take_flags(bytes),
@@ -153,7 +156,7 @@ impl Conversation {
             None => Turn::Wait,
             Some(Ok((taken, request))) => match request.command {
                 NbdCommand::Disconnect => Turn::End { bytes: Vec::new() },
-                // What it brings would have to be read to its end before anything else could be.
+                // Its payload would have to be read completely before any further request.
                 NbdCommand::Write if request.length_bytes > MOST_REQUEST_BYTES => {
                     let mut bytes = Vec::new();
                     self.failure(&request, NbdError::TooLong, &mut bytes);
@@ -166,7 +169,7 @@ impl Conversation {
     }
 }
 
-/// Takes numbers and names off the front of bytes.
+/// Reads numbers and names from the start of a byte slice.
 struct Front<'b>(&'b [u8]);
 
 impl<'b> Front<'b> {
@@ -194,7 +197,7 @@ impl<'b> Front<'b> {
         Some(u64::from_be_bytes(*front))
     }
 
-    /// A name behind its length.
+    /// Reads a name that is preceded by its length.
     fn name(&mut self) -> Option<&'b [u8]> {
         let length = self.u32()? as usize;
         if length > MOST_NAME_BYTES { None } else { self.bytes(length) }

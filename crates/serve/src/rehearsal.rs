@@ -1,74 +1,76 @@
-//! What the model would have given: the same requests in virtual time, as many at a time.
+//! Computes the rate that the model would have given: the same requests in virtual time, at the
+//! same depth.
 //!
-//! The model: a client that is held up asks for less, and a device that is asked for less is quicker, so the time that its
-//! requests took in the stack does not tell what it would have got. A fresh stack does: it is asked the last requests again, each
-//! as soon as one is done. It has another past; so it is not believed beyond what the time that they took in the served stack allows
-//! at that depth (Little's law, exact where nothing was held up), nor below what the client got. This takes some ten
-//! milliseconds, so the thread that keeps the time has no part in it.
+//! A client that is delayed sends fewer requests, and a device with fewer requests is faster. The
+//! times of its requests in the stack therefore do not show the rate it would have reached. Instead
+//! the last requests are sent to a fresh stack again, each as soon as one completes. This stack has
+//! another history, so its rate is bounded: from above by the time that the requests took in the
+//! served stack at that depth (Little's law, exact if nothing was delayed), and from below by the
+//! client's actual rate. This takes some ten milliseconds, so the timekeeping thread does not do it.
 
 use kurabe_core::random::Random;
 use kurabe_sim::{DeviceSpec, Request, RequestKind, Stack};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// A client that gets this share of what the model gives has the model as its limit.
+/// Share of the model's rate from which the model counts as the client's limit.
 const GOOD_SHARE: f64 = 0.95;
-/// A thread that works for this share of the time has no time to spare: it looks at the sockets in the rest.
+/// Busy share from which a thread has no time to spare: it polls the sockets in the rest.
 const BOUND_SHARE: f64 = 0.8;
-/// Depths that are tried before anybody asks, of so many reads of so many bytes.
+/// Depths, number of reads and size of reads that are tried at the start.
 const DEPTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 const TRIED_READS: u64 = 512;
 const READ_BYTES: u64 = 4096;
-/// A piece of a trim: what the kernel asks for at once, or less.
+/// Size of a trim: at most as much as the kernel sends in one request.
 const TRIM_BYTES: u64 = 1 << 30;
-/// What these requests are called in the copy, in which others may be under way.
+/// Token of these requests in the stack, which may have others in flight.
 const TOKEN: u64 = u64::MAX;
 
-/// What bounded a client.
+/// Limit of a client's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum ServedLimit {
-    /// The model, as it should be.
+    /// The model, as intended.
     Model,
-    /// The client, which had nothing under way for a part of the time.
+    /// The client, which had no requests in flight for part of the time.
     Client,
     /// The server's own work.
     Server,
-    /// The way to the server and back, which takes longer than the model.
+    /// The path to the server and back, which takes longer than the model.
     Way,
-    /// What else these processors do.
+    /// Other load on these processors.
     Others,
 }
 
-/// What a client kept under way and got, by the last answers.
+/// Depth and rate of the clients, from the last answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClientFigures {
-    /// So many.
+    /// Number of answers.
     pub answers: u64,
-    /// Requests under way, in the mean.
+    /// Mean number of requests in flight.
     pub depth: f64,
-    /// Answers.
+    /// Answers per second.
     pub rate_per_s: f64,
-    /// Answers that the model gives to these requests at this depth.
+    /// Answers per second of the model for these requests at this depth.
     pub model_rate_per_s: f64,
-    /// Who was the limit.
+    /// Limit of the rate.
     pub limit: ServedLimit,
 }
 
-/// What is to be tried, and beside what.
+/// Input of a rehearsal: the stack, the requests, and how they were answered.
 #[derive(Debug)]
 pub(crate) struct Rehearsal {
     pub(crate) spec: DeviceSpec,
     pub(crate) seed: u64,
     pub(crate) requests: Vec<Request>,
-    /// In which they were answered.
+    /// Time in which they were answered.
     pub(crate) span_ns: u64,
     pub(crate) depth: f64,
-    /// As far as the stack saw it.
+    /// Depth as seen by the stack.
     pub(crate) depth_in_model: f64,
-    /// Of those that were due.
+    /// Depth of the requests that were due but not answered.
     pub(crate) depth_late: f64,
     pub(crate) busy_share: f64,
     pub(crate) round_trip_ns: u64,
@@ -78,19 +80,19 @@ impl Rehearsal {
     pub(crate) fn run(self) -> Option<ClientFigures> {
         let answers = self.requests.len();
         let rate_per_s = answers as f64 * 1e9 / self.span_ns as f64;
-        // Who keeps less than one under way is idle between two.
+        // A client with a depth below 1 is idle between two requests.
         let slots = self.depth.max(1.0);
         let mut stack = Stack::new(&self.spec, self.seed).ok()?;
         let model_ns = closed_loop_ns(&mut stack, &self.requests, slots.round() as usize) as f64;
         let by_law_per_s = rate_per_s * slots / self.depth_in_model;
-        // A model that takes no time is not asked more than once in a nanosecond.
+        // A model that takes no time completes at most one request per nanosecond.
         let model_rate_per_s =
             (answers as f64 * 1e9 / model_ns.max(answers as f64)).max(rate_per_s).min(by_law_per_s);
         let service_ns = self.depth_in_model * 1e9 / rate_per_s;
         let depth_before = self.depth - self.depth_in_model - self.depth_late;
         let is_before = depth_before > self.depth_late;
-        // While others are in the stack, its time has passed what the round trip would take off; what waits for longer than that
-        // is waiting for its bytes to be moved.
+        // While other requests are in the stack, its time is past the arrival less the round trip.
+        // A request that waits for longer is waiting for its data to be copied.
         let is_way = is_before || service_ns < self.round_trip_ns as f64;
         let is_held_up = is_before && depth_before * 1e9 / rate_per_s > self.round_trip_ns as f64;
         let limit = match () {
@@ -105,19 +107,20 @@ impl Rehearsal {
     }
 }
 
-/// How far a machine keeps up with a model that is quicker than it, by random reads of 4 KiB.
+/// How far a machine keeps up with a model that is faster, for random reads of 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeepingUp {
-    /// The depth up to which it does; 0 if not even at 1.
+    /// Largest depth at which it keeps up; 0 if it does not even at 1.
     pub depth: usize,
-    /// What the model gives there; at depth 0, what this machine gives at depth 1.
+    /// Rate of the model at this depth; at depth 0, the rate of this machine at depth 1.
     pub rate_per_s: f64,
-    /// What the model gives at the deepest depth that is tried.
+    /// Rate of the model at the largest depth that is tried.
     pub model_rate_per_s: f64,
 }
 
-/// How far a machine keeps up with a fresh stack, by what a request costs the server and its way; none if all the way.
+/// Determines how far the machine keeps up with a fresh stack, from the server's time per request
+/// and the round trip. `None` if it keeps up at all depths.
 pub(crate) fn keeping_up(stack: &mut Stack, request_ns: u64, round_trip_ns: u64) -> Option<KeepingUp> {
     let mut random = Random::new(1, 0);
     let places = (stack.capacity_bytes() / READ_BYTES).max(1);
@@ -131,7 +134,7 @@ pub(crate) fn keeping_up(stack: &mut Stack, request_ns: u64, round_trip_ns: u64)
     how_far(model_ns, |depth| (round_trip_ns / depth as u64).max(request_ns + computed_ns))
 }
 
-/// By what an answer takes in the model at each depth, and on this machine.
+/// Compares the time per answer in the model with that on this machine, at each depth.
 fn how_far(model_ns: [u64; DEPTHS.len()], own_ns: impl Fn(usize) -> u64) -> Option<KeepingUp> {
     let at_depth = || DEPTHS.into_iter().zip(model_ns);
     let (depth, ns) =
@@ -140,7 +143,8 @@ fn how_far(model_ns: [u64; DEPTHS.len()], own_ns: impl Fn(usize) -> u64) -> Opti
     (depth < DEPTHS[DEPTHS.len() - 1]).then_some(KeepingUp { depth, rate_per_s, model_rate_per_s })
 }
 
-/// How long a trim of all of a stack takes, by a piece of it: in the model, or for this machine if that is longer.
+/// Estimates the duration of a trim of the whole stack from a part of it: the model's time, or this
+/// machine's if it is longer.
 pub(crate) fn trim_all_ns(stack: &mut Stack) -> u64 {
     let piece = Request::new(RequestKind::Trim, 0, TRIM_BYTES.min(stack.capacity_bytes()) as u32);
     let begun = Instant::now();
@@ -148,7 +152,7 @@ pub(crate) fn trim_all_ns(stack: &mut Stack) -> u64 {
     took_ns * stack.capacity_bytes().div_ceil(TRIM_BYTES)
 }
 
-/// How long a stack takes for requests, so many at a time, from now on.
+/// Returns the time that a stack takes for requests at this depth, starting now.
 pub fn closed_loop_ns(stack: &mut Stack, requests: &[Request], depth: usize) -> u64 {
     let begun_ns = stack.now_ns();
     let mut ended_ns = begun_ns;
@@ -202,7 +206,8 @@ mod tests {
         }
     }
 
-    /// A hundred answers of a device of four places that takes 1 ms; who is not in the model is late, but for a share.
+    /// A hundred answers of a device with a parallelism of four that takes 1 ms. Requests outside
+    /// the model are late, except for a share.
     fn tried(depth: f64, depth_in_model: f64, busy_share: f64, share_before: f64) -> Rehearsal {
         let depth_late = (depth - depth_in_model) * (1.0 - share_before);
         let (spec, seed, requests, round_trip_ns) = (spec("1ms", "4"), 1, reads(100), 900_000);
@@ -233,7 +238,8 @@ mod tests {
             (client(4.0, 1.5, 0.5, 0.9), ServedLimit::Server),
             (client(2.5, 1.5, 0.5, 0.9), ServedLimit::Way),
             (client(4.0, 1.5, 0.5, 0.1), ServedLimit::Others),
-            // Of 32 at a time the device does four: by the law alone it would give 32 times as much as of one.
+            // The device handles four of 32 requests at a time. Little's law alone would give 32
+            // times the rate at depth 1.
             (client(32.0, 3.9, 0.5, 0.5), ServedLimit::Model),
         ] {
             assert_eq!(figures.limit, limit, "{figures:?}");
@@ -241,9 +247,9 @@ mod tests {
         let figures = client(32.0, 1.0, 0.9, 0.5);
         assert!((figures.rate_per_s - 1_000.0).abs() < 1.0, "{figures:?}");
         assert!((figures.model_rate_per_s - 4_000.0).abs() < 50.0, "{figures:?}");
-        // What it got, the model gives as well, whatever a fresh one would do.
+        // The model gives at least the actual rate, whatever a fresh stack would give.
         assert!(client(8.0, 8.0, 0.1, 0.5).model_rate_per_s >= 7_999.0);
-        // Of a stack that has become ten times as slow a fresh one tells nothing.
+        // A fresh stack shows nothing about one that has become ten times as slow.
         let span_ns = 10 * tried(4.0, 3.9, 0.1, 0.5).span_ns;
         let worn = Rehearsal { span_ns, ..tried(4.0, 3.9, 0.1, 0.5) }.run().unwrap();
         assert!(worn.limit == ServedLimit::Model && worn.model_rate_per_s < 405.0, "{worn:?}");
@@ -266,7 +272,7 @@ mod tests {
     #[test]
     fn a_trim_of_all_takes_as_long_as_its_pieces() {
         let mut stack = stack("5ms", "1");
-        // Of what the interface of this model takes at once.
+        // The interface of this model accepts this much at a time.
         let pieces = stack.capacity_bytes().div_ceil(1 << 20);
         assert_eq!(trim_all_ns(&mut stack), pieces * 5_000_000);
     }

@@ -1,15 +1,15 @@
-//! What a served stack was asked, for whoever wants to ask others the same.
+//! Log of the requests to a served stack, for replaying them on other models.
 
 use crate::clock::RealTime;
 use kurabe_sim::{RecordedRequest, RequestKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A log that a server writes and others read.
+/// A log that a server writes to and other threads read.
 #[derive(Debug)]
 pub struct RequestLog {
     time: RealTime,
-    /// With the place of each in the order in which requests came.
+    /// Requests with their sequence numbers in order of arrival.
     answered: Mutex<Vec<(u64, RecordedRequest)>>,
     flushes: AtomicU64,
 }
@@ -21,29 +21,29 @@ impl Default for RequestLog {
 }
 
 impl RequestLog {
-    /// The clock by which it is written.
+    /// Returns the clock of the log.
     pub(crate) fn time(&self) -> RealTime {
         self.time
     }
 
-    /// The time of this log, in ns.
+    /// Returns the time of the log, in ns.
     pub fn now_ns(&self) -> u64 {
         self.time.now_ns()
     }
 
-    /// A request is answered now.
+    /// Adds a request that is answered now.
     pub(crate) fn add(&self, place: u64, mut recorded: RecordedRequest) {
         recorded.answered_ns = self.now_ns();
         self.flushes.fetch_add((recorded.request.kind == RequestKind::Flush).into(), Ordering::Relaxed);
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).push((place, recorded));
     }
 
-    /// Flushes so far.
+    /// Returns the number of flushes so far.
     pub fn flushes(&self) -> u64 {
         self.flushes.load(Ordering::Relaxed)
     }
 
-    /// What was answered since this was asked last, in the order in which it was asked.
+    /// Removes and returns the requests answered since the last call, in order of arrival.
     pub fn take(&self) -> Vec<RecordedRequest> {
         let mut answered = std::mem::take(&mut *self.answered.lock().unwrap_or_else(PoisonError::into_inner));
         answered.sort_by_key(|(place, _)| *place);

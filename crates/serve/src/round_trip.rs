@@ -1,8 +1,8 @@
-//! What the way to a client and back costs by itself.
+//! Measures the cost of the path between a client and the server.
 //!
-//! The model: a client of kurabe's own reads 4 KiB again and again, which the stack never sees and which is answered after
-//! [`ANSWER_NS`], so that the client sleeps as one of a modelled device does. What it takes on top of that is the socket, the
-//! wake-ups and the copying, and no client of a modelled device should be charged with it.
+//! kurabe's own client reads 4 KiB repeatedly. These reads bypass the stack and are answered after
+//! [`ANSWER_NS`], so that the client sleeps like one of a modelled device. The additional time is
+//! spent in the socket, in wake-ups and in copying, and clients should not be charged with it.
 
 use crate::protocol::Conversation;
 use std::fs::OpenOptions;
@@ -11,24 +11,26 @@ use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A read as most clients ask.
+/// Size of a read, as most clients send it.
 const READ_BYTES: usize = 4096;
-/// After so long it is answered: as a quick SSD would, and long enough that a processor goes to sleep meanwhile.
+/// Time until a read is answered: that of a fast SSD, and long enough for a processor to go to
+/// sleep.
 pub(crate) const ANSWER_NS: u64 = 200_000;
-/// The way to a socket (15 to 80 µs) or a block device (50 to 200 µs) and back takes no longer than this: more is a busy machine,
-/// and to answer earlier by that would be wrong as soon as it is idle.
+/// Upper limit of the round trip to a socket (15 to 80 µs) or a block device (50 to 200 µs). A
+/// longer one means a busy machine, and answering earlier by that much would be wrong as soon as it
+/// is idle.
 pub const MOST_WAY_NS: u64 = 500_000;
-/// Reads that warm up, and reads that count: a quarter of a second.
+/// Reads for warm-up, and reads that are measured: a quarter of a second.
 const WARM_UP: usize = 50;
 const COUNTED: usize = 1000;
-/// No longer than this, whatever the machine is busy with.
+/// Longest duration of the measurement, however busy the machine is.
 const MOST: Duration = Duration::from_secs(2);
 
-/// Measures the median round trip over a connection that was just made.
+/// Measures the median round trip over a new connection.
 pub(crate) fn measure(mut connection: impl Read + Write) -> io::Result<u64> {
     let mut greeting = vec![0; Conversation::greeting().len()];
     connection.read_exact(&mut greeting)?;
-    // Flags: fixed newstyle, no zeroes; then the export of no name.
+    // Flags: fixed newstyle, no zeroes; then the export without a name.
     connection.write_all(&3u32.to_be_bytes())?;
     connection.write_all(&[&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &0u32.to_be_bytes()].concat())?;
     connection.read_exact(&mut [0; 10])?;
@@ -43,11 +45,13 @@ pub(crate) fn measure(mut connection: impl Read + Write) -> io::Result<u64> {
     Ok(way_ns(&times_ns, 2))
 }
 
-/// Measures the round trip through a block device of this machine that was just made: what one in ten is quicker than, because
-/// the kernel's own threads on the way wait for every other program.
+/// Measures the round trip through a new block device of this machine.
+///
+/// Returns the 10th percentile, because the kernel's threads on the path compete with every other
+/// program.
 pub(crate) fn measure_device(device: &Path) -> io::Result<u64> {
     let device = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(device)?;
-    // Direct I/O is into whole pages.
+    // Direct I/O needs whole pages.
     let mut memory = vec![0; 2 * READ_BYTES];
     let from = memory.as_ptr().align_offset(READ_BYTES);
     let page = &mut memory[from..from + READ_BYTES];
@@ -55,12 +59,12 @@ pub(crate) fn measure_device(device: &Path) -> io::Result<u64> {
     Ok(way_ns(&ways_ns, 10))
 }
 
-/// What one in so many of the sorted times is quicker than.
+/// Returns the time that one in `one_in` of the sorted times is below.
 fn way_ns(times_ns: &[u64], one_in: usize) -> u64 {
     times_ns.get(times_ns.len() / one_in).copied().unwrap_or(0).min(MOST_WAY_NS)
 }
 
-/// The times of each round, sorted, without what the answer takes by itself.
+/// Returns the sorted times of all rounds, without the time of the answer.
 fn measure_all(mut ask: impl FnMut(usize) -> io::Result<()>) -> io::Result<Vec<u64>> {
     let mut times = Vec::with_capacity(COUNTED);
     let begun = Instant::now();

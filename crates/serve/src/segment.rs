@@ -1,5 +1,5 @@
-//! Answers on their way out, in pieces: bytes, or a stretch of the data that goes from where it is kept into the socket without
-//! being copied on the way.
+//! Outgoing answers in segments: bytes, or a range of the data that is sent to the socket without
+//! being copied.
 
 use crate::disk::Disk;
 use crate::honesty::Timing;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
-/// A stretch of the data of an export.
+/// A range of an export's data.
 #[derive(Debug)]
 pub(crate) struct DataExtent {
     pub(crate) disk: Arc<Disk>,
@@ -19,18 +19,18 @@ pub(crate) struct DataExtent {
     pub(crate) length: usize,
 }
 
-/// The bytes to send.
+/// The content to send.
 #[derive(Debug)]
 pub(crate) enum SegmentBytes {
     Bytes(Vec<u8>),
     Stored(DataExtent),
 }
 
-/// What one answer consists of: pieces, and when they are due. Where an answer is several of these, the last has no timing.
+/// A part of an answer with its due time. If an answer has several, the last one has no timing.
 #[derive(Debug)]
 pub(crate) struct Segment {
     content: SegmentBytes,
-    /// Bytes of it that were sent.
+    /// Bytes that were sent.
     sent: usize,
     pub(crate) timing: Option<Timing>,
 }
@@ -44,7 +44,7 @@ impl Segment {
         Self::new(SegmentBytes::Bytes(bytes), None)
     }
 
-    /// Bytes that were not sent yet.
+    /// Returns the bytes that were not sent yet.
     pub(crate) fn left(&self) -> usize {
         let length = match &self.content {
             SegmentBytes::Bytes(bytes) => bytes.len(),
@@ -53,7 +53,7 @@ impl Segment {
         length - self.sent
     }
 
-    /// The bytes that were not sent, if it has them itself.
+    /// Returns the unsent bytes, unless they are in the data.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         match &self.content {
             SegmentBytes::Bytes(bytes) => Some(&bytes[self.sent..]),
@@ -61,7 +61,7 @@ impl Segment {
         }
     }
 
-    /// Sends as much as the socket takes at once.
+    /// Sends as much as the socket accepts without waiting.
     fn send(&mut self, socket: &OwnedFd) -> rustix::io::Result<usize> {
         let count = match &self.content {
             SegmentBytes::Bytes(bytes) => {
@@ -70,7 +70,7 @@ impl Segment {
             SegmentBytes::Stored(stretch) => {
                 let from = stretch.offset_bytes + self.sent as u64;
                 match stretch.disk.data.send(socket, from, self.left())? {
-                    // The data ends before its end.
+                    // The data is shorter than its size.
                     0 => return Err(Errno::IO),
                     count => count,
                 }
@@ -81,11 +81,12 @@ impl Segment {
     }
 }
 
-/// Sends segments until the socket takes no more for longer than the patience, or all is sent. What is left stays;
-/// `begins` is told the timing of each answer when its first byte is about to go.
+/// Sends segments until all are sent or the socket accepts nothing for longer than `patience`. The
+/// rest remains in `rest`. `begins` is called with the timing of each answer just before its first
+/// byte is sent.
 ///
 /// # Errors
-/// A client that is gone.
+/// If the client has disconnected.
 pub(crate) fn send_all(
     socket: &OwnedFd,
     rest: &mut VecDeque<Segment>,

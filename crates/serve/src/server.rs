@@ -1,4 +1,4 @@
-//! A served stack, from its request to its last figures.
+//! Runs a server, from the request to the final figures.
 
 use crate::apart::apart;
 use crate::attach::{AttachedParts, Attachment, ServedFront, users_of};
@@ -33,62 +33,63 @@ use std::sync::mpsc::channel;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Exports of one stack: what answers to names in a list of one screen.
+/// Exports of one stack: as many as the list of their names fits on one screen.
 const MOST_EXPORTS: usize = 64;
-/// No answer of kurabe's own server takes longer.
+/// Longest time that kurabe's own server takes to answer.
 const OWN_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What to serve and how: a stack, its data, where clients connect.
+/// The stack to serve, its data, and the address for clients.
 #[derive(Clone, Debug)]
 pub struct ServeRequest {
-    /// The stack.
+    /// Stack to serve.
     pub spec: DeviceSpec,
-    /// Seed of what is random in it.
+    /// Seed of the stack's randomness.
     pub seed: u64,
-    /// Where clients connect.
+    /// Address that clients connect to.
     pub address: Address,
-    /// Where it is controlled; beside the socket, if not said otherwise.
+    /// Path of the control socket; next to the socket of `address` if `None`.
     pub control: Option<PathBuf>,
-    /// Where the bytes are.
+    /// Place of the data.
     pub data: DataPlace,
-    /// A file that is there already, and that kurabe did not make, may be written to.
+    /// Whether an existing file that kurabe did not create may be written to.
     pub write_existing: bool,
-    /// How many of the things that the stack addresses.
+    /// Number of addressable units of the stack to export.
     pub exports: usize,
-    /// How long before something is due it is waited for awake.
+    /// Time before a due event for which the thread spins instead of sleeping, in ns.
     pub spin_ns: u64,
-    /// What arrivals are stamped before their time; measured, if not said.
+    /// Round trip that is subtracted from arrival times, in ns; measured if `None`.
     pub round_trip_ns: Option<u64>,
-    /// Whether power can be cut, and how.
+    /// Rules for power cuts, if they are enabled.
     pub power: Option<PowerRules>,
-    /// What is wrong with it from the beginning.
+    /// Faults that are set from the start.
     pub faults: Vec<DeviceFault>,
-    /// Where it is written what the stack is asked.
+    /// Log of the requests that the stack receives.
     pub log: Option<Arc<RequestLog>>,
 }
 
-/// What there is to know of a served stack as soon as it is served.
+/// Facts about a served stack that are known when it starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServedFacts {
-    /// What clients connect to, if they do.
+    /// URI that clients connect to, unless the stack is attached as devices.
     pub uri: Option<String>,
     /// Block devices of this machine, by export.
     pub devices: Vec<PathBuf>,
-    /// What makes the block devices.
+    /// Mechanism that provides the block devices.
     pub front: Option<ServedFront>,
     /// Path of the control socket.
     pub control: Option<PathBuf>,
     /// Bytes of each export.
     pub size_bytes: u64,
-    /// Exports.
+    /// Number of exports.
     pub exports: usize,
-    /// Memory that data may take, where it is kept there.
+    /// Most memory that the data can take, if it is stored in memory.
     pub most_memory_bytes: Option<u64>,
-    /// The stack, as a record keeps it.
+    /// The stack, as stored in records.
     pub model: ModelRecord,
-    /// Where this machine is too slow for it; none if nowhere, or if its round trip was not measured.
+    /// Where this machine is too slow for the stack; `None` if it is nowhere, or if the round trip
+    /// was not measured.
     pub keeping_up: Option<KeepingUp>,
-    /// How long a trim of all of an export takes; none if the stack has no trim.
+    /// Duration of a trim of a whole export, in ns; `None` if the stack has no trim.
     pub trim_ns: Option<u64>,
 }
 
@@ -103,10 +104,10 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Begins to serve.
+    /// Starts serving.
     ///
     /// # Errors
-    /// When the stack, its data or its socket cannot be had.
+    /// If the stack, its data or its socket cannot be opened.
     pub fn start(request: &ServeRequest) -> Result<Self> {
         let ServeRequest { spec, seed, exports, .. } = request;
         let mut stack = Stack::new(spec, *seed)?;
@@ -153,7 +154,7 @@ impl Serving {
         };
         let (disks, time, exports) = (parts.disks.clone(), parts.time, Arc::clone(&parts.exports));
         if attachment.is_some() {
-            // Best effort: it matters where memory is short.
+            // Best effort: it matters only if memory is short.
             let _ = platform::never_wait_for_own_disk();
         }
         let hub = Builder::new().name("kurabe-time".to_owned()).spawn(move || keep_time(parts));
@@ -165,14 +166,15 @@ impl Serving {
             let controls = Arc::clone(&serving.controls);
             attachment.attach(AttachedParts { disks, exports, controls, time })?;
             serving.facts.devices = attachment.devices();
-            // They are there once.
+            // They are created only once.
             let _ = serving.controls.devices.set(serving.facts.devices.clone());
         }
         serving.let_clients_in(request.round_trip_ns, port.is_some(), &mut stack)?;
         Ok(serving)
     }
 
-    /// Measures the way to it, unless that is set, and says how far this machine keeps up with the stack.
+    /// Measures the round trip unless it is set, and determines how far this machine keeps up with
+    /// the stack.
     fn let_clients_in(&mut self, set_ns: Option<u64>, is_tcp: bool, stack: &mut Stack) -> Result<()> {
         let round_trip_ns = match set_ns {
             Some(round_trip_ns) => round_trip_ns,
@@ -209,33 +211,35 @@ impl Serving {
         round_trip::measure(File::from(client))
     }
 
-    /// Where it serves what.
+    /// Returns the facts about the server.
     pub fn facts(&self) -> &ServedFacts {
         &self.facts
     }
 
-    /// How it went so far; none if it has ended by itself.
+    /// Returns the figures so far, or `None` if the server has ended unexpectedly.
     pub fn figures(&self) -> Option<ServedFigures> {
         self.controls.figures()
     }
 
-    /// Asks it or tells it something, as through its control socket.
+    /// Sends a request to the server, as through its control socket.
     ///
     /// # Errors
-    /// When it refuses, or has ended.
+    /// If the server refuses or has ended.
     pub fn control(&self, request: ControlRequest) -> Result<Value> {
         self.controls.obey(request)
     }
 
-    /// Takes its block devices away, once nobody uses them; `busy` is told who does. Waits until they are gone.
+    /// Removes the block devices once they are not in use, and waits until they are removed. `busy`
+    /// is called with the users of a device.
     ///
     /// # Errors
-    /// A block device that cannot be taken away.
+    /// If a block device cannot be removed.
     pub fn detach(&mut self, busy: impl FnMut(&Path, &[Text])) -> Result<()> {
         self.detach_until(None, busy).map(|_| ())
     }
 
-    /// The same, but a device that is in use for longer is taken from under its users, who get errors: they are named.
+    /// Removes the block devices like [`Self::detach`], but waits no longer than `limit`. A device
+    /// still in use is removed anyway: its users get errors, and are returned.
     ///
     /// # Errors
     /// As [`Self::detach`].
@@ -253,32 +257,32 @@ impl Serving {
         until: Option<Instant>,
         busy: impl FnMut(&Path, &[Text]),
     ) -> Result<Option<PathBuf>> {
-        // So that what caches hold can be written.
+        // Lifts the faults so that cached data can be written.
         let _ = self.control(ControlRequest::NO_FAULTS);
         let has_failed =
             self.figures().is_some_and(|figures| !figures.cuts.is_empty() || !figures.faults.is_empty());
         self.attachment.take().map_or(Ok(None), |mut attachment| attachment.detach(has_failed, until, busy))
     }
 
-    /// Creates a folder among temporary files, with a name that begins with `name`. It goes with the devices; after a kill the next
-    /// start removes it.
+    /// Creates a temporary folder whose name begins with `name`. It is removed with the devices, or
+    /// after a kill by the next start.
     ///
     /// # Errors
-    /// When it cannot be created, or there are no devices.
+    /// If it cannot be created, or there are no devices.
     pub fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
         let gone = || ErrorKind::Internal.error(text!("the devices are gone", "デバイスはもうありません"));
         self.attachment.as_ref().ok_or_else(gone)?.make_passing_folder(name)
     }
 
-    /// Tells the server to end.
+    /// Asks the server to end.
     pub fn end(&self) {
         self.controls.tell(HubCommand::End);
     }
 
-    /// Waits until it has ended: its last figures.
+    /// Waits until the server has ended, and returns its final figures.
     ///
     /// # Errors
-    /// When it ended by itself.
+    /// If it ended unexpectedly.
     pub fn wait(&mut self) -> Result<ServedFigures> {
         let defect = || {
             let message =
@@ -301,7 +305,7 @@ impl Drop for Serving {
     }
 }
 
-/// The ways to a served stack.
+/// Connections of a served stack to the outside.
 struct Ways {
     attachment: Option<Attachment>,
     control: Option<PathBuf>,
@@ -332,9 +336,9 @@ impl Ways {
     }
 }
 
-/// The thread that keeps the time, from its beginning to its last figures.
+/// Runs the timekeeping thread, from its start to the final figures.
 fn keep_time(parts: HubParts) -> Result<ServedFigures> {
-    // Workers start before the priority is raised, so that they stay ordinary threads.
+    // Workers start before the priority is raised, so that they remain ordinary threads.
     let workers = Workers::start(parts.time, &parts.bell)?;
     let disks = parts.disks.clone();
     let mut hub = Hub::new(parts, workers, clock::ask()).map_err(|error| cannot_start(&error))?;
@@ -358,10 +362,10 @@ fn cannot_start(error: &std::io::Error) -> Error {
     Error::os(text!("cannot begin to serve", "サーバーを開始できません"), error)
 }
 
-/// Whether a stack whose top addresses so many units can be so many exports.
+/// Checks whether a stack with this number of addressable units can have so many exports.
 ///
 /// # Errors
-/// A stack that cannot be exported so often.
+/// If it cannot.
 pub fn check_exports(exports: usize, units: u16) -> Result<()> {
     let most = usize::from(units).min(MOST_EXPORTS);
     if (1..=most).contains(&exports) {
@@ -378,7 +382,7 @@ pub fn check_exports(exports: usize, units: u16) -> Result<()> {
         )))
 }
 
-/// One export has no name; several have numbers.
+/// Describes the exports: a single one has an empty name, several are numbered.
 fn exports_of(spec: &DeviceSpec, stack: &Stack, size_bytes: u64, exports: usize) -> Arc<[Export]> {
     let has_head = |word: &str| ["disk", "magneto-optical", "removable"].contains(&word);
     let is_rotational = spec.all_layers().iter().any(|layer| has_head(layer.kind.word));
@@ -417,7 +421,7 @@ mod tests {
     const FLUSH: u16 = 3;
     const IO_ERROR: u32 = 5;
 
-    /// The kernel's end of a connection of the hub.
+    /// The kernel's end of a connection to the hub.
     struct Kernel(UnixStream);
 
     impl Kernel {
@@ -435,7 +439,7 @@ mod tests {
             self.0.write_all(&[head, fields.concat()].concat()).unwrap();
         }
 
-        /// The error of the next answer, which is of this request.
+        /// Returns the error code of the next answer, which must be for this request.
         fn answer(&mut self, cookie: u64) -> u32 {
             let mut head = [0; 16];
             self.0.read_exact(&mut head).unwrap();
@@ -444,7 +448,7 @@ mod tests {
             u32::from_be_bytes(head[4..8].try_into().unwrap())
         }
 
-        /// The byte of which 4 KiB there are full, or an error.
+        /// Returns the byte that fills these 4 KiB, or an error code.
         fn read(&mut self, cookie: u64, offset: u64) -> Result<u8, u32> {
             self.ask(READ, cookie, offset, 4096);
             let mut bytes = [0; 4096];
@@ -490,7 +494,7 @@ mod tests {
         assert_eq!(kernel.answer(1), 0);
         kernel.ask(FLUSH, 2, 0, 0);
         assert_eq!(kernel.answer(2), 0);
-        // Half of a large write is there when the power goes.
+        // Half of a large write has arrived when the power is cut.
         kernel.ask(WRITE, 3, 1 << 20, 1 << 20);
         kernel.0.write_all(&[2; 512 << 10]).unwrap();
         while serving.figures().unwrap().data_bytes < 512 << 10 {
@@ -504,11 +508,11 @@ mod tests {
         kernel.0.write_all(&[3; 64 << 10]).unwrap();
         assert_eq!(kernel.answer(5), IO_ERROR);
         serving.controls.ask(HubCommand::PowerOn).unwrap().unwrap();
-        // What was flushed is there, and nothing that came after the cut.
+        // Flushed data is present, and nothing written after the cut.
         assert_eq!(kernel.read(6, 0), Ok(1));
         assert_eq!(kernel.read(7, 4096), Ok(0));
         assert_eq!(kernel.read(8, (2 << 20) - 4096), Ok(0));
-        // The kernel's end is no client of the socket.
+        // The kernel's connection does not count as a client of the socket.
         let figures = serving.figures().unwrap();
         assert_eq!((figures.clients, figures.connections, figures.cuts.len()), (0, 0, 1));
         serving.end();

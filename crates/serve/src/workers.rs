@@ -1,8 +1,9 @@
-//! Payloads beside the thread that keeps the time.
+//! Moves payloads outside the timekeeping thread.
 //!
-//! The model: to copy 1 MiB takes some hundred microseconds, in which nothing else would be in time. So larger pieces, and
-//! all that may wait for a disk, are a job for one of a few threads, and come back with a word on what became of it. A
-//! job never waits for a client longer than [`PATIENCE`]: what a client does not take or bring comes back undone.
+//! Copying 1 MiB takes some hundred microseconds, in which the timekeeping thread would be late.
+//! Larger pieces, and everything that may wait for a disk, are jobs for a few threads, which return
+//! the outcome. A job never waits for a client longer than [`PATIENCE`]; the part that a client
+//! does not take or send is returned undone.
 
 use crate::clock::RealTime;
 use crate::disk::Disk;
@@ -23,17 +24,19 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Payloads up to this are copied by the thread that keeps the time: to hand them over would cost more than the 2 µs that
-/// copying them takes.
+/// Payloads up to this size are copied by the timekeeping thread. Handing them over would cost more
+/// than the 2 µs for copying.
 pub(crate) const SMALL_BYTES: usize = 16 << 10;
 
-/// As many as keep one busy connection going in both directions.
+/// Number of workers: enough for one busy connection in both directions.
 const THREADS: usize = 2;
-/// How long a worker waits for a client to go on, so that not every piece goes through the timing thread.
+/// Longest wait of a worker for a client, so that not every piece goes through the timekeeping
+/// thread.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 2_000_000 };
-/// How long a worker that was just busy looks for more before it sleeps: what it takes to be woken.
+/// Time for which a worker that was just busy polls for more work before it sleeps. Waking it takes
+/// as long.
 const AWAKE: Duration = Duration::from_micros(50);
-/// Bytes taken from a socket at once: larger than a socket's usual memory (208 KiB).
+/// Bytes received from a socket at a time, more than a socket's usual buffer (208 KiB).
 const PIECE_BYTES: usize = 256 << 10;
 
 /// A job on the data.
@@ -45,25 +48,25 @@ pub(crate) enum Deed {
     Extents { offset_bytes: u64, length_bytes: u32 },
 }
 
-/// The outcome of a job.
+/// The outcome of a job on the data.
 #[derive(Debug)]
 pub(crate) enum Body {
     Nothing,
     Bytes(Vec<u8>),
-    /// They stay where they are until they are sent.
+    /// A range that is sent directly from the place where it is stored.
     Stored(DataExtent),
     Hole,
     Extents(Vec<StatusExtent>),
 }
 
-/// A payload on its way in.
+/// A payload that is being received.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) operation: u64,
     pub(crate) offset_bytes: u64,
     pub(crate) left_bytes: u32,
     pub(crate) number: u64,
-    /// What could not be kept; the rest is taken off the socket all the same.
+    /// Error of the part that could not be stored; the rest is still received from the socket.
     pub(crate) failure: Option<NbdError>,
 }
 
@@ -74,7 +77,7 @@ pub(crate) enum PayloadJob {
     Answer { answer: FrontAnswer, outcome: FrontOutcome, timing: Option<Timing> },
 }
 
-/// A job that came back.
+/// A finished job.
 #[derive(Debug)]
 pub(crate) enum Returned {
     Data { operation: u64, outcome: std::result::Result<Body, NbdError> },
@@ -93,7 +96,7 @@ struct Queue {
 struct JobQueue {
     queue: Mutex<Queue>,
     bell: Condvar,
-    /// Jobs in the queue, for who looks without its lock.
+    /// Number of queued jobs, for polling without the lock.
     waiting: AtomicUsize,
 }
 
@@ -106,7 +109,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// Starts them; `bell` is rung when a job is done.
+    /// Starts the workers; `bell` is rung when a job is done.
     pub(crate) fn start(time: RealTime, bell: &Arc<OwnedFd>) -> Result<Self> {
         let shared: Arc<JobQueue> = Arc::default();
         let (sender, returned) = channel();
@@ -132,7 +135,7 @@ impl Workers {
         bell.notify_one();
     }
 
-    /// A job that is done.
+    /// Returns a finished job, if there is one.
     pub(crate) fn take(&mut self) -> Option<Returned> {
         let returned = self.returned.try_recv().ok()?;
         self.under_way -= 1;
@@ -157,7 +160,7 @@ impl Drop for Workers {
         let JobQueue { queue, bell, .. } = &*self.shared;
         queue.lock().unwrap_or_else(PoisonError::into_inner).ended = true;
         bell.notify_all();
-        // Who waits for the server to end may want its data next; no job takes long.
+        // The caller may need the data next; no job takes long.
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -194,7 +197,7 @@ impl Worker {
             if self.returned.send(returned).is_err() {
                 return;
             }
-            // A bell whose counter is full rings already.
+            // If the counter of the bell is full, the bell is already ringing.
             let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
         }
     }
@@ -224,7 +227,7 @@ impl Worker {
     }
 }
 
-/// Waits awake for a moment; whether what is waited for came.
+/// Spins for a moment. Returns whether the condition became true.
 fn stay_awake(mut came: impl FnMut() -> bool) -> bool {
     let from = Instant::now();
     while !came() {
@@ -240,7 +243,7 @@ fn has_bytes(socket: &OwnedFd) -> bool {
     is_ready(socket, PollFlags::IN, Timespec { tv_sec: 0, tv_nsec: 0 })
 }
 
-/// Takes what comes until the payload is whole, or nothing comes for longer than the patience.
+/// Receives data until the payload is complete, or none arrives within the time limit.
 fn receive(socket: &OwnedFd, disk: &Disk, incoming: &mut Incoming, buffer: &mut [u8]) -> io::Result<()> {
     while incoming.left_bytes > 0 {
         let most = buffer.len().min(incoming.left_bytes as usize);
@@ -257,7 +260,7 @@ fn receive(socket: &OwnedFd, disk: &Disk, incoming: &mut Incoming, buffer: &mut 
     Ok(())
 }
 
-/// Keeps the next bytes of a payload.
+/// Stores the next bytes of a payload.
 fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
     if incoming.failure.is_none() {
         incoming.failure =
@@ -267,7 +270,7 @@ fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
     incoming.left_bytes -= bytes.len() as u32;
 }
 
-/// Carries out a job.
+/// Executes a job.
 pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError> {
     let done = |done: io::Result<()>| done.map(|()| Body::Nothing).map_err(|error| error_of(&error));
     match deed {
@@ -282,7 +285,7 @@ pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError
     }
 }
 
-/// A small piece is read whatever it is; to ask first whether it is a hole would cost as much.
+/// A small piece is always read. Checking first whether it is a hole would cost as much.
 fn read(disk: &Disk, offset_bytes: u64, length_bytes: u32) -> std::result::Result<Body, NbdError> {
     if length_bytes as usize > SMALL_BYTES && disk.data.is_hole(offset_bytes, length_bytes.into()) {
         return Ok(Body::Hole);

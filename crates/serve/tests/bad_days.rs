@@ -1,4 +1,4 @@
-//! Clients that misbehave harm nobody else.
+//! Clients that misbehave do not affect others.
 
 use crate::client::{Client, READ, WRITE, eventually, serve};
 use kurabe_core::random::Random;
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Another client gets what it asks for.
+/// Checks that another client is served.
 fn others_are_served(socket: &Path) {
     let mut client = Client::connect(socket).unwrap();
     client.write(1 << 20, &[5; 70_000], 0).unwrap();
@@ -30,7 +30,7 @@ fn a_client_that_dies_in_mid_request_leaves_nothing_behind() {
     }
     others_are_served(&server.socket);
     eventually("the dead are gone", || server.serving.figures().unwrap().clients == 0);
-    // The device never had what its client never sent to the end.
+    // The device never received a request whose payload is incomplete.
     assert_eq!(server.serving.figures().unwrap().writes, 1);
 }
 
@@ -45,10 +45,10 @@ fn garbage_ends_one_conversation_and_no_other() {
         let length = random.below(3000) as usize;
         let mut garbage: Vec<u8> = (0..length).map(|_| random.bits() as u8).collect();
         if round % 2 == 0 {
-            // What follows is an option, or what looks like one.
+            // An option, or something similar.
             garbage.splice(0..0, [&3u32.to_be_bytes()[..], b"IHAVEOPT"].concat());
         }
-        // It may be gone before all of it was sent.
+        // The server may have closed the connection before all of it was sent.
         let _ = stream.write_all(&garbage);
         let _ = stream.shutdown(std::net::Shutdown::Write);
         let mut rest = Vec::new();
@@ -63,7 +63,7 @@ fn resident_bytes() -> u64 {
     pages.split(' ').nth(1).unwrap().parse::<u64>().unwrap() * 4096
 }
 
-/// It asks for 64 GiB and reads none of it; then for 100 000 small pieces.
+/// The client requests 64 GiB and reads none of it; then it sends 100,000 small requests.
 #[test]
 fn a_client_that_floods_and_never_reads_takes_a_bounded_memory() {
     let server = serve(|_| {});
@@ -75,13 +75,13 @@ fn a_client_that_floods_and_never_reads_takes_a_bounded_memory() {
         let mut flood = Client::connect(&server.socket).unwrap();
         flood.stream.set_write_timeout(Some(Duration::from_millis(500))).unwrap();
         let start = Instant::now();
-        // Until its requests are no longer taken.
+        // Until its requests are no longer accepted.
         while flood.send(READ, 0, 0, length, &[]).is_ok() && start.elapsed() < Duration::from_secs(20) {}
         floods.push(flood);
     }
     others_are_served(&server.socket);
     let grown = resident_bytes().saturating_sub(before);
-    // 32 MiB of requests a client, their answers, and what other tests take meanwhile.
+    // 32 MiB of requests per client, their answers, and the memory of other tests.
     assert!(grown < 400 << 20, "{grown} bytes");
     drop(floods);
     eventually("the flood is gone", || server.serving.figures().unwrap().clients == 1);
@@ -91,7 +91,7 @@ fn a_client_that_floods_and_never_reads_takes_a_bounded_memory() {
 fn the_seventeenth_client_is_turned_away_and_the_others_stay() {
     let server = serve(|_| {});
     let mut clients: Vec<Client> = (0..16).map(|_| Client::connect(&server.socket).unwrap()).collect();
-    // The old way to choose an export has no way to say why not; the new one has.
+    // The old way to choose an export has no error reply; the new one has.
     assert!(Client::connect(&server.socket).is_err());
     let mut stream = UnixStream::connect(&server.socket).unwrap();
     stream.read_exact(&mut [0; 18]).unwrap();
@@ -124,7 +124,7 @@ fn who_never_says_what_it_wants_is_let_go() {
     others_are_served(&server.socket);
 }
 
-/// A small file system in memory; it goes with the value.
+/// A small file system in memory, which is unmounted when the value is dropped.
 struct SmallMount(tempfile::TempDir);
 
 impl SmallMount {
@@ -142,7 +142,7 @@ impl Drop for SmallMount {
     }
 }
 
-/// A write without room fails, and what is there can still be read.
+/// A write without space fails, and existing data can still be read.
 #[test]
 fn a_full_disk_under_a_file_is_an_error_of_the_write() {
     let Some(mount) = SmallMount::new() else {

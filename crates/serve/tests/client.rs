@@ -1,4 +1,4 @@
-//! A small NBD client: one request at a time, or bytes as one likes.
+//! A small NBD client, which sends one request at a time or arbitrary bytes.
 
 use kurabe_serve::{Address, DataPlace, ServeRequest, Serving, USUAL_SPIN_NS};
 use kurabe_sim::{DeviceSpec, load_device};
@@ -15,14 +15,14 @@ pub const TRIM: u16 = 4;
 pub const WRITE_ZEROES: u16 = 6;
 pub const FUA: u16 = 1;
 
-/// A server with its socket in a folder of its own.
+/// A server with a socket in its own folder.
 pub struct Server {
     pub serving: Serving,
     pub socket: PathBuf,
     pub folder: TempDir,
 }
 
-/// A model as it is, to be served from memory.
+/// Returns a request to serve an unchanged model from memory.
 pub fn request(model: &str, socket: &Path) -> ServeRequest {
     ServeRequest {
         spec: load_device(model).unwrap(),
@@ -40,14 +40,14 @@ pub fn request(model: &str, socket: &Path) -> ServeRequest {
     }
 }
 
-/// A disk that takes next to no time.
+/// Returns a disk that takes almost no time.
 pub fn quick() -> DeviceSpec {
     let mut spec = load_device("ideal-ram-disk").unwrap();
     spec.set("memory.capacity", "1GiB").unwrap();
     spec
 }
 
-/// Serves a quick disk, changed.
+/// Serves a fast disk, with a changed request.
 pub fn serve(change: impl FnOnce(&mut ServeRequest)) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
@@ -57,10 +57,10 @@ pub fn serve(change: impl FnOnce(&mut ServeRequest)) -> Server {
     Server { serving: Serving::start(&request).unwrap(), socket, folder }
 }
 
-/// A client that has chosen an export the old way, without structured replies.
+/// A client that has chosen an export in the old way, without structured replies.
 pub struct Client {
     pub stream: UnixStream,
-    /// What the export can do.
+    /// Transmission flags of the export.
     pub flags: u16,
     cookie: u64,
 }
@@ -77,13 +77,13 @@ impl Client {
         stream.write_all(&3u32.to_be_bytes())?;
         let length = (name.len() as u32).to_be_bytes();
         stream.write_all(&[&b"IHAVEOPT"[..], &1u32.to_be_bytes(), &length, name.as_bytes()].concat())?;
-        // Its size and what it can do.
+        // Size and transmission flags.
         let mut chosen = [0; 10];
         stream.read_exact(&mut chosen)?;
         Ok(Self { stream, flags: u16::from_be_bytes([chosen[8], chosen[9]]), cookie: 0 })
     }
 
-    /// Sends a request; returns its cookie.
+    /// Sends a request and returns its cookie.
     pub fn send(
         &mut self,
         command: u16,
@@ -102,7 +102,7 @@ impl Client {
         Ok(self.cookie)
     }
 
-    /// The next reply: its cookie and its error, 0 if there is none.
+    /// Receives the next reply: its cookie and its error, or 0.
     pub fn reply(&mut self) -> io::Result<(u64, u32)> {
         let mut reply = [0; 16];
         self.stream.read_exact(&mut reply)?;
@@ -139,7 +139,7 @@ impl Client {
     }
 }
 
-/// Waits until something holds that another thread brings about.
+/// Waits until another thread makes a condition true.
 pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
     for _ in 0..3000 {
         if holds() {

@@ -1,4 +1,4 @@
-//! Clients that nobody here wrote: libnbd's tools, QEMU's, fio.
+//! Third-party clients: the tools of libnbd, QEMU and fio.
 
 use crate::client::{Server, serve};
 use kurabe_testkit::needs::{needs, skip};
@@ -7,13 +7,13 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Whether the programs are there; says so if not.
+/// Returns whether the programs are installed, and reports those that are not.
 fn have(programs: &[&str]) -> bool {
     programs.iter().all(|program| needs(program))
 }
 
 fn run(program: &str, words: &[&str]) -> Output {
-    // A server that hangs must not hang the tests.
+    // A server that hangs must not block the tests.
     let output = Command::new("timeout").arg("120").arg(program).args(words).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{program} {words:?}: {}\n{error}", output.status);
@@ -28,7 +28,7 @@ fn uri(server: &Server) -> &str {
     server.serving.facts().uri.as_deref().unwrap()
 }
 
-/// 24 MiB with holes in them, at a path.
+/// Writes 24 MiB with holes to a file.
 fn image(path: &Path) -> Vec<u8> {
     let mut random = kurabe_core::random::Random::new(1, 0);
     let mut bytes = vec![0u8; 24 << 20];
@@ -112,7 +112,7 @@ fn qemu_img_converts_and_compares() {
     run("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", path, uri(&server)]);
     let same = words(&run("qemu-img", &["compare", "-f", "raw", "-F", "raw", path, uri(&server)]));
     assert!(same.contains("identical"), "{same}");
-    // The comparison can fail.
+    // Differences are detected.
     crate::client::Client::connect(&server.socket).unwrap().write(77, b"x", 0).unwrap();
     let differs =
         Command::new("qemu-img").args(["compare", "-f", "raw", "-F", "raw", path, uri(&server)]).status();
@@ -161,7 +161,7 @@ fn fio_verifies_1_gib_at_depth_32() {
     }
     let server = serve(|_| {});
     let uri = format!("--uri={}", uri(&server));
-    // In the test's folder, because fio leaves a file of its state behind.
+    // In the test's folder, because fio leaves a state file behind.
     let output = Command::new("timeout")
         .args(["300", "fio", "--name=v", "--ioengine=nbd", &uri, "--rw=randwrite", "--bsrange=4k-128k"])
         .args(["--size=1g", "--iodepth=32", "--verify=crc32c", "--verify_fatal=1", "--randrepeat=1"])

@@ -1,4 +1,5 @@
-//! A served stack as block devices of this machine: files of FUSE, loop devices, and nothing left of them.
+//! Served stacks as block devices of this machine: FUSE files, loop devices, and their complete
+//! removal.
 
 use crate::client::{eventually, quick, request};
 use crate::machine::{Mounted, can_attach, run};
@@ -17,14 +18,15 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// A stack that is attached, with its state in a folder of its own.
+/// An attached stack, with its state in its own folder.
 struct Device {
     serving: Serving,
     folder: TempDir,
 }
 
 impl Device {
-    /// A disk of 1 GiB that takes next to no time, changed. `None`, with a printed reason, where there can be none.
+    /// Attaches a fast disk of 1 GiB, with a changed request. `None`, with a printed reason, if
+    /// that is not possible.
     fn new(change: impl FnOnce(&mut ServeRequest)) -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let mut request = ServeRequest {
@@ -51,13 +53,13 @@ impl Device {
         self.folder.path().join("run")
     }
 
-    /// Its files, as the loop devices see them.
+    /// Returns the file behind a loop device.
     fn file(&self, place: usize) -> PathBuf {
         let attachment = attachments(&self.state()).remove(0);
         attachment.join(format!("disks/disk{place}"))
     }
 
-    /// Takes it away; nothing of it is left.
+    /// Detaches it and checks that nothing remains.
     fn detach(mut self) {
         let devices = self.serving.facts().devices.clone();
         self.serving.detach(|device, users| panic!("{device:?} is used: {users:?}")).unwrap();
@@ -77,7 +79,7 @@ fn attachments(state: &Path) -> Vec<PathBuf> {
     entries.into_iter().filter(|path| path.is_dir()).collect()
 }
 
-/// Whether a loop device is on a file below a folder.
+/// Returns whether a loop device is on a file below a folder.
 fn is_on(device: &Path, folder: &Path) -> bool {
     let name = device.file_name().unwrap();
     let file = std::fs::read_to_string(Path::new("/sys/block").join(name).join("loop/backing_file"));
@@ -102,7 +104,7 @@ fn a_device_keeps_what_is_written_and_leaves_nothing() {
     let path = device.path(0).to_owned();
     let mut node = OpenOptions::new().read(true).write(true).open(&path).unwrap();
     assert_eq!(node.seek(SeekFrom::End(0)).unwrap(), 1 << 30);
-    // Larger than any request of the kernel, and not aligned to its pages.
+    // Larger than the kernel's largest request, and not aligned to its pages.
     let bytes: Vec<u8> = (0..3_000_000u32).map(|place| (place / 512) as u8).collect();
     node.seek(SeekFrom::Start(512)).unwrap();
     node.write_all(&bytes).unwrap();
@@ -110,7 +112,7 @@ fn a_device_keeps_what_is_written_and_leaves_nothing() {
     assert_eq!(read(&path, 512, 2_999_808).unwrap(), bytes[..2_999_808]);
     let figures = device.serving.figures().unwrap();
     assert!(figures.writes > 0 && figures.flushes > 0 && figures.written_bytes >= 3_000_000, "{figures:?}");
-    // No request was larger than the kernel makes them.
+    // No request exceeds the kernel's limit.
     assert!(figures.reads * (1 << 20) >= figures.read_bytes, "{figures:?}");
     drop(node);
     device.detach();
@@ -124,7 +126,7 @@ fn a_disk_without_trim_takes_no_discard() {
     };
     let path = device.path(0).to_str().unwrap().to_owned();
     assert_eq!(run("blkdiscard", &["--length", "1M", &path]), None);
-    // The kernel has learnt that, and what is written is kept.
+    // The kernel has recorded that, and writes still work.
     run("dd", &["if=/dev/zero", &format!("of={path}"), "bs=64k", "count=1", "oflag=direct"]).unwrap();
     assert_eq!(run("blkdiscard", &["--length", "1M", &path]), None);
     assert_eq!(device.serving.figures().unwrap().trims, 0);
@@ -143,7 +145,7 @@ fn a_discard_is_a_trim_and_leaves_a_hole() {
     let bytes = read(device.path(0), 0, 4 << 20).unwrap();
     assert!(bytes[1 << 20..3 << 20].iter().all(|byte| *byte == 0));
     assert!(bytes[..1 << 20].iter().any(|byte| *byte != 0) && bytes[3 << 20..].iter().any(|byte| *byte != 0));
-    // The file of the device tells data from holes.
+    // The file of the device distinguishes data from holes.
     let file = File::open(device.file(0)).unwrap();
     let seek = |from| rustix::fs::seek(&file, from).unwrap();
     assert_eq!(seek(rustix::fs::SeekFrom::Hole(0)), 1 << 20);
@@ -187,7 +189,7 @@ fn what_lives_is_not_cleaned_up_and_what_is_not_ours_is_not_called_ours() {
     clean_attachments(&device.state()).unwrap();
     assert!(is_on(device.path(0), &device.state()));
     read(device.path(0), 0, 4096).unwrap();
-    // Somebody else's folder, and another device.
+    // Another folder, and another device.
     let other = tempfile::tempdir().unwrap();
     assert!(attachment_of(other.path(), device.path(0)).unwrap().is_none());
     let image = other.path().join("image");
@@ -200,7 +202,7 @@ fn what_lives_is_not_cleaned_up_and_what_is_not_ours_is_not_called_ours() {
     device.detach();
 }
 
-/// Power goes while a file system is in use, and comes back: what was synced is there.
+/// Power is cut while a file system is in use and comes back: synced data is present.
 #[test]
 fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let cuts =
@@ -218,7 +220,7 @@ fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     let control = device.serving.facts().control.clone().unwrap();
     ask_server(&control, &ControlRequest::Cut).unwrap();
     assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
-    // The file system would write what it remembers over what is left.
+    // The file system would write its cache over the remaining data.
     let refused = ask_server(&control, &ControlRequest::PowerOn).unwrap_err();
     assert!(refused.kind() == ErrorKind::Refused && refused.what().en.contains("mounted on"), "{refused:?}");
     assert!(File::create(at.join("late")).and_then(|file| file.sync_all()).is_err());
@@ -228,15 +230,15 @@ fn a_device_without_power_fails_and_has_what_was_flushed_when_it_is_back() {
     run("sh", &["-c", &format!("e2fsck -fy {path}; [ $? -le 1 ]")]).unwrap();
     let mounted = Mounted::new(Path::new(&path), "ext4", &at).unwrap();
     assert_eq!(std::fs::read(at.join("file")).unwrap(), b"promised");
-    // It goes without power as well, though nobody was told yet that writes failed.
+    // Detaching works without power, even before the failed writes are reported.
     std::fs::write(at.join("late"), b"late").unwrap();
     ask_server(&control, &ControlRequest::Cut).unwrap();
     drop(mounted);
     device.detach();
 }
 
-/// Large writes in flight together reach the model in the order in which they came: this one copies a superblock of 16 MiB
-/// where they do not.
+/// Large concurrent writes reach the model in order of arrival: this model copies a superblock of
+/// 16 MiB if they do not.
 #[test]
 fn writes_in_flight_keep_their_order() {
     let ordered = |request: &mut ServeRequest| {
@@ -248,12 +250,13 @@ fn writes_in_flight_keep_their_order() {
     run("dd", &["if=/dev/zero", &to, "bs=32M", "count=2", "oflag=direct"]).unwrap();
     let figures = device.serving.figures().unwrap();
     assert!(figures.writes > 60, "{figures:?}");
-    // 32 MiB at 180 MB/s are 186 ms, of which a piece waits for half; who comes later waits for less. Out of order they took 488 ms.
+    // 32 MiB at 180 MB/s take 186 ms. A piece waits for half of that, and later ones for less. Out
+    // of order they took 488 ms.
     assert!(figures.lateness.mean_service_ns < 150e6, "{figures:?}");
     device.detach();
 }
 
-/// Not a test by itself: a server that is killed while it waits for an answer of its own.
+/// Not a test: a server that is killed while it waits for its own answer.
 #[test]
 fn part_wait_for_oneself() {
     let Some(folder) = std::env::var_os("KURABE_TEST_FOLDER") else { return };
@@ -266,7 +269,8 @@ fn part_wait_for_oneself() {
     let _ = read(&serving.facts().devices[0], 0, 4096);
 }
 
-/// The kernel does not end a process that waits for a file system as long as the process itself serves that.
+/// The kernel does not end a process that waits for a file system as long as the process itself
+/// serves it.
 #[test]
 fn a_killed_server_that_waits_for_itself_is_let_go_by_the_next_start() {
     if !can_attach() {
@@ -289,7 +293,7 @@ fn a_killed_server_that_waits_for_itself_is_let_go_by_the_next_start() {
     let waits = child.try_wait().unwrap().is_none();
     let cleaned = clean_attachments(&state);
     let left = attachments(&state);
-    // Whatever came of that, it must not stay for ever.
+    // Whatever happens, it must not remain.
     left.iter().for_each(|left| drop(run("umount", &["-f", "-l", left.join("disks").to_str().unwrap()])));
     eventually("the process has ended", || child.try_wait().unwrap().is_some());
     assert!(waits, "it waits for itself");
@@ -299,7 +303,7 @@ fn a_killed_server_that_waits_for_itself_is_let_go_by_the_next_start() {
     assert!(!mounts.contains(folder.path().to_str().unwrap()), "{mounts}");
 }
 
-/// Who ends without a word leaves nothing: users get errors.
+/// A server that exits without detaching leaves nothing behind: users get errors.
 #[test]
 fn a_server_that_goes_takes_its_devices_with_it() {
     let Some(device) = Device::new(|_| {}) else { return };

@@ -1,4 +1,4 @@
-//! Faults of a served disk, as its clients meet them.
+//! Faults of a served disk, as seen by its clients.
 
 use crate::client::{Client, READ, Server, TRIM, serve};
 use kurabe_core::ErrorKind;
@@ -14,7 +14,7 @@ fn faulty(faults: &[&str]) -> Server {
     serve(|request| request.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect())
 }
 
-/// The number of an error; 0 if there is none.
+/// Returns the number of an error, or 0.
 fn error<T>(outcome: io::Result<T>) -> i32 {
     outcome.err().map_or(0, |error| error.raw_os_error().expect("an answer"))
 }
@@ -28,7 +28,7 @@ fn figures(server: &Server) -> Vec<(String, u64, bool)> {
     server.serving.figures().unwrap().faults.into_iter().map(parts).collect()
 }
 
-/// Small requests go one way through the server, and large ones another.
+/// Small and large requests take different paths through the server.
 #[test]
 fn sectors_that_cannot_be_read_or_written_fail_and_the_rest_of_the_disk_does_not() {
     let server = faulty(&["error:read@4MiB+64KiB", "error:write@8MiB+512"]);
@@ -36,24 +36,25 @@ fn sectors_that_cannot_be_read_or_written_fail_and_the_rest_of_the_disk_does_not
     for length in [512, MIB] {
         assert_eq!(error(client.read(4 << 20, length)), EIO);
         assert_eq!(error(client.write(8 << 20, &vec![7; length], 0)), EIO);
-        // Nothing of what failed is there.
+        // Data of a failed write is not stored.
         assert_eq!(client.read(8 << 20, length).unwrap(), vec![0; length]);
         assert_eq!(error(client.read((4 << 20) - length as u64, length)), 0);
         assert_eq!(error(client.write((8 << 20) + 512, &vec![7; length], 0)), 0);
         client.write((8 << 20) + 512, &vec![0; length], 0).unwrap();
     }
     client.flush().unwrap();
-    // A write has the drive take other sectors for those that it writes.
+    // A write makes the drive remap the sectors that it covers.
     client.write(4 << 20, &[9; 4096], 0).unwrap();
     assert_eq!(client.read(4 << 20, 4096).unwrap(), [9; 4096]);
     assert_eq!(error(client.read((4 << 20) + 4096, 512)), EIO);
     let read = ("error:read@4MiB+64KiB".to_owned(), 3, false);
     assert_eq!(figures(&server), [read, ("error:write@8MiB+512".to_owned(), 2, false)]);
-    // These are no requests that made no sense.
+    // These requests do not count as invalid.
     assert_eq!(server.serving.figures().unwrap().errors, 0);
 }
 
-/// The time of a fault is the device's: what is said of answers holds it, and nobody else is blamed.
+/// The time of a fault counts as the device's: it appears in the times of answers, and the server
+/// is not blamed.
 #[test]
 fn what_is_slow_is_due_later() {
     let server = faulty(&["slow:30ms@64MiB+64MiB"]);
@@ -79,7 +80,7 @@ fn a_device_that_hangs_answers_all_when_it_goes_on() {
     let server = faulty(&["hang:80ms@after-2-writes"]);
     let mut client = Client::connect(&server.socket).unwrap();
     client.write(0, &[1; 4096], 0).unwrap();
-    // Before it hangs, so that it cannot seem to be early.
+    // Taken before it hangs, so that it cannot appear to end early.
     let begun = Instant::now();
     client.write(0, &[2; MIB], 0).unwrap();
     let asked: Vec<u64> = (0..8).map(|at| client.send(READ, 0, at << 20, 512, &[]).unwrap()).collect();
@@ -98,7 +99,7 @@ fn a_device_that_hangs_answers_all_when_it_goes_on() {
     assert_eq!(figures(&server), [("hang:80ms@after-2-writes".to_owned(), 8, false)]);
 }
 
-/// Nothing but the end of the fault ends it here, and what was flushed before is there.
+/// Only the end of the fault ends the hang, and flushed data is present.
 #[test]
 fn a_hang_can_be_ended_and_answers_nothing_before() {
     let server = faulty(&[]);

@@ -1,9 +1,9 @@
-//! Power cuts, one after another, of a modelled disk with a real ext4 on it and a real SQLite on that: what was promised is
-//! there after each, and is missed where the disk lies about flushes.
+//! Repeated power cuts of a modelled disk with a real ext4, and a real SQLite on it: promised data
+//! is present after each cut, and is lost if the disk lies about flushes.
 //!
-//! `KURABE_CUTS=1000` makes a campaign of it. A life begins with the file system that the last one left: promises are made
-//! until the power goes in the midst of the next, the kernel replays its journal, every promise is looked for, and e2fsck
-//! must have nothing to mend.
+//! `KURABE_CUTS=1000` turns it into a campaign. A life begins with the file system that the
+//! previous one left. Promises are made until power is cut during the next one, the kernel replays
+//! its journal, every promise is checked, and e2fsck must find nothing to repair.
 
 mod files;
 mod rows;
@@ -26,24 +26,25 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Enough to see that it works.
+/// Cuts in a normal test run.
 const USUAL_CUTS: u64 = 4;
-/// A cut takes a tossed half of what is at stake, so a disk that lies is seen through long before.
+/// Cuts after which a disk that lies must have been detected. A cut loses a random half of what is
+/// at stake, so fewer are enough.
 const MOST_LIES: u64 = 20;
-/// Most promises of a life, and the time within which the power goes after the last of them.
+/// Most promises of a life, and the longest time from the last of them to the cut.
 const MOST_PROMISES: u64 = 12;
 const MOST_DELAY_US: u64 = 30_000;
-/// What nobody promises: writes of this size, in a file of so many.
+/// Writes without a promise: their size, and the number of places in their file.
 const UNFLUSHED_BYTES: usize = 16 << 10;
 const UNFLUSHED_PLACES: u64 = 256;
-/// A flush has to write out what came since the last one.
+/// Pause between them, because a flush has to write what came since the last one.
 const UNFLUSHED_PAUSE: Duration = Duration::from_millis(5);
 
-/// Makes promises on a file system, and looks for them.
+/// Makes promises on a file system, and checks them.
 trait Work: Send {
-    /// Makes promises until that fails; `promised` hears of each. Why it failed.
+    /// Makes promises until that fails, and calls `promised` after each. Returns why it failed.
     fn promise(&mut self, folder: &Path, promised: &mut dyn FnMut()) -> String;
-    /// The first promise that is not kept.
+    /// Returns the first promise that is broken.
     fn broken(&mut self, folder: &Path) -> Option<String>;
 }
 
@@ -86,7 +87,7 @@ impl Disk {
         ask_server(self.serving.facts().control.as_deref().unwrap(), request).unwrap()
     }
 
-    /// Promises are made, and the power goes after some of them.
+    /// Makes promises, and cuts power after some of them.
     fn live(&self, work: &mut dyn Work, random: &mut Random) -> CutReport {
         let (promises, delay_us) = (1 + random.below(MOST_PROMISES), random.below(MOST_DELAY_US));
         let point = self.point();
@@ -98,7 +99,7 @@ impl Disk {
                 let why = work.promise(&point, &mut || {
                     let _ = sender.send(Ok(()));
                 });
-                // Before the cut nothing may fail.
+                // Nothing may fail before the cut.
                 let _ = sender.send(Err(why));
             });
             let noise = Random::new(random.bits(), 0);
@@ -113,7 +114,7 @@ impl Disk {
         read_answer(cut).unwrap()
     }
 
-    /// What the reboot does not find.
+    /// Reboots, and returns the first broken promise.
     fn broken(&self, work: &mut dyn Work) -> Option<String> {
         self.ask(&ControlRequest::PowerOn);
         let point = self.point();
@@ -140,7 +141,7 @@ impl Drop for Disk {
     }
 }
 
-/// Writes that nobody promises anything of, past the page cache, so that the disk's cache has more to lose.
+/// Writes past the page cache without promises, so that the disk's cache has more to lose.
 fn write_unflushed(folder: &Path, mut random: Random) {
     let mut options = OpenOptions::new();
     let file = options.write(true).create(true).truncate(false).custom_flags(libc::O_DIRECT);
@@ -153,15 +154,15 @@ fn write_unflushed(folder: &Path, mut random: Random) {
     }
 }
 
-/// What came of a campaign.
+/// Result of a campaign.
 #[derive(Debug, Default)]
 struct Campaign {
     cuts: u64,
-    /// Cuts that took something.
+    /// Cuts that lost data.
     harmful: u64,
     sectors_at_stake: u64,
     sectors_lost: u64,
-    /// Cuts after which a promise was broken.
+    /// Cuts that broke a promise.
     breaches: u64,
 }
 
@@ -175,7 +176,7 @@ impl Campaign {
     }
 }
 
-/// Half of the cuts may tear writes.
+/// Runs a campaign; half of the cuts may tear writes.
 fn campaign<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
     let started = Instant::now();
     let mut honest = Campaign::default();
@@ -194,7 +195,7 @@ fn campaign<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
     assert!(honest.sectors_lost > 0, "no cut took anything");
 }
 
-/// The negative control. What it finds broken cannot be gone on with.
+/// The negative control. A broken file system is not used any further.
 fn lies<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
     let rules = PowerRules { seed: 3, ..PowerRules::default() };
     let disk = Disk::attach(rules, vec![DeviceFault::parse("lie-about-flush").unwrap()]);
@@ -213,7 +214,7 @@ fn lies<W: Work>(name: &str, begin: fn(Random) -> W, cuts: u64) {
     assert!(lying.breaches > 0, "{lying:?}");
 }
 
-/// How many cuts; none, with a printed reason, where there can be none.
+/// Returns the number of cuts, or `None` with a printed reason if the test cannot run.
 fn cuts(programs: &[&str]) -> Option<u64> {
     if !programs.iter().all(|program| needs(program)) {
         return None;

@@ -1,4 +1,4 @@
-//! Programs of this machine, and whether it lets a test have block devices and mounts.
+//! Programs of this machine, and whether tests may use block devices and mounts.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -9,20 +9,21 @@ use std::process::Command;
 
 use crate::client::eventually;
 
-/// Runs a program; its standard output, or `None` if it is not there, fails, or takes a minute.
+/// Runs a program and returns its standard output, or `None` if it is not installed, fails, or
+/// takes a minute.
 pub fn run(program: &str, words: &[&str]) -> Option<String> {
     let output = Command::new("timeout").arg("60").arg(program).args(words).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Root with the devices that it takes: then nothing may be skipped.
+/// Returns whether the tests run as root with the necessary devices; then none may be skipped.
 pub fn can_attach() -> bool {
     let opens = |path: &str| OpenOptions::new().read(true).write(true).open(path).is_ok();
     let mounts = run("unshare", &["--mount", "true"]).is_some();
     mounts && opens("/dev/fuse") && opens("/dev/loop-control") && opens("/dev/loop0")
 }
 
-/// A mount that goes with the value.
+/// A mount that is removed when the value is dropped.
 pub struct Mounted<'p> {
     device: PathBuf,
     at: &'p Path,
@@ -37,9 +38,10 @@ impl<'p> Mounted<'p> {
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
-        // A program that was just stopped lets go of it a moment later.
+        // A program that was just stopped releases it a moment later.
         eventually("it is unmounted", || unmount(self.at, UnmountFlags::empty()).is_ok());
-        // Until then the file system lives on as it was, and whoever mounts it again gets that.
+        // Until then the file system stays in memory, and mounting it again would return that
+        // instance.
         eventually("no other mount name space has a copy of the mount", || {
             let flags = OFlags::RDONLY | OFlags::EXCL | OFlags::CLOEXEC;
             !matches!(rustix::fs::open(&self.device, flags, Mode::empty()), Err(Errno::BUSY))

@@ -1,4 +1,4 @@
-//! A served stack, with a small client of the tests' own and with clients that nobody here wrote.
+//! A served stack, with a small client for tests and with third-party clients.
 
 #![allow(clippy::print_stderr)]
 

@@ -1,36 +1,36 @@
-//! What a reboot finds after a power cut, of writes of this file's own.
+//! Data after a power cut, as a reboot finds it, for writes of this file's own.
 
 use crate::client::{Client, FUA, Server, request};
 use kurabe_core::random::Random;
 use kurabe_serve::{ControlRequest, DeviceFault, PowerRules, Serving, ask_server};
 use std::path::PathBuf;
 
-/// Blocks that are written, and writes until the cut.
+/// Number of blocks, and number of writes until the cut.
 const BLOCKS: u64 = 64;
 const BLOCK_BYTES: usize = 4096;
 const WRITES: u64 = 120;
 
-/// A disk with a cache that a power cut empties.
+/// Serves a disk with a volatile cache.
 fn serve(rules: PowerRules, faults: &[&str]) -> Server {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("s.sock");
     let mut request = request("hitachi-hds721616plat80", &socket);
-    // What it does is the same; it only takes less time.
+    // The cache makes the test faster and changes nothing else.
     request.spec.set("disk.write_cache", "true").unwrap();
     request.power = Some(rules);
     request.faults = faults.iter().map(|words| DeviceFault::parse(words).unwrap()).collect();
     Server { serving: Serving::start(&request).unwrap(), socket, folder }
 }
 
-/// What became of one block: what it must hold at least, and what was last written.
+/// State of a block: the value that must at least be present, and the last one written.
 #[derive(Clone, Copy, Default)]
 struct Block {
     flushed: u8,
     latest: u8,
 }
 
-/// Writes blocks with ever higher numbers until the power is gone, and looks at what is left: how many blocks hold less than
-/// was flushed, or what was never written.
+/// Writes increasing numbers to blocks until power is cut, and counts the blocks that are older
+/// than the last flush or hold a value that was never written.
 fn losses(seed: u64, lies: bool, torn: bool) -> usize {
     let rules = PowerRules { after_writes: Some(WRITES), seed, torn };
     let server = serve(rules, if lies { &["lie-about-flush"] } else { &[] });
@@ -53,7 +53,7 @@ fn losses(seed: u64, lies: bool, torn: bool) -> usize {
             blocks.iter_mut().for_each(|block| block.flushed = block.latest);
         }
     }
-    // The last write was acknowledged, and then the power went.
+    // The last write was acknowledged before the cut.
     assert!(client.read(0, 1).is_err());
     let mut client = Client::connect(&server.socket).unwrap();
     let cuts = server.serving.figures().unwrap().cuts;
@@ -75,7 +75,7 @@ fn what_was_flushed_is_there_after_a_cut() {
     }
 }
 
-/// The negative control: who believes a disk that lies about flushes loses what was flushed.
+/// The negative control: a disk that lies about flushes loses flushed data.
 #[test]
 fn a_disk_that_lies_about_flushes_loses_what_was_flushed() {
     let lost = (0..4).filter(|seed| losses(*seed, true, false) > 0).count();
@@ -97,7 +97,7 @@ fn power_is_cut_on_command_and_the_journal_is_asked_for_first() {
     let mut client = Client::connect(&server.socket).unwrap();
     let kept = (0..32).filter(|place| client.read(place << 16, 1).unwrap() == [3]).count();
     assert!(kept < 32, "{cut}");
-    // A second life can be cut as well.
+    // Power can be cut a second time.
     client.write(0, &[4; 4096], 0).unwrap();
     assert_eq!(ask_server(&control, &ControlRequest::Cut).unwrap()["acknowledged_writes"], 1);
 }

@@ -1,4 +1,4 @@
-//! What a served stack does for clients that behave.
+//! Behaviour of a server towards correct clients.
 
 use crate::client::{Client, TRIM, WRITE_ZEROES, eventually, request, serve};
 use kurabe_core::ErrorKind;
@@ -11,7 +11,8 @@ fn control_of(socket: &std::path::Path) -> PathBuf {
     PathBuf::from(format!("{}.control", socket.display()))
 }
 
-/// Requests of all sizes on both sides of what workers do, from several connections: a served disk is an array.
+/// A served disk is an array, for requests of all sizes around the workers' limits, from several
+/// connections.
 #[test]
 fn a_served_disk_is_an_array_whoever_asks() {
     let server = serve(|_| {});
@@ -46,7 +47,8 @@ fn a_served_disk_is_an_array_whoever_asks() {
     assert_eq!(figures.lateness.answers, 401);
 }
 
-/// No answer comes before the model would have it: each read of 4 KiB is one of 2 ms here, and at depth 8 they queue.
+/// No answer comes before it is due in the model. Each read of 4 KiB takes 2 ms here, and reads
+/// queue at depth 8.
 #[test]
 fn no_answer_comes_before_its_time() {
     let server = serve(|request| request.spec.set("memory.access", "2ms").unwrap());
@@ -62,7 +64,7 @@ fn no_answer_comes_before_its_time() {
     assert!((2_000_000.0..2_100_000.0).contains(&mean_ns), "{mean_ns}");
 }
 
-/// Arrivals are stamped before their time by the round trip, and an answer cannot come before it was asked for.
+/// Arrivals are stamped earlier by the round trip, but an answer cannot come before its request.
 #[test]
 fn a_round_trip_longer_than_the_model_makes_answers_immediate() {
     let server = serve(|request| {
@@ -72,18 +74,18 @@ fn a_round_trip_longer_than_the_model_makes_answers_immediate() {
     let mut client = Client::connect(&server.socket).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(100));
     client.read(0, 4096).unwrap();
-    // It was due 48 ms before it came.
+    // It was due 48 ms before it arrived.
     let figures = server.serving.figures().unwrap();
     assert!(figures.lateness.max_ns >= 45_000_000, "{figures:?}");
     assert_eq!(figures.round_trip_ns, 50_000_000);
     drop(server);
     let measured = serve(|request| request.round_trip_ns = None);
     assert!(measured.serving.figures().unwrap().round_trip_ns > 0);
-    // That was kurabe's own client, which is not counted.
+    // The request was by kurabe's own client, which is not counted.
     assert_eq!(measured.serving.figures().unwrap().connections, 0);
 }
 
-/// More requests at once than are taken at once: what had to wait is taken as soon as there is room.
+/// More requests than the limit are accepted as soon as there is room.
 #[test]
 fn requests_beyond_the_limit_are_answered_in_their_turn() {
     let server = serve(|_| {});
@@ -115,7 +117,7 @@ fn several_exports_are_several_disks_of_one_stack() {
     for (place, disk) in disks.iter_mut().enumerate() {
         assert_eq!(disk.read(4096, 4096).unwrap(), vec![place as u8 + 1; 4096]);
     }
-    // The first answers to no name, and there is no fourth.
+    // The first has the empty name, and there is no fourth.
     assert_eq!(Client::connect(&server.socket).unwrap().read(4096, 1).unwrap(), [1]);
     assert!(Client::of_export(&server.socket, "3").is_err());
 }
@@ -131,7 +133,8 @@ fn a_stack_has_no_more_exports_than_its_top_addresses() {
     assert!(!socket.exists());
 }
 
-/// Of a disk that has no trim none is offered; zeroes are not offered as quick where the disk writes them out.
+/// A disk without trim does not offer it, and zeroes are not offered as fast where the disk writes
+/// them as data.
 #[test]
 fn what_a_device_has_no_command_for_is_not_offered() {
     const SEND_TRIM: u16 = 1 << 5;
@@ -154,7 +157,7 @@ fn what_a_device_has_no_command_for_is_not_offered() {
     }
 }
 
-/// What a client keeps and gets is worked out from the last answers, beside what the model gives.
+/// The clients' depth and rate are computed from the last answers, next to the model's.
 #[test]
 fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     let server = serve(|request| request.spec.set("memory.access", "1ms").unwrap());
@@ -169,12 +172,12 @@ fn a_client_is_told_what_it_kept_and_got_beside_the_model() {
     let figures = figures();
     let kept = figures.client.unwrap();
     assert_eq!(kept.answers, 79);
-    // One at a time, each of 1 ms and what the transfer takes; nobody can get more than that.
+    // One at a time, each taking 1 ms and its transfer, is the highest possible rate.
     assert!((990.0..1000.1).contains(&kept.model_rate_per_s), "{kept:?}");
     assert!(kept.rate_per_s <= kept.model_rate_per_s && kept.depth <= 1.000_001, "{kept:?}");
     let slowdown = figures.lateness.slowdown.unwrap();
     assert!(slowdown.mean >= 1.0 && slowdown.p50 <= slowdown.p99, "{slowdown:?}");
-    // By Little's law, and the same answers.
+    // According to Little's law, and with the same answers.
     let mean_real_ns = kept.depth * 1e9 / kept.rate_per_s;
     assert!(mean_real_ns >= figures.lateness.mean_service_ns - 1.0, "{figures:?}");
 }
@@ -199,7 +202,7 @@ fn a_file_keeps_what_was_written_and_an_image_stays_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
     let (path, image) = (folder.path().join("data"), folder.path().join("image"));
     for round in 0..2u8 {
-        // A program that another test starts has all files for a moment.
+        // A program started by another test inherits all descriptors for a moment.
         let is_free = |file: std::fs::File| kurabe_host::claims(&file, &path).unwrap().is_empty();
         eventually("the file is free", || std::fs::File::open(&path).map_or(round == 0, is_free));
         let server = serve(|request| request.data = DataPlace::File(path.clone()));

@@ -1,8 +1,10 @@
-//! Addresses of shared databases, as libpq writes them: `postgres://USER@HOST/DATABASE` and `host=HOST dbname=DATABASE`.
+//! Addresses of shared databases in libpq's syntax: `postgres://USER@HOST/DATABASE` and `host=HOST
+//! dbname=DATABASE`.
 //!
-//! The model: an address is parsed once, at the edge, into a type that shows no secret. Whatever looks like an address but cannot
-//! be parsed is refused with a fixed sentence that repeats nothing of it: an unencoded `@` or `/` in a password would otherwise move a
-//! part of the password into the host or the database name, which are shown and looked up.
+//! An address is parsed once, at the edge, into a type that shows no secret. Text that looks like
+//! an address but cannot be parsed is refused with a fixed message that repeats none of it.
+//! Otherwise an unencoded `@` or `/` in a password would move part of the password into the host or
+//! the database name, which are shown and looked up.
 
 use crate::passwords::{self, is_path};
 use kurabe_core::{Error, ErrorKind, Text, shown, text};
@@ -10,10 +12,10 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 
-/// The beginnings of addresses.
+/// Schemes of addresses.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
-/// The settings of libpq that are understood.
+/// Settings of libpq that are supported.
 const SETTINGS: [&str; 21] = [
     "application_name",
     "channel_binding",
@@ -38,7 +40,8 @@ const SETTINGS: [&str; 21] = [
     "user",
 ];
 
-/// Other settings of libpq, and their names in other drivers. They mark an address as well, and are refused by name.
+/// Other settings of libpq, and their names in other drivers. They identify an address as well, and
+/// are refused by name.
 const FOREIGN_SETTINGS: [&str; 22] = [
     "client_encoding",
     "database",
@@ -64,14 +67,14 @@ const FOREIGN_SETTINGS: [&str; 22] = [
     "username",
 ];
 
-/// The address of a shared database. Neither `Display` nor `Debug` shows a password.
+/// Address of a shared database. Neither `Display` nor `Debug` shows a password.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SharedAddress {
-    /// Settings of libpq; each is there once.
+    /// Settings of libpq, each at most once.
     settings: Vec<(&'static str, String)>,
 }
 
-/// Why an address is refused, in words that repeat nothing of it that may be secret.
+/// Reason why an address is refused, without any part of it that may be secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressFault(Text);
 
@@ -98,7 +101,8 @@ fn unsupported(setting: &str) -> AddressFault {
 }
 
 impl SharedAddress {
-    /// The address that a word is, or why it cannot be one; `None` if the word is the name of a file.
+    /// Parses a word as an address, or returns the reason why it is not valid. `None` if the word
+    /// is a file name.
     pub fn named(word: &OsStr) -> Option<Parsed<Self>> {
         let words = word.to_string_lossy();
         let is_address = !is_path(&words)
@@ -109,7 +113,7 @@ impl SharedAddress {
     /// Parses an address.
     ///
     /// # Errors
-    /// When it is not one, or has a setting that is not supported.
+    /// If it is not one, or has a setting that is not supported.
     pub fn parse(words: &str) -> Parsed<Self> {
         let words = words.trim();
         let address = match SCHEMES.iter().find_map(|scheme| words.strip_prefix(scheme)) {
@@ -125,17 +129,17 @@ impl SharedAddress {
         address.is_unambiguous().then_some(address).ok_or_else(unreadable)
     }
 
-    /// The value of a setting of libpq.
+    /// Returns the value of a setting of libpq.
     pub fn get(&self, setting: &str) -> Option<&str> {
         self.settings.iter().find(|(own, _)| *own == setting).map(|(_, value)| value.as_str())
     }
 
-    /// The password, if the address has one.
+    /// Returns the password, if the address has one.
     pub fn password(&self) -> Option<&str> {
         self.get("password")
     }
 
-    /// All settings.
+    /// Returns all settings.
     #[cfg(feature = "postgres")]
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.settings.iter().map(|(setting, value)| (*setting, value.as_str()))
@@ -154,7 +158,7 @@ impl SharedAddress {
         Ok(())
     }
 
-    /// Parses what follows `postgres://`.
+    /// Parses the part after `postgres://`.
     fn of_url(rest: &str) -> Parsed<Self> {
         let mut address = Self { settings: Vec::new() };
         let (authority, rest) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
@@ -182,7 +186,7 @@ impl SharedAddress {
         Ok(address)
     }
 
-    /// Takes the hosts of an authority with their ports: `a,b:6000,[::1]:6001`.
+    /// Parses the hosts of an authority with their ports: `a,b:6000,[::1]:6001`.
     fn set_hosts(&mut self, authority: &str) -> Parsed<()> {
         if authority.is_empty() {
             return Ok(());
@@ -220,7 +224,8 @@ impl SharedAddress {
         Ok(address)
     }
 
-    /// Whether what is shown of it can hold nothing that was meant as a password, and all of it has the form that it must have.
+    /// Returns whether every setting has a valid form, and the parts that are shown cannot contain
+    /// a password.
     fn is_unambiguous(&self) -> bool {
         let hosts = self.get("host").into_iter().flat_map(|hosts| hosts.split(','));
         let ports = self.get("port").into_iter().flat_map(|ports| ports.split(','));
@@ -233,7 +238,7 @@ impl SharedAddress {
             })
     }
 
-    /// As it is shown, with what the environment adds to it.
+    /// Formats the address for display, with the user from the environment.
     pub(crate) fn shown_with(&self, user: &str) -> String {
         let user = if user.is_empty() { String::new() } else { format!("{user}@") };
         let host = self.get("host").or(self.get("hostaddr")).unwrap_or_default();
@@ -249,7 +254,7 @@ impl SharedAddress {
     }
 }
 
-/// The longest name of a role or a database; PostgreSQL cuts names at 63 bytes.
+/// Longest name of a role or a database; PostgreSQL truncates names to 63 bytes.
 const MOST_NAME: usize = 256;
 
 impl fmt::Display for SharedAddress {
@@ -264,7 +269,8 @@ impl fmt::Debug for SharedAddress {
     }
 }
 
-/// Whether a word can be the host of an address: a name, an IP address, or the folder of a socket.
+/// Returns whether a word can be the host of an address: a name, an IP address, or the directory of
+/// a socket.
 pub(crate) fn is_host(host: &str) -> bool {
     let is_letter = |letter: char| letter.is_alphanumeric() || "-._:%".contains(letter);
     let is_folder =
@@ -272,7 +278,8 @@ pub(crate) fn is_host(host: &str) -> bool {
     host.len() <= MOST_NAME && (is_folder || host.chars().all(is_letter))
 }
 
-/// The scheme of a word that has the form of an address, whatever database it may be of: `postgre://`, `jdbc:postgresql://`.
+/// Returns the scheme of a word in the form of an address, for any database: `postgre://`,
+/// `jdbc:postgresql://`.
 fn scheme(words: &str) -> Option<Range<usize>> {
     let words = words.trim_start();
     let named = words.find("://").filter(|at| {
@@ -286,18 +293,19 @@ fn scheme(words: &str) -> Option<Range<usize>> {
     named.or_else(short).map(|end| 0..end)
 }
 
-/// Whether a list of settings of libpq begins the words, or follows a first setting of another name.
+/// Returns whether the text contains a setting of libpq, first or after settings with other names.
 fn has_setting(words: &str) -> bool {
     let names = words.match_indices('=').filter_map(|(at, _)| words[..at].split_whitespace().next_back());
     names.into_iter().any(is_setting)
 }
 
-/// Whether a word is the name of a setting, of libpq or of another driver.
+/// Returns whether a word is the name of a setting of libpq or another driver.
 pub(crate) fn is_setting(name: &str) -> bool {
     SETTINGS.iter().chain(&FOREIGN_SETTINGS).any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// A value of a list of settings, and what follows it. A backslash takes the meaning from the next letter.
+/// Parses a value in a list of settings, and returns the remaining text. A backslash escapes the
+/// next character.
 fn setting_value(words: &str) -> Parsed<(String, &str)> {
     let (words, is_quoted) = words.strip_prefix('\'').map_or((words, false), |quoted| (quoted, true));
     let mut value = String::new();
@@ -313,17 +321,17 @@ fn setting_value(words: &str) -> Parsed<(String, &str)> {
     if is_quoted { Err(unreadable()) } else { Ok((value, "")) }
 }
 
-/// A part of an address that begins with `postgres://`: `%2F` as `/`.
+/// Decodes a percent-encoded part of a URL.
 fn decoded(words: &str) -> Parsed<String> {
     percent_decoded(words).ok_or_else(unreadable)
 }
 
-/// [`decoded`], for a part in which the `@` of a password may not appear.
+/// Decodes a part like [`decoded`], but refuses an `@`, which may belong to a password.
 fn unquoted(words: &str) -> Parsed<String> {
     if words.contains('@') { Err(unreadable()) } else { decoded(words) }
 }
 
-/// Words without percent-encoding; `None` if it is wrong.
+/// Decodes percent-encoding, or returns `None` if it is not valid.
 pub(crate) fn percent_decoded(words: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut parts = words.split('%');

@@ -1,12 +1,13 @@
-//! Several runs in one JSON text: what a report holds of its runs, and how it is read back.
+//! Several runs in one JSON text, as embedded in reports.
 //!
 //! ```text
 //! { "kurabe_report": 1, …, "runs": [ { "kurabe_record": 1, "run": { … } }, … ] }
 //! ```
 //!
-//! The model: each run stands in it as it stands in a file of its own, without line breaks, and is read back by the same
-//! reader with the same checks. What else a report tells of them (an answer, comparisons) is for other readers and is
-//! passed over. Many runs are packed: the list of runs as gzip in Base64, under `packed`, a fifth as long.
+//! Each run has the form of its own file, without line breaks, and is read back by the same reader
+//! with the same checks. Other content of a report (an answer, comparisons) is for other readers
+//! and is skipped. Many runs are packed: the list of runs is stored under `packed` as gzip in
+//! Base64, at a fifth of the length.
 
 use crate::export::{ExportedRun, parse_export};
 use crate::json;
@@ -19,16 +20,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::io::Read;
 
-/// The version of the form that this kurabe writes.
+/// Version of the report format that this kurabe writes.
 pub const REPORT_VERSION: u32 = 1;
-/// Packed runs of more than this are no report of kurabe's: a page has 3 MB, and its JSON packs to a tenth or so. A few
-/// hundred kB can unpack to a thousand times as much, and each byte of that takes up to ten of memory as a record.
+/// Largest size of packed runs after decompression.
+///
+/// A page has 3 MB, and its JSON is compressed to about a tenth, so larger ones are not reports of
+/// kurabe. A few hundred kB can expand to a thousand times as much, and each byte of that takes up
+/// to ten bytes of memory as a record.
 const MOST_UNPACKED_BYTES: u64 = 48 << 20;
 
-/// The runs as one JSON text without line breaks.
+/// Returns the runs as one JSON text without line breaks.
 ///
 /// # Errors
-/// When a record cannot be written as JSON, which is a defect of kurabe.
+/// If a record cannot be written as JSON, which is a defect of kurabe.
 pub fn export_bundle(runs: Vec<RunRecord>) -> Result<String> {
     #[derive(Serialize)]
     struct Bundle {
@@ -39,8 +43,8 @@ pub fn export_bundle(runs: Vec<RunRecord>) -> Result<String> {
     Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, runs })?)
 }
 
-/// The runs as one JSON text that is as short as it can be. Runs that cannot be packed, and so many that they could not be
-/// unpacked, stay as they are.
+/// Returns the runs as the shortest possible JSON text. Runs that cannot be packed, or are too
+/// large to be unpacked, are stored unpacked.
 ///
 /// # Errors
 /// As [`export_bundle`].
@@ -60,7 +64,7 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> Result<String> {
     Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })?)
 }
 
-/// Runs unpacked.
+/// Decompresses packed runs.
 fn unpack(packed: &str) -> Result<Vec<u8>> {
     let packed = STANDARD.decode(packed).map_err(|error| unreadable().because(error))?;
     let mut json = Vec::new();
@@ -82,7 +86,7 @@ fn refused(message: Text) -> Error {
     ErrorKind::Import.error(message)
 }
 
-/// What its author could still give otherwise.
+/// Creates the error for runs that only the report's author could provide in another form.
 fn not_held(message: Text) -> Error {
     refused(message).remedy(text!(
         "ask its author for `{EXPORT} RUN`",
@@ -94,7 +98,7 @@ fn unreadable() -> Error {
     refused(text!("the records of this report cannot be read", "このレポートの測定記録を読めません"))
 }
 
-/// Whether this is a report's JSON, whole or damaged: its first key tells.
+/// Returns whether this is the JSON of a report, complete or damaged, by its first key.
 pub fn looks_bundled(bytes: &[u8]) -> bool {
     let beginning = String::from_utf8_lossy(&bytes[..bytes.len().min(256)]);
     beginning
@@ -106,7 +110,8 @@ pub fn looks_bundled(bytes: &[u8]) -> bool {
 /// Reads the runs of a report.
 ///
 /// # Errors
-/// When it is no report, a newer kurabe wrote it, it holds no run, or one of its runs is wrong.
+/// If the bytes are not a report, were written by a newer kurabe, contain no run, or contain one
+/// that is not valid.
 pub fn parse_bundle(bytes: &[u8]) -> Result<Vec<RunRecord>> {
     #[derive(Deserialize)]
     struct Bundle<'a> {

@@ -1,4 +1,4 @@
-//! What must hold in a record that comes from outside, beyond its form, so that nothing after it has to ask again.
+//! Checks records from outside beyond their JSON format, so that later code can rely on them.
 
 use crate::{id, identity, label};
 use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic};
@@ -10,22 +10,22 @@ use kurabe_core::workload::{BlockSize, OpKind, OpenLoop};
 use kurabe_core::{Text, text};
 use std::collections::BTreeMap;
 
-/// What does not hold, and where.
+/// A violated rule and its place.
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// The field, from the record's root: `cells[2].step_index`.
+    /// Path of the field from the record's root: `cells[2].step_index`.
     pub field: String,
-    /// What is wrong with it.
+    /// Explanation of the fault.
     pub message: Text,
 }
 
 type CheckResult = Result<(), Fault>;
 
-/// Notices of a run. A run has some for each cell at most, and each is shown.
+/// Most notices of a run. A run has at most a few per cell, and each is shown.
 const MOST_NOTICES: usize = 10_000;
-/// Cells of a run: a sweep has some hundreds.
+/// Most cells of a run; a sweep has some hundreds.
 const MOST_CELLS: usize = 100_000;
-/// Labels of a run, which people write.
+/// Most labels of a run, which users write.
 const MOST_LABELS: usize = 1_000;
 
 /// Checks a record.
@@ -78,7 +78,7 @@ pub(crate) fn check(record: &RunRecord) -> CheckResult {
     check_totals(&record.cells)
 }
 
-/// Checks a line of the list of runs.
+/// Checks an entry of the list of runs.
 #[cfg(feature = "postgres")]
 pub(crate) fn check_summary(summary: &RunSummary) -> CheckResult {
     check_time(&summary.started_at, "started_at")?;
@@ -134,7 +134,7 @@ fn check_rounds(rounds: &Rounds, field: &str) -> CheckResult {
     Ok(())
 }
 
-/// What an `io` step and a workload have in common.
+/// Checks the part that `io` steps and workloads have in common.
 fn check_pattern(
     block_sizes: &[BlockSize],
     read_percent: u8,
@@ -241,14 +241,14 @@ fn check_repetition(repetition: &Repetition, field: &str) -> CheckResult {
     Ok(())
 }
 
-/// What a repetition adds to a total.
+/// Contribution of a repetition to a total.
 type Parts = fn(&Repetition) -> Vec<u64>;
 
 fn of_kinds(repetition: &Repetition, figure: fn(&OpsRecord) -> u64) -> Vec<u64> {
     OpKind::ALL.map(|kind| figure(repetition.side(kind))).to_vec()
 }
 
-/// Whatever is added up of a run must fit a counter.
+/// Checks that totals over a run fit a counter.
 fn check_totals(cells: &[Cell]) -> CheckResult {
     let totals: [(&str, Parts); 10] = [
         ("bytes", |repetition| of_kinds(repetition, |ops| ops.bytes)),
@@ -303,7 +303,8 @@ fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
             "最小値 {min_ns} ns が最大値 {max_ns} ns を超えています"
         )
     })?;
-    // A very long latency may count in the last bucket there is, so the buckets may end below the largest value.
+    // A very long latency may be counted in the last bucket, so the buckets may end below the
+    // largest value.
     let inside = match (buckets.first(), buckets.last()) {
         (Some(first), Some(last)) => first.0 <= min_ns && last.0 <= max_ns,
         _ => max_ns == 0,
@@ -316,7 +317,7 @@ fn check_latency(latency: &LatencyRecord, field: &str) -> CheckResult {
     })
 }
 
-/// The width of a bucket, as docs/record.md gives it.
+/// Returns the width of a bucket, as defined in docs/record.md.
 fn width_ns(lowest_ns: u64) -> u64 {
     if lowest_ns < 256 { 1 } else { 1 << (lowest_ns.ilog2() - 7) }
 }
@@ -327,8 +328,9 @@ fn check_time(time: &str, field: &str) -> CheckResult {
     })
 }
 
-/// Whether words have the form `2026-01-31T12:00:00.5+09:00` (or `Z`). jiff alone would take more than RFC 3339 does: a
-/// blank for the `T`, an offset without minutes.
+/// Returns whether the text has the form `2026-01-31T12:00:00.5+09:00` (or `Z`).
+///
+/// jiff accepts more than RFC 3339: a space instead of the `T`, or an offset without minutes.
 fn is_time(time: &str) -> bool {
     let zone = time.get(19..).unwrap_or("").trim_start_matches(|c: char| c == '.' || c.is_ascii_digit());
     let is_long = time.as_bytes().get(10) == Some(&b'T') && (zone == "Z" || zone.len() == "+09:00".len());

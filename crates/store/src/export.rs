@@ -1,8 +1,9 @@
-//! A run as one JSON file, out and in. docs/record.md tells the form.
+//! Export and import of a run as a JSON file in the format of docs/record.md.
 //!
-//! The model: two numbers tell the form, `kurabe_record` that of the file, `run.header.schema` that of the record.
-//! They are read first and alone, so that a file of a newer kurabe is answered with "update", not with a complaint
-//! about a field. Then the form is read, then what must hold in it is checked; nothing half right comes in.
+//! The format has two version numbers: `kurabe_record` for the file, and `run.header.schema` for
+//! the record. They are read first and separately, so that the error for a file of a newer kurabe
+//! asks for an update instead of complaining about a field. Then the JSON is parsed, and then its
+//! consistency is checked. Records with errors are refused completely.
 
 use crate::json::{self, Misfit};
 use crate::{check::check, identity, tidy_json::to_tidy_text};
@@ -10,10 +11,10 @@ use kurabe_core::record::{RECORD_SCHEMA, RunRecord, RunStatus};
 use kurabe_core::{Error, ErrorKind, Result, mention::EXPORT, text};
 use serde::{Deserialize, Serialize, de::IgnoredAny};
 
-/// The version of the file's form that this kurabe writes.
+/// Version of the file format that this kurabe writes.
 pub const EXPORT_VERSION: u32 = 1;
 
-/// A run as it stands in its file, for writing it into something larger too.
+/// A run in the form of its file, which can also be embedded in larger documents.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExportedRun<F = ()> {
     kurabe_record: u32,
@@ -36,20 +37,21 @@ impl From<RunRecord> for ExportedRun {
     }
 }
 
-/// The run as a JSON file, for people too: with line breaks, and one at the end.
+/// Returns the run as a readable JSON file, with line breaks and one at the end.
 ///
 /// # Errors
-/// When the record cannot be written as JSON, which is a defect of kurabe.
+/// If the record cannot be written as JSON, which is a defect of kurabe.
 pub fn export(record: &RunRecord) -> Result<String> {
     Ok(to_tidy_text(&ExportedRun::from(record.clone()))?)
 }
 
-/// The run as it would come back from its file: checked, ended, without NaN.
+/// Returns the run as it would be read back from its file: checked, ended, without NaN.
 ///
 /// # Errors
 /// As [`parse_export`].
 pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
-    // Cell by cell: the text of a run of thousands of cells takes more than the run.
+    // Cell by cell, because the text of a run with thousands of cells takes more memory than the
+    // run.
     let mut cells = std::mem::take(&mut run.cells);
     let mut run: RunRecord = json::from_slice(json::to_text(&run)?.as_bytes()).map_err(misfit)?;
     for (index, cell) in cells.iter_mut().enumerate() {
@@ -63,7 +65,8 @@ pub(crate) fn as_read_back(mut run: RunRecord) -> Result<RunRecord> {
     taken_in(run)
 }
 
-/// [`export`], with the figures of the cells beside them for other programs; they are not read back.
+/// Exports a run like [`export`], with the figures of its cells for other programs; they are not
+/// read back.
 ///
 /// # Errors
 /// As [`export`].
@@ -71,16 +74,17 @@ pub fn export_with_figures(record: &RunRecord, figures: &impl Serialize) -> Resu
     Ok(to_tidy_text(&ExportedRun::of(record.clone(), Some(figures)))?)
 }
 
-/// Whether this is an exported run, whole or damaged: a key tells, wherever a program that sorts keys has put it.
+/// Returns whether this is an exported run, complete or damaged. It is recognized by a key, which a
+/// program may have moved by sorting.
 pub fn looks_exported(bytes: &[u8]) -> bool {
     bytes.trim_ascii_start().starts_with(b"{") && String::from_utf8_lossy(bytes).contains("\"kurabe_record\"")
 }
 
-/// Reads an exported file. A run that was running when it was exported comes back as interrupted.
+/// Reads an exported file. A run that was running when it was exported becomes interrupted.
 ///
 /// # Errors
-/// When the bytes are something else, say too little, contradict themselves, or come from a newer kurabe. The error
-/// names the field.
+/// If the bytes are not an export, are incomplete or inconsistent, or come from a newer kurabe. The
+/// error names the field.
 pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -88,7 +92,7 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
         #[serde(rename = "kurabe_record")]
         _version: IgnoredAny,
         run: RunRecord,
-        /// What other programs read; made anew of the run.
+        /// Figures for other programs; kurabe computes them from the run.
         #[serde(rename = "figures", default)]
         _figures: Option<IgnoredAny>,
     }
@@ -97,9 +101,9 @@ pub fn parse_export(bytes: &[u8]) -> Result<RunRecord> {
     taken_in(run)
 }
 
-/// A run that was read, as it is kept.
+/// Prepares a run that was read for storing.
 fn taken_in(mut run: RunRecord) -> Result<RunRecord> {
-    // In memory it has the form of now, whatever it was written in.
+    // In memory it has the current format, whatever version it was written in.
     run.header.schema = RECORD_SCHEMA;
     if run.status == RunStatus::Running {
         run.status = RunStatus::Interrupted;

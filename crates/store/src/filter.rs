@@ -1,24 +1,25 @@
-//! Filters of the list of runs.
+//! Filters for the list of runs.
 
 use kurabe_core::{Text, record::RunSummary, text};
 
-/// What the runs that are meant have in common. By default all are meant.
+/// Conditions for runs. By default all runs match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Name of the profile, or the other tool and its version.
+    /// Name of the profile, or name and version of the other tool.
     pub profile: Option<String>,
-    /// A part of the name of the device, the model or the target, in any case.
+    /// Part of the name of the device, model or target, ignoring case.
     pub device: Option<String>,
     /// Labels: key and value.
     pub labels: Vec<(String, String)>,
-    /// The day (or year, month, minute) from which on they were measured, as RFC 3339 begins, in the run's own time zone.
+    /// Earliest time of measurement: a day, year, month or minute in RFC 3339 format, in the run's
+    /// own time zone.
     pub since: Option<String>,
-    /// Only so many of the newest.
+    /// Largest number of runs, of which the newest are selected.
     pub last: Option<usize>,
 }
 
 impl Filter {
-    /// The runs that are meant, in the order given, the newest last.
+    /// Returns the runs that match, in the given order, the newest last.
     pub fn apply(&self, mut runs: Vec<RunSummary>) -> Vec<RunSummary> {
         runs.retain(|run| self.fits(run));
         if let Some(last) = self.last {
@@ -31,7 +32,7 @@ impl Filter {
         let profile = self.profile.as_ref().is_none_or(|profile| profile.eq_ignore_ascii_case(&run.profile));
         let labels = self.labels.iter().all(|(key, value)| run.labels.get(key) == Some(value));
         let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
-        // Times of this form are in the order of their letters.
+        // Times in this format sort alphabetically.
         let since = self.since.as_ref().is_none_or(|since| measured_at >= since);
         profile && labels && since && self.device.as_ref().is_none_or(|word| is_of_device(run, word))
     }
@@ -42,16 +43,16 @@ fn is_of_device(run: &RunSummary, word: &str) -> bool {
     names(run).any(|name| name.to_lowercase().contains(&word))
 }
 
-/// What the target of a run is called.
+/// Returns the names of a run's target.
 pub(crate) fn names(run: &RunSummary) -> impl Iterator<Item = &str> {
     let title = run.model.iter().flat_map(|title| [title.en.as_str(), title.ja.as_str()]);
     run.device.as_deref().into_iter().chain([run.target.as_str()]).chain(title)
 }
 
-/// The beginning of a time as RFC 3339 writes it.
+/// Parses the beginning of a time in RFC 3339 format.
 ///
 /// # Errors
-/// The form that is expected.
+/// Names the expected format.
 pub fn parse_since(text: &str) -> Result<String, Text> {
     const FORM: &str = "0000-00-00T00:00:00";
     let fits = text.len() <= FORM.len()

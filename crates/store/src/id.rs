@@ -1,19 +1,20 @@
-//! Ids of runs: short, easy to say, never mistaken for a number.
+//! Ids of runs: short, easy to say, and never mistaken for a number.
 //!
-//! The model: letters and digits without `i`, `l`, `o`, `u` (32 of them, so that a random byte gives one without
-//! bias), three at first; when several draws in a row are taken, one more. The draw and the row that takes the id
-//! are in one transaction, so two processes cannot draw the same.
+//! They consist of letters and digits without `i`, `l`, `o`, `u` (32 characters, so that a random
+//! byte gives one without bias). They have three characters at first, and one more when several
+//! draws in a row are taken. The draw and the insertion are in one transaction, so two processes
+//! cannot draw the same id.
 
-/// Letters of an id.
+/// Characters of an id.
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const SHORTEST: usize = 3;
-/// The longest id that is accepted from a file.
+/// Longest id that is accepted from a file.
 const LONGEST: usize = 16;
-/// Draws of one length before ids become longer. With a quarter of all ids taken, four in a row are taken in one
-/// case of 256.
+/// Draws of one length before ids become longer. With a quarter of all ids taken, four draws in a
+/// row are taken in one case of 256.
 const DRAWS: usize = 4;
 
-/// Draws an id that is free. `random` gives random bytes, `taken` knows the ids in use.
+/// Draws a free id. `random` returns random bytes, and `taken` whether an id is in use.
 pub(crate) fn draw<E>(
     mut random: impl FnMut(usize) -> Result<Vec<u8>, E>,
     mut taken: impl FnMut(&str) -> Result<bool, E>,
@@ -36,7 +37,7 @@ pub(crate) fn draw<E>(
     }
 }
 
-/// Whether these words can be the id of a run.
+/// Returns whether the text can be the id of a run.
 pub(crate) fn is_well_formed(id: &str) -> bool {
     (SHORTEST..=LONGEST).contains(&id.len())
         && id.bytes().all(|byte| ALPHABET.contains(&byte))

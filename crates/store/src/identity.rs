@@ -1,17 +1,19 @@
-//! Identities of runs: unique in the world, where the short id is unique in its store and what people type.
+//! Identities of runs, which are globally unique; the short id that users type is unique only in
+//! its store.
 //!
-//! The model: a run that begins gets a UUID of version 7, of its start and 74 random bits. A run without one (of a kurabe from
-//! before, or of another tool) has the UUID of version 8 that is made of what it holds, so that whoever reads a copy of it
-//! comes to the same. That is a list of fields which never changes, not the record's JSON, which grows from version to
-//! version. What copies of one run may differ in is not in it: the id, labels, paths, the command line, when a dead run was
-//! found dead; of another tool's also how and when it was imported.
+//! A new run gets a version 7 UUID from its start and 74 random bits. A run without one (from an
+//! older kurabe or another tool) gets a version 8 UUID computed from its content, so that every
+//! copy of it gets the same. The content is a fixed list of fields and not the record's JSON, which
+//! grows from version to version. It excludes everything that may differ between copies: id,
+//! labels, paths, command line, and the time at which a dead run was detected; for other tools also
+//! the details of the import.
 
 use jiff::Timestamp;
 use kurabe_core::record::{Cell, OpsRecord, RunRecord};
 use kurabe_core::workload::OpKind;
 use sha2::{Digest, Sha256};
 
-/// The identity of a run that begins.
+/// Creates the identity of a new run.
 pub(crate) fn begun(started_at: &str, random: [u8; 16]) -> String {
     let milliseconds = started_at.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond).max(0) as u64;
     let mut bytes = random;
@@ -19,7 +21,7 @@ pub(crate) fn begun(started_at: &str, random: [u8; 16]) -> String {
     uuid(bytes, 7)
 }
 
-/// The identity of a run that was given none.
+/// Computes the identity of a run without one.
 pub(crate) fn of_content(run: &RunRecord) -> String {
     let mut content = RunContent(Sha256::new());
     let header = &run.header;
@@ -43,7 +45,7 @@ pub(crate) fn of_content(run: &RunRecord) -> String {
     uuid(bytes, 8)
 }
 
-/// Whether these words can be an identity: a UUID in small letters.
+/// Returns whether the text can be an identity: a UUID in lower case.
 pub(crate) fn is_well_formed(identity: &str) -> bool {
     identity.len() == 36
         && identity.bytes().enumerate().all(|(place, byte)| match place {
@@ -52,7 +54,8 @@ pub(crate) fn is_well_formed(identity: &str) -> bool {
         })
 }
 
-/// The UUID (RFC 9562) of these bytes, which leave six bits to the version and the variant.
+/// Builds the UUID (RFC 9562) from these bytes, of which six bits are replaced by the version and
+/// the variant.
 fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     bytes[6] = bytes[6] & 0x0f | version << 4;
     bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -60,11 +63,11 @@ fn uuid(mut bytes: [u8; 16], version: u8) -> String {
     [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
 }
 
-/// What a run holds, one word after the other.
+/// Hash of a run's content, one value after another.
 struct RunContent(Sha256);
 
 impl RunContent {
-    /// With its length before it, so that no word is taken for two.
+    /// Adds a string with its length, so that strings cannot be confused with their concatenation.
     fn add(&mut self, word: &str) {
         self.0.update((word.len() as u64).to_be_bytes());
         self.0.update(word);
@@ -81,7 +84,7 @@ impl RunContent {
             self.add_numbers([repetition.index.into(), repetition.seed, repetition.elapsed_ns]);
             for kind in OpKind::ALL {
                 let OpsRecord { completed, bytes, latency, .. } = repetition.side(kind);
-                // Identities are older than trims: a run without any keeps its own.
+                // Identities are older than trims, so a run without trims keeps its identity.
                 if kind != OpKind::Trim || *completed > 0 {
                     self.add_numbers([*completed, *bytes, latency.sum_ns]);
                 }

@@ -1,4 +1,4 @@
-//! Parts of a record as JSON text, and back with the field named when that fails.
+//! Converts parts of a record to JSON and back, naming the field on errors.
 
 use kurabe_core::record::{Cell, Repetition};
 use kurabe_core::{Error, ErrorKind, shown, text};
@@ -6,16 +6,17 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::borrow::Cow;
 use std::fmt;
 
-/// What is wrong with a JSON text, and where.
+/// Error in a JSON text.
 #[derive(Debug)]
 pub(crate) struct Misfit {
-    /// The field, such as `cells[2].label`; empty when the text is not JSON at all.
+    /// Path of the field, such as `cells[2].label`; empty if the text is not JSON.
     pub field: String,
-    /// The reason, with line and column.
+    /// Reason, with line and column.
     pub reason: String,
 }
 
-/// A value that JSON cannot hold, such as a map whose keys are not strings: a defect of kurabe.
+/// A value that JSON cannot represent, such as a map whose keys are not strings: a defect of
+/// kurabe.
 #[derive(Debug)]
 pub(crate) struct Unwritable(pub serde_json::Error);
 
@@ -47,12 +48,12 @@ impl From<Unwritable> for rusqlite::Error {
     }
 }
 
-/// JSON text of a value, in which no character acts on what shows it.
+/// Returns the JSON of a value, with control characters escaped.
 pub(crate) fn to_text(value: &impl Serialize) -> Result<String, Unwritable> {
     serde_json::to_string(value).map(shown).map_err(Unwritable)
 }
 
-/// The same JSON, with escapes for what acts on what shows it.
+/// Escapes characters in JSON that could control a terminal.
 pub(crate) fn shown(text: String) -> String {
     match shown::json(&text) {
         Cow::Borrowed(_) => text,
@@ -60,7 +61,7 @@ pub(crate) fn shown(text: String) -> String {
     }
 }
 
-/// Reads a value; nothing may follow it.
+/// Parses a value; nothing may follow it.
 pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Misfit> {
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -71,13 +72,15 @@ pub(crate) fn from_slice<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Misfit>
     Ok(value)
 }
 
-/// JSON has no infinity and no "not a number": the one share that is a quotient of two measured times becomes 0, so
-/// that a measured cell is never lost to it.
+/// Replaces values that JSON cannot represent.
+///
+/// JSON has no infinity or NaN. The only field that is a quotient of two measured times becomes 0,
+/// so that the cell can always be stored.
 pub(crate) fn make_finite(cell: &mut Cell) {
     cell.repetitions.iter_mut().for_each(make_repetition_finite);
 }
 
-/// [`make_finite`] of one repetition.
+/// Applies [`make_finite`] to one repetition.
 pub(crate) fn make_repetition_finite(repetition: &mut Repetition) {
     if !repetition.generator_share.is_finite() {
         repetition.generator_share = 0.0;

@@ -7,7 +7,7 @@ const LONGEST_KEY: usize = 64;
 /// Checks the key of a label.
 ///
 /// # Errors
-/// When it cannot be one.
+/// If it is not a valid key.
 pub fn check_label_key(key: &str) -> Result<()> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.-".contains(&byte);
     if (1..=LONGEST_KEY).contains(&key.len()) && key.bytes().all(allowed) {

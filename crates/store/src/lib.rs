@@ -1,31 +1,32 @@
-//! The store: what is asked of a store of runs ([`Runs`], [`Archive`], [`Store`]), every run of a user in one SQLite file
-//! ([`SqliteStore`]), those of a laboratory in one database of PostgreSQL ([`open_shared`]), and the JSON form in which a run travels.
+//! Stores of runs: the traits ([`Runs`], [`Archive`], [`Store`]), a user's runs in one SQLite file
+//! ([`SqliteStore`]), a laboratory's runs in a PostgreSQL database ([`open_shared`]), and the JSON
+//! format for exchanging runs.
 //!
 //! ```text
 //! kurabe.db            application_id "kura", user_version = version of these tables
-//! ├─ meta              salt (16 random bytes, made once)
+//! ├─ meta              salt (16 random bytes, created with the store)
 //! └─ runs              one row per run: summary columns for the list, header as JSON, the closing, the owner
-//!    ├─ notices        one row per remark,  JSON
-//!    ├─ cells          one row per cell,    JSON   ← appended while the run goes on
-//!    ├─ labels         key and value, the user's
-//!    └─ digests        one small row per ended run, of words that are kept once; made from the record, dropped with
-//!                      any change of it
+//!    ├─ notices        one row per notice,  JSON
+//!    ├─ cells          one row per cell,    JSON   ← appended during the run
+//!    ├─ labels         key and value, set by the user
+//!    └─ digests        one small row per ended run, with words in a shared table; computed from the
+//!                      record, removed whenever it changes
 //!
 //! run.json             { "kurabe_record": 1, "run": { header, status, cells, … } }
 //! ```
 //!
-//! The model: a run is begun, grows by one durable transaction per cell, and is closed. Whatever ends the process,
-//! the cells appended so far are there, and a run whose owner is gone is recognised at the next start and marked
-//! interrupted. A run that is imported is stored in the same tables. Time and the life of processes are
-//! parameters; nothing here reads a clock or looks at a process.
+//! A run is begun, grows by one durable transaction per cell, and is closed. However the process
+//! ends, the cells appended so far are stored. A run whose owner has died is detected at the next
+//! start and marked as interrupted. An imported run is stored in the same tables. The time and the
+//! liveness of processes are parameters: nothing here reads a clock or inspects a process.
 //!
-//! Not a goal: knowing what a figure means. Whoever asks across runs brings the function that makes a digest of a record;
-//! whoever asks for more loads the run.
+//! The store does not interpret figures. Queries over many runs pass the function that computes a
+//! digest of a record; other queries load the run.
 //!
 //! # To add another store
 //!
-//! - Write `impl Runs` and `impl Archive` next to `sqlite.rs` and `postgres.rs`, and `impl Store` if runs are measured into
-//!   it.
+//! - Write `impl Runs` and `impl Archive` next to `sqlite.rs` and `postgres.rs`, and `impl Store`
+//!   if runs are measured into it.
 //! - Pass an empty one to `tests/conformance.rs`, and open it in `lab/stores.rs`.
 
 mod address;

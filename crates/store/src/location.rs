@@ -1,16 +1,16 @@
-//! Where a store is: as the user names it, or the default.
+//! Location of the store: as specified by the user, or the default.
 
 use crate::address::{AddressFault, SharedAddress};
 use kurabe_core::{ErrorKind, Result, mention::DB, text};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// A store as the user names it. `Debug` shows no password.
+/// A store as specified by the user. `Debug` shows no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreName {
-    /// A file of this machine.
+    /// File on this machine.
     File(PathBuf),
-    /// A database that machines share, or why its address cannot be one.
+    /// Shared database, or the reason why its address is not valid.
     Shared(Result<SharedAddress, AddressFault>),
 }
 
@@ -20,12 +20,14 @@ impl From<OsString> for StoreName {
     }
 }
 
-/// The store that is used if none is named: `$KURABE_DB`, else `$XDG_DATA_HOME/kurabe/kurabe.db`, else
-/// `$HOME/.local/share/kurabe/kurabe.db`. An empty variable counts as unset; `XDG_DATA_HOME` must be absolute, as
-/// its specification says, or is passed over.
+/// Returns the store that is used if none is specified: `$KURABE_DB`, else
+/// `$XDG_DATA_HOME/kurabe/kurabe.db`, else `$HOME/.local/share/kurabe/kurabe.db`.
+///
+/// An empty variable counts as unset. `XDG_DATA_HOME` must be absolute, as its specification
+/// requires, or is ignored.
 ///
 /// # Errors
-/// When none of the variables is set.
+/// If none of the variables is set.
 pub fn default_store(env: impl Fn(&str) -> Option<OsString>) -> Result<StoreName> {
     let word = |name: &str| env(name).filter(|value| !value.is_empty());
     if let Some(word) = word("KURABE_DB") {
@@ -47,7 +49,8 @@ pub fn default_store(env: impl Fn(&str) -> Option<OsString>) -> Result<StoreName
     })
 }
 
-/// Where a user's programs keep what is no data of theirs: `$XDG_STATE_HOME/kurabe`, else `$HOME/.local/state/kurabe`.
+/// Returns the directory for state that is not user data: `$XDG_STATE_HOME/kurabe`, else
+/// `$HOME/.local/state/kurabe`.
 pub(crate) fn state_directory(env: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let path = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = path("XDG_STATE_HOME").or_else(|| path("HOME").map(|home| home.join(".local/state")));

@@ -1,9 +1,10 @@
-//! Passwords in words that were typed, whatever they were typed for.
+//! Finds and masks passwords in text that a user typed.
 //!
-//! The model: an address where one is expected is a [`SharedAddress`](crate::SharedAddress), which shows none. This is for the edge, where an
-//! address may have been typed as something else: a run, a file, a command. Of a single argument, everything between the first
-//! `:` and the last `@` may be a password, and everything after `password=`. [`Secrets`] knows the arguments, so that what was typed is
-//! covered exactly, with any letters in it.
+//! Where an address is expected, it is parsed into a [`SharedAddress`](crate::SharedAddress), which
+//! shows none. This module is for the edge, where an address may have been typed in another place:
+//! as a run, a file or a command. In a single argument, everything between the first `:` and the
+//! last `@` may be a password, and so may everything after `password=`. [`Secrets`] knows the
+//! arguments, so passwords are masked exactly, whatever characters they contain.
 
 use crate::SharedAddress;
 use crate::address::{is_host, is_setting, percent_decoded};
@@ -11,28 +12,29 @@ use kurabe_core::shown;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// What appears instead of a password.
+/// Replacement for a password.
 const COVER: &str = "…";
 
-/// Names of the settings that hold a password, in small letters.
+/// Names of the settings that hold a password, in lower case.
 const KEYS: [&str; 4] = ["password", "passwd", "passphrase", "pwd"];
 
-/// Shorter passwords are covered only together with the argument that they are part of.
+/// Shortest password that is masked on its own. Shorter ones are masked only together with the
+/// argument they are part of.
 const LEAST_BYTES: usize = 4;
 
-/// Whether a word is clearly a path of a file.
+/// Returns whether a word is clearly the path of a file.
 pub(crate) fn is_path(word: &str) -> bool {
     ["/", "./", "../", "~"].iter().any(|start| word.starts_with(start))
 }
 
-/// Whether a setting that holds a password appears in the words.
+/// Returns whether the text has a setting that holds a password.
 pub(crate) fn has_key(words: &str) -> bool {
     next_value(words, 0).is_some()
 }
 
-/// The start of the first value of a password at or after a place.
+/// Returns the start of the first password value at or after a position.
 fn next_value(words: &str, from: usize) -> Option<usize> {
-    // ASCII letters only: all places stay the same.
+    // Only ASCII letters change, so all positions stay the same.
     let small = words.to_ascii_lowercase();
     let values = KEYS.iter().filter_map(|key| {
         small[from..].match_indices(key).find_map(|(at, _)| {
@@ -44,7 +46,7 @@ fn next_value(words: &str, from: usize) -> Option<usize> {
     values.min()
 }
 
-/// The places of what may be a password in a single argument.
+/// Returns the ranges of an argument that may be a password.
 pub(crate) fn hidden(word: &str) -> Vec<Range<usize>> {
     let key = next_value(word, 0).map(|start| start..word.len());
     let account = account(word);
@@ -59,7 +61,7 @@ pub(crate) fn hidden(word: &str) -> Vec<Range<usize>> {
     ranges
 }
 
-/// The place of the password in `USER:PASSWORD@HOST`, with or without a scheme before it.
+/// Returns the range of the password in `USER:PASSWORD@HOST`, with or without a scheme.
 fn account(word: &str) -> Option<Range<usize>> {
     let small = word.to_ascii_lowercase();
     let scheme = small.find("://").map(|at| at + "://".len());
@@ -82,12 +84,12 @@ fn account(word: &str) -> Option<Range<usize>> {
     Some(start + colon..end)
 }
 
-/// Whether a host can stand at the beginning, as it does behind an account.
+/// Returns whether the text begins with a host, as it does after an account.
 fn begins_with_host(words: &str) -> bool {
     is_host(words.split(['/', ':', '?']).next().unwrap_or_default())
 }
 
-/// An argument with every password in it covered.
+/// Returns an argument with every password masked.
 pub fn without_password(word: &str) -> Cow<'_, str> {
     cover(word, &hidden(word))
 }
@@ -106,7 +108,7 @@ fn cover<'w>(words: &'w str, ranges: &[Range<usize>]) -> Cow<'w, str> {
     Cow::Owned(out + &words[from..])
 }
 
-/// A text in which addresses may appear, with every password in them covered.
+/// Returns a text that may contain addresses, with every password masked.
 pub fn without_passwords(text: &str) -> Cow<'_, str> {
     let mut ranges: Vec<Range<usize>> = Vec::new();
     let mut from = 0;
@@ -141,20 +143,20 @@ pub fn without_passwords(text: &str) -> Cow<'_, str> {
     cover(text, &ranges)
 }
 
-/// What ends an address in a text.
+/// Returns whether a character ends an address in a text.
 fn is_end(letter: char) -> bool {
     letter.is_whitespace() || "\"'`".contains(letter)
 }
 
-/// The passwords of a command line, which no message may repeat.
+/// Passwords of a command line, which no message may repeat.
 #[derive(Default)]
 pub struct Secrets {
-    /// What is replaced, the longest first, and by what.
+    /// Strings to replace, the longest first, with their replacements.
     covers: Vec<(String, String)>,
 }
 
 impl Secrets {
-    /// Those of arguments, and of variables that hold an address.
+    /// Collects the passwords of arguments, and of variables that hold an address.
     pub fn of<'w>(words: impl IntoIterator<Item = &'w str>) -> Self {
         let mut secrets = Self::default();
         for word in words {
@@ -178,7 +180,8 @@ impl Secrets {
         let decoded: Vec<String> = pieces.iter().filter_map(|piece| percent_decoded(piece)).collect();
         let password = parsed.as_ref().and_then(SharedAddress::password);
         for secret in pieces.into_iter().chain(decoded.iter().map(String::as_str)).chain(password) {
-            // A message may repeat a part, such as what stands before the `#` of a comment; names of settings are no secret.
+            // A message may repeat a part, such as the text before the `#` of a comment. Names of
+            // settings are not secret.
             let parts =
                 secret.split(|letter: char| !letter.is_alphanumeric()).filter(|part| !is_setting(part));
             for part in parts.chain([secret]).filter(|part| part.len() >= LEAST_BYTES) {
@@ -187,7 +190,7 @@ impl Secrets {
         }
     }
 
-    /// Covers a secret in each of the ways in which words are shown.
+    /// Masks a secret in each of the forms in which text is shown.
     fn add(&mut self, secret: &str, cover: &str) {
         let line = shown::line(secret);
         let json = serde_json::Value::from(secret).to_string();
@@ -200,7 +203,7 @@ impl Secrets {
         }
     }
 
-    /// A text without these passwords, and without those of addresses from elsewhere.
+    /// Masks these passwords, and those of other addresses in the text.
     pub fn cover(&self, text: &str) -> String {
         let text = self.covers.iter().fold(Cow::Borrowed(text), |text, (secret, cover)| {
             if text.contains(secret) { Cow::Owned(text.replace(secret, cover)) } else { text }

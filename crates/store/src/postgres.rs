@@ -1,10 +1,13 @@
-//! The store of a laboratory in PostgreSQL: runs that were measured elsewhere, whole, with their digests.
+//! The store of a laboratory in PostgreSQL: complete runs that were measured elsewhere, with their
+//! digests.
 //!
-//! The model: a row per run, by its identity. Runs come in batches, each a transaction that holds one lock from its beginning
-//! to its end, so that those who bring runs wait for one another and a batch is there whole or not at all. A run that is there
-//! already costs the comparison of a hash. The record is JSON text as everywhere, without its id, which is this store's.
+//! There is one row per run, by its identity. Runs are added in batches. Each batch is a
+//! transaction that holds one lock from beginning to end, so that concurrent writers wait for one
+//! another and a batch is stored completely or not at all. For a run that already exists only a
+//! hash is compared. The record is the usual JSON text without its id, which belongs to this store.
 //!
-//! Neither the server nor the contents of the tables are trusted: [`session`] limits time, [`guard`] the messages, [`fields`] checks each value.
+//! Neither the server nor the contents of the tables are trusted: [`session`] limits the time,
+//! [`guard`] the messages, and [`fields`] checks each value.
 
 mod address;
 mod failure;
@@ -30,11 +33,11 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 
-/// The database, as long as it is connected to.
+/// A connected database.
 pub(crate) struct PostgresStore {
     session: DatabaseSession,
     address: DatabaseAddress,
-    /// Numbers of words that are in the database for certain.
+    /// Numbers of words that are known to be in the database.
     numbers: RefCell<HashMap<String, i32>>,
 }
 
@@ -49,7 +52,8 @@ impl PostgresStore {
         match access {
             SharedAccess::Write => {
                 schema::migrate(&session, &address)?;
-                // Some ten times as quick as the usual one; a server without it goes on with that.
+                // About ten times as fast as the default. A server without it continues with the
+                // default.
                 let _ = session.statements("SET default_toast_compression = lz4");
             }
             SharedAccess::Read => {
@@ -68,7 +72,7 @@ impl PostgresStore {
         |failure| failed(&self.address, failure)
     }
 
-    /// The rows that a table has for a statement, each made into a value.
+    /// Runs a query on a table, and converts each row to a value.
     fn read<T>(
         &self,
         table: &'static str,
@@ -79,7 +83,7 @@ impl PostgresStore {
         fields::read(&self.session, table, sql, parameters, made).map_err(self.failed())
     }
 
-    /// Ids of runs.
+    /// Returns the ids of runs that a query selects.
     fn ids_of(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<String>> {
         self.read("runs", sql, parameters, run_id)
     }
@@ -172,7 +176,7 @@ impl Runs for PostgresStore {
 
 impl Archive for PostgresStore {
     fn import(&self, record: RunRecord) -> Result<String> {
-        // Until it is made by who knows how, a digest has no version.
+        // Version 0 until a caller provides a function that computes digests.
         let arrivals = write::take(self, vec![record], 0, &|_| RunDigest::default())?;
         arrivals.into_iter().next().map_or_else(|| Err(no_such_run("")), |arrival| Ok(arrival?.id))
     }

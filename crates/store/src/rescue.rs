@@ -1,4 +1,5 @@
-//! Runs that the store does not take any more, in a file of their own: nothing that was measured is lost with the store.
+//! Saves runs that the store no longer accepts to a separate file, so that no result is lost with
+//! the store.
 
 use crate::{bundle::export_bundle, location::state_directory, platform};
 use kurabe_core::{ErrorKind, Result, record::RunRecord, text};
@@ -6,11 +7,11 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Names that are tried in a directory where the first is taken.
+/// Number of names that are tried in a directory.
 const MOST_NAMES: u32 = 100;
 
-/// Writes runs beside the store; where that takes no file, in the user's state directory, and then in that for temporary
-/// files. Returns where they are.
+/// Writes runs next to the store. If that fails, tries the user's state directory and then the one
+/// for temporary files. Returns the path.
 pub(crate) fn write(
     store: &Path,
     records: &[RunRecord],
@@ -39,7 +40,8 @@ pub(crate) fn write(
     })
 }
 
-/// A new file in a directory, which is made unless it is the store's: whoever removed that may not want it back.
+/// Creates a file in a directory. The directory is created if necessary, unless it is the store's,
+/// which the user may have removed on purpose.
 fn write_in(directory: &Path, stem: &str, json: &str, store: &Path) -> io::Result<PathBuf> {
     if store.parent() != Some(directory) {
         platform::create_private_dirs(directory)?;

@@ -1,6 +1,7 @@
-//! The store that many machines share: a database of PostgreSQL.
+//! The store that many machines share, a PostgreSQL database.
 //!
-//! The model: the features that a program was built with decide whether it can open one. Callers need not know.
+//! Whether it can be opened depends on the features that the program was built with. Callers need
+//! not check them.
 
 use crate::{Archive, SharedAddress};
 use kurabe_core::Result;
@@ -8,20 +9,21 @@ use kurabe_core::Result;
 use kurabe_core::{Error, ErrorKind};
 use std::ffi::OsString;
 
-/// What a shared store is opened for.
+/// Purpose for which a shared store is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedAccess {
-    /// To be read.
+    /// Reading.
     Read,
-    /// For runs that are brought to it: the tables are made, or made new, if that is needed.
+    /// Adding runs. The tables are created or migrated if necessary.
     Write,
 }
 
-/// Opens a shared store; `env` gives what libpq takes of the environment. No password is in any error.
+/// Opens a shared store; `env` returns libpq's environment variables. Errors do not contain
+/// passwords.
 ///
 /// # Errors
-/// When the server does not answer in time, refuses or does not speak PostgreSQL's protocol, when its tables are missing or of another
-/// kurabe, or when this one was built without the feature `postgres`.
+/// If the server does not answer in time, refuses, or does not speak PostgreSQL's protocol, if its
+/// tables are missing or of another version, or if kurabe was built without the feature `postgres`.
 pub fn open_shared(
     address: &SharedAddress,
     access: SharedAccess,

@@ -1,5 +1,7 @@
-//! The store in one SQLite file: what is asked of a store, as transactions. Every change is a durable transaction of its
-//! own that waits for its turn at its beginning, so it can never be refused at its end.
+//! The store in one SQLite file.
+//!
+//! Every change is a separate durable transaction that takes the write lock at its beginning, so it
+//! cannot be refused at its end.
 
 mod checksum;
 mod connection;
@@ -62,7 +64,8 @@ impl Runs for SqliteStore {
     }
 
     fn ids(&self, prefix: &str) -> Result<Vec<String>> {
-        // Ids are small letters and digits: those that begin so lie between the words and the words with `{` behind.
+        // Ids consist of lower-case letters and digits, so those with a prefix lie between the
+        // prefix and the prefix followed by `{`.
         self.column(
             "SELECT id FROM runs WHERE id >= ?1 AND id < ?1 || '{' AND substr(id, 1, length(?1)) = ?1
              ORDER BY started_unix_s, rowid",
@@ -112,7 +115,7 @@ impl Runs for SqliteStore {
                 progress(batch * BATCH, missing.len());
                 self.transaction(|transaction| {
                     for id in ids {
-                        // One that is gone meanwhile, or cannot be read, is still undigested below.
+                        // A run that was removed or cannot be read is still undigested below.
                         if let Ok(record) = self.load_in(transaction, id) {
                             keep(transaction, id, version, &make(&record))?;
                         }
@@ -139,7 +142,7 @@ impl Archive for SqliteStore {
         if record.header.id.is_empty() {
             record.header.id = self.transaction(draw_id)?;
         }
-        // The way through the file's form makes it what it would be as a file: checked, ended, without NaN.
+        // The conversion to the file format and back checks the run, ends it and removes NaN.
         let mut record = as_read_back(record)?;
         self.transaction(|transaction| {
             if let Some(stored) = self.identified_in(transaction, &record.header.identity)? {
@@ -182,7 +185,7 @@ impl Store for SqliteStore {
             transaction.execute(
                 "UPDATE runs SET owner_pid = ?2, owner_start_ticks = ?3, owner_boot_id = ?4,
                      owner_pid_namespace = ?5, owner_host_id = ?6 WHERE id = ?1",
-                // The tables know signed numbers only; the bits are kept.
+                // The tables have signed numbers only; the bits are preserved.
                 params![
                     stored.id,
                     owner.pid,
@@ -317,7 +320,7 @@ impl Store for SqliteStore {
                 "UPDATE runs SET status = 'interrupted', ended_at = ?2 WHERE id = ?1 AND status = 'running'",
                 [id, ended_at],
             )?;
-            // What has ended before keeps its checksum, so that damage of it is still told.
+            // A run that had ended keeps its checksum, so that damage is still detected.
             if ended > 0 { rows.seal_ending() } else { Ok(()) }
         })
     }
@@ -348,7 +351,7 @@ impl SqliteStore {
         ))
     }
 
-    /// The first column of every row that a query gives.
+    /// Returns the first column of every row of a query.
     fn column(&self, sql: &str, parameters: impl Params) -> Result<Vec<String>> {
         let read = || -> rusqlite::Result<_> {
             self.connection.prepare(sql)?.query_map(parameters, |row| row.get(0))?.collect()
@@ -356,7 +359,7 @@ impl SqliteStore {
         read().map_err(self.cannot_read())
     }
 
-    /// The run with this identity. One that cannot be read has none.
+    /// Returns the run with this identity. A run that cannot be read has none.
     fn identified_in(
         &self,
         snapshot: &Transaction<'_>,

@@ -1,5 +1,8 @@
-//! What is asked of a store of runs. Whoever lists or asks across runs takes `&dyn Runs`, whoever records takes a `&dyn Store`;
-//! where the runs lie is the business of who opens it. What any store must keep of this is in `tests/conformance.rs`.
+//! Traits of a store of runs.
+//!
+//! Code that lists runs or queries them takes `&dyn Runs`, and code that records takes `&dyn
+//! Store`. Only the code that opens a store knows its kind. The requirements for every
+//! implementation are in `tests/conformance.rs`.
 
 use crate::{filter::Filter, identity, json, without_paths::without_paths};
 use kurabe_core::digest::{Digests, RunDigest};
@@ -14,45 +17,45 @@ use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// The word that means the newest run.
+/// Name of the newest run.
 pub const LAST: &str = "last";
 
-/// How many of the runs that a prefix may mean are named.
+/// Number of matching runs that an error for an ambiguous prefix lists.
 const NAMED: usize = 8;
 
-/// What a look at a whole store came to.
+/// Result of checking a whole store.
 #[derive(Debug)]
 pub struct StoreCheck {
-    /// Runs that were read.
+    /// Number of runs that were read.
     pub runs: usize,
-    /// What is damaged, with the run if it is one.
+    /// Damage, with the run that it concerns, if any.
     pub damages: Vec<(Option<String>, Error)>,
-    /// What is no damage and still worth a word: who may read the file.
+    /// Remarks that are not damage, such as who may read the file.
     pub remarks: Vec<Text>,
 }
 
-/// A run of elsewhere that is in a store now.
+/// A run that was added to a store from elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BroughtRun {
-    /// Its id there.
+    /// Id in this store.
     pub id: String,
-    /// Whether it was not there before.
+    /// Whether it is new in this store.
     pub is_new: bool,
 }
 
-/// What a run is, in a few bytes: where two stores have the same of it, nobody need read it.
+/// Hash of a run, by which two stores can compare it without reading it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunHash {
-    /// Its id here.
+    /// Id in this store.
     pub id: String,
-    /// Its identity.
+    /// Identity.
     pub identity: String,
-    /// SHA-256 of its record, of which the id is no part.
+    /// SHA-256 of the record without its id.
     pub sha256: Vec<u8>,
 }
 
 impl RunHash {
-    /// Whether it is of a run with one of these ids or identities, or of any if there are none.
+    /// Returns whether its run has one of these ids or identities. An empty list matches every run.
     pub(crate) fn is_meant(&self, words: &[String]) -> bool {
         words.is_empty() || words.contains(&self.id) || words.contains(&self.identity)
     }
@@ -60,67 +63,72 @@ impl RunHash {
     /// Computes the hash of a record.
     ///
     /// # Errors
-    /// When the record cannot be written as JSON, which is a defect of kurabe.
+    /// If the record cannot be written as JSON, which is a defect of kurabe.
     pub fn of(record: &RunRecord) -> Result<Self> {
         let (id, identity) = (record.header.id.clone(), record.header.identity.clone());
         Ok(Self { id, identity, sha256: Sha256::digest(record_text(record)?).to_vec() })
     }
 }
 
-/// JSON of a record without its id.
+/// Returns the JSON of a record without its id.
 pub(crate) fn record_text(record: &RunRecord) -> std::result::Result<String, json::Unwritable> {
     let mut record = record.clone();
     record.header.id.clear();
     json::to_text(&record)
 }
 
-/// Runs that are stored, for whoever only reads. A call fails with [`ErrorKind::Store`] when the store cannot be read, and with
-/// [`ErrorKind::NoSuchRun`] when the run that it names is not there.
+/// Read access to stored runs.
+///
+/// A call fails with [`ErrorKind::Store`] if the store cannot be read, and with
+/// [`ErrorKind::NoSuchRun`] if the named run does not exist.
 pub trait Runs {
-    /// Sixteen random bytes, made once with the store: with them a serial number becomes a hash that tells devices
-    /// apart here and nowhere else.
+    /// Returns sixteen random bytes that were created with the store.
+    ///
+    /// A serial number hashed with them identifies a device in this store only.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn salt(&self) -> Result<Vec<u8>>;
 
-    /// The id of the run with this identity.
+    /// Returns the id of the run with this identity.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn identified(&self, identity: &str) -> Result<Option<String>>;
 
-    /// All runs by their start, the newest last. No cell is read.
+    /// Returns all runs by their start, the newest last, without reading cells.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn list(&self) -> Result<Vec<RunSummary>>;
 
-    /// The runs of the list that a filter means.
+    /// Returns the runs of the list that match a filter.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn narrowed(&self, filter: &Filter) -> Result<Vec<RunSummary>> {
         Ok(filter.apply(self.list()?))
     }
 
-    /// The ids that begin with this prefix, by the start of their runs, the newest last.
+    /// Returns the ids with this prefix by the start of their runs, the newest last.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn ids(&self, prefix: &str) -> Result<Vec<String>>;
 
-    /// The id of the newest run.
+    /// Returns the id of the newest run.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn newest(&self) -> Result<Option<String>>;
 
-    /// The id that is meant: itself, or that of the run with this identity, or of the only run with a label of this value, or the only one that begins so, or the
-    /// newest run for `last`. Of ids and identities, capitals are taken for small letters.
+    /// Returns the id that a name refers to.
+    ///
+    /// The name can be an id or identity, the value of a label that only one run has, a unique
+    /// prefix of an id, or `last` for the newest run. Ids and identities ignore case.
     ///
     /// # Errors
-    /// When no run or more than one is meant.
+    /// If the name matches no run or more than one.
     fn resolve(&self, prefix: &str) -> Result<String> {
         let word = prefix.to_ascii_lowercase();
         if word == LAST {
@@ -149,32 +157,34 @@ pub trait Runs {
         }
     }
 
-    /// A run, whole.
+    /// Loads a complete run.
     ///
     /// # Errors
-    /// When the store cannot be read, has no such run, or what it has cannot be understood.
+    /// If the store cannot be read, has no such run, or holds one that cannot be parsed.
     fn load(&self, id: &str) -> Result<RunRecord>;
 
-    /// Runs, whole, or why one cannot be read. Where hashes are kept, that of what is read is kept by the way.
+    /// Loads complete runs, or the reason why one cannot be read. A store that caches hashes adds
+    /// those of the runs it reads.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     fn load_all(&self, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
         Ok(ids.iter().map(|id| self.load(id)).collect())
     }
 
-    /// Those of [`hashes`](Self::hashes) for which no run need be read.
+    /// Returns those of [`hashes`](Self::hashes) that are available without reading runs.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn kept_hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
         self.hashes(words)
     }
 
-    /// Hashes of the runs with these ids or identities, or of all; of those that are over and can be read.
+    /// Returns the hashes of the runs with these ids or identities, or of all if the list is empty.
+    /// Runs in progress and unreadable ones are left out.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     fn hashes(&self, words: &[String]) -> Result<Vec<RunHash>> {
         let mut hashes = Vec::new();
         for run in self.list()?.iter().filter(|run| run.status != RunStatus::Running) {
@@ -184,11 +194,14 @@ pub trait Runs {
         Ok(hashes)
     }
 
-    /// The digests of all runs that are not being measured, each of its record as it is now. Those that are missing,
-    /// or were made by another version of `make`, are made first; `progress` is given how many of how many are.
+    /// Returns the digests of all runs that are not in progress, each of the current record.
+    ///
+    /// Digests that are missing or made by another version of `make` are computed first; `progress`
+    /// receives how many of them are done and their total.
     ///
     /// # Errors
-    /// When the store cannot be read or written. A record that cannot be read is named in the result instead.
+    /// If the store cannot be read or written. Records that cannot be read are named in the result
+    /// instead.
     fn digests(
         &self,
         version: u32,
@@ -196,10 +209,11 @@ pub trait Runs {
         progress: &mut dyn FnMut(usize, usize),
     ) -> Result<Digests>;
 
-    /// [`digests`](Self::digests) of these runs at least, where asking for few is quicker than for all.
+    /// Returns [`digests`](Self::digests) of at least these runs, if a few can be read faster than
+    /// all.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     fn digests_of(
         &self,
         _runs: &[RunSummary],
@@ -210,12 +224,14 @@ pub trait Runs {
         self.digests(version, make, progress)
     }
 
-    /// [`list`](Self::list) and [`digests`](Self::digests), for who adds runs up. Where that is quicker, runs that have facts, cells,
-    /// labels and target in common, and so many letters of the day of measuring, if that many decide, are one of them, with what is
-    /// [`among`](kurabe_core::digest::DigestedRun::among) them.
+    /// Returns [`list`](Self::list) and [`digests`](Self::digests) for aggregation.
+    ///
+    /// If that is faster, runs with equal facts, cells, labels and target are pooled into one,
+    /// which lists them in [`among`](kurabe_core::digest::DigestedRun::among). With `day_chars`,
+    /// this many characters of the day of measurement must be equal as well.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     fn pooled(
         &self,
         _day_chars: Option<usize>,
@@ -227,28 +243,33 @@ pub trait Runs {
     }
 }
 
-/// A store that runs of elsewhere are brought to.
+/// A store to which runs from elsewhere are added.
 pub trait Archive: Runs {
-    /// Stores a run of somewhere else and returns its id here: its own if it has one and that is free, else a new one.
-    /// A run whose identity is here is not stored twice: labels that it lacks are added to it, and one that was not over is
-    /// replaced by what [supersedes](crate::supersedes) it.
+    /// Stores a run from elsewhere and returns its id here: its own if it has one that is free,
+    /// otherwise a new one.
+    ///
+    /// A run whose identity is already stored is not stored twice. Labels that the stored run lacks
+    /// are added to it, and a stored run that was incomplete is replaced by one that
+    /// [supersedes](crate::supersedes) it.
     ///
     /// # Errors
-    /// When the record contradicts itself, when it differs from the run with its identity, or when the store cannot be written.
+    /// If the record is inconsistent, if it differs from the stored run with its identity, or if
+    /// the store cannot be written.
     fn import(&self, record: RunRecord) -> Result<String>;
 
-    /// Makes and keeps the digest of a run. Called when a run ends, this spares the first question across runs the
-    /// reading of it.
+    /// Computes and stores the digest of a run.
+    ///
+    /// If it is called when a run ends, the first query over many runs need not read this one.
     ///
     /// # Errors
-    /// When the store cannot be written, or the run cannot be read.
+    /// If the store cannot be written, or the run cannot be read.
     fn keep_digest(&self, id: &str, version: u32, make: &dyn Fn(&RunRecord) -> RunDigest) -> Result<()>;
 
-    /// Identities of those of these runs that are here as they are there, with a digest of this version where digests come with
-    /// their runs.
+    /// Returns the identities of the runs that are stored here with the same hash. If digests are
+    /// stored together with runs, they must have this version.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// If the store cannot be read or written.
     fn holds(&self, offered: &[RunHash], _version: u32) -> Result<HashSet<String>> {
         let identities: Vec<String> = offered.iter().map(|hash| hash.identity.clone()).collect();
         let here: HashSet<_> =
@@ -257,10 +278,12 @@ pub trait Archive: Runs {
         Ok(offered.iter().filter(is_here).map(|hash| hash.identity.clone()).collect())
     }
 
-    /// Stores runs with their digests, each as [`import`](Self::import) does; tells of each where it is now, or why it is not.
+    /// Stores runs with their digests, each as by [`import`](Self::import). Returns for each run
+    /// its id here, or the reason why it was not stored.
     ///
     /// # Errors
-    /// When the store cannot be written: then nobody knows which of them are there, and the same call may be made again.
+    /// If the store cannot be written. It is then unknown which runs are stored, and the call can
+    /// be repeated.
     fn take(
         &self,
         records: Vec<RunRecord>,
@@ -280,60 +303,66 @@ pub trait Archive: Runs {
     }
 }
 
-/// A store that is measured into. Every call that changes something is whole and durable when it returns, and is one change for
-/// others who read. A call fails with [`ErrorKind::Store`] when the store cannot be read or written, and with
-/// [`ErrorKind::NoSuchRun`] when the run that it names is not there.
+/// A store into which runs are measured.
+///
+/// Every call that changes something is complete and durable when it returns, and appears to
+/// readers as one change. A call fails with [`ErrorKind::Store`] if the store cannot be read or
+/// written, and with [`ErrorKind::NoSuchRun`] if the named run does not exist.
 pub trait Store: Archive {
-    /// Begins a run: draws its id and its identity, writes them into the header, and stores the run as running. Returns the id.
+    /// Begins a run: draws its id and identity, writes them to the header, and stores the run as
+    /// running. Returns the id.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     fn begin_run(&self, header: &mut RunHeader, owner: &ProcessIdentity) -> Result<String>;
 
-    /// Replaces the header of a run, once more is known of its target. The id stays.
+    /// Replaces the header of a run, once more is known about its target. The id stays the same.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
+    /// If the store cannot be written or has no such run.
     fn update_header(&self, header: &RunHeader) -> Result<()>;
 
-    /// Notes the test file or work folder that the run made or is going to make, so that it can be removed if the run
-    /// dies; `None` once it is gone. It stays noted when the run ends or is removed.
+    /// Records the test file or work folder that the run created or is about to create, so that it
+    /// can be removed if the run dies; `None` once it is removed. It stays recorded when the run
+    /// ends or is removed.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     fn note_made_file(&self, id: &str, file: Option<&MadeFile>) -> Result<()>;
 
-    /// Appends a remark.
+    /// Appends a notice.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
+    /// If the store cannot be written or has no such run.
     fn append_notice(&self, id: &str, notice: &Notice) -> Result<()>;
 
-    /// Notes how the test file was written.
+    /// Records how the test file was written.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
+    /// If the store cannot be written or has no such run.
     fn set_fill(&self, id: &str, fill: &FillRecord) -> Result<()>;
 
-    /// Appends a cell, or replaces the one with its index, its repetitions included. When this returns, the cell is on
-    /// the medium. The status of the run does not matter: what was measured is kept, even if somebody took the run for
-    /// abandoned.
+    /// Appends a cell with its repetitions, or replaces the one with its index.
+    ///
+    /// When this returns, the cell is on the medium. The status of the run does not matter: results
+    /// are stored even if another process considered the run abandoned.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
+    /// If the store cannot be written or has no such run.
     fn put_cell(&self, id: &str, cell: &Cell) -> Result<()>;
 
-    /// Appends a repetition to a cell that is stored, or replaces the one with its index. When this returns, the
-    /// repetition is on the medium; what it costs does not grow with the cell.
+    /// Appends a repetition to a stored cell, or replaces the one with its index.
+    ///
+    /// When this returns, the repetition is on the medium. The cost does not grow with the cell.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run or cell.
+    /// If the store cannot be written or has no such run or cell.
     fn put_repetition(&self, id: &str, cell_index: u32, repetition: &Repetition) -> Result<()>;
 
     /// Closes the run.
     ///
     /// # Errors
-    /// When the store cannot be written or has no such run.
+    /// If the store cannot be written or has no such run.
     fn finish_run(
         &self,
         id: &str,
@@ -343,84 +372,87 @@ pub trait Store: Archive {
         health_after: Option<&DeviceHealth>,
     ) -> Result<()>;
 
-    /// Keeps what the server of a model said at its end; it belongs to no run.
+    /// Stores the final record of a model's server, which does not belong to a run.
     ///
     /// # Errors
-    /// When the store cannot be written.
+    /// If the store cannot be written.
     fn keep_served(&self, record: &Value) -> Result<()>;
 
-    /// When each server's record was kept, and what it says, the oldest first.
+    /// Returns the records of servers with the time at which each was stored, the oldest first.
     ///
     /// # Errors
-    /// When the store cannot be read, or one of them is not what was written.
+    /// If the store cannot be read, or a record is damaged.
     fn served(&self) -> Result<Vec<(String, Value)>>;
 
-    /// Sets a label of a run, or removes it (`None`); removing one that is not there is no error.
+    /// Sets a label of a run, or removes it if `value` is `None`. Removing a label that does not
+    /// exist succeeds.
     ///
     /// # Errors
-    /// When the key cannot be one, when there is no such run, or when the store cannot be written.
+    /// If the key is not valid, if the run does not exist, or if the store cannot be written.
     fn label(&self, id: &str, key: &str, value: Option<&str>) -> Result<()>;
 
-    /// Takes a run out of the store.
+    /// Removes a run from the store.
     ///
     /// # Errors
-    /// When it is being measured by a process that lives ([`ErrorKind::Refused`]), when there is no such run, or when
-    /// the store cannot be written.
+    /// If a live process is measuring it ([`ErrorKind::Refused`]), if it does not exist, or if the
+    /// store cannot be written.
     fn remove(&self, id: &str, alive: &dyn Fn(&ProcessIdentity) -> bool) -> Result<()>;
 
-    /// The runs marked running and who measures them, in the order of their start.
+    /// Returns the runs marked as running with the processes that measure them, in order of their
+    /// start.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn running(&self) -> Result<Vec<(String, Option<ProcessIdentity>)>>;
 
-    /// What runs made and is not known to be gone, by the ids of the runs.
+    /// Returns the files that runs created and that may still exist, by the ids of the runs.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// If the store cannot be read.
     fn made_files(&self) -> Result<Vec<(String, MadeFile)>>;
 
-    /// Reads a run that has ended from where it is stored, whatever this store remembers of it, and compares it with the one in
-    /// memory, except for the labels. Returns it as it is stored.
+    /// Reads a run that has ended from its storage, bypassing caches, and compares it with the one
+    /// in memory, except for the labels. Returns the stored run.
     ///
     /// # Errors
-    /// When the store cannot be read, or holds something else.
+    /// If the store cannot be read, or holds something else.
     fn verify(&self, record: &RunRecord) -> Result<RunRecord>;
 
-    /// Whether nothing can be written to it from here.
+    /// Returns whether this process cannot write to the store.
     fn is_read_only(&self) -> bool;
 
-    /// The user whom it belongs to, where that can be known: what it says of files is that user's word.
+    /// Returns the user who owns the store, if known. File paths in it are only as trustworthy as
+    /// this user.
     fn user(&self) -> Option<u32>;
 
-    /// Marks an abandoned run as interrupted. A run that has ended otherwise meanwhile stays as it is.
+    /// Marks an abandoned run as interrupted. A run that has ended otherwise stays unchanged.
     ///
     /// # Errors
-    /// When there is no such run or the store cannot be written.
+    /// If the run does not exist or the store cannot be written.
     fn mark_interrupted(&self, id: &str, ended_at: &str) -> Result<()>;
 
-    /// Writes runs, which the store does not take any more, into a new file that `kurabe import` reads; the first gives it
-    /// its name. Returns where it is.
+    /// Writes runs that the store no longer accepts to a new file that `kurabe import` reads. The
+    /// file is named after the first run. Returns its path.
     ///
     /// # Errors
-    /// When no place takes it.
+    /// If no directory accepts the file.
     fn rescue(&self, records: &[RunRecord]) -> Result<PathBuf>;
 
-    /// Reads all that is stored, and looks whether it is whole.
+    /// Reads everything that is stored, and checks its integrity.
     ///
     /// # Errors
-    /// When there is nothing that can be read.
+    /// If nothing can be read.
     fn check(&self) -> Result<StoreCheck>;
 }
 
-/// The error for a run that is not there.
+/// Creates the error for a run that does not exist.
 pub fn no_such_run(id: &str) -> Error {
     ErrorKind::NoSuchRun
         .error(text!("there is no run `{id}`", "`{id}` という測定はありません"))
         .remedy(text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"))
 }
 
-/// The error for a run that must not be removed.
+/// Creates the error for a run that is being measured and cannot be removed.
 pub fn being_measured(id: &str, owner: &ProcessIdentity) -> Error {
     let pid = owner.pid;
     ErrorKind::Refused
@@ -448,12 +480,14 @@ fn ambiguous(prefix: &str, ids: &[String]) -> Error {
         .remedy(text!("write one of the ids", "ID を書いてください"))
 }
 
-/// Whether a run takes the place of the stored one that has its identity: that was not over when it was stored, and everything
-/// measured of it is in this one. Otherwise the stored one stays: this is the same run, with or without its paths, or an
-/// earlier state of it.
+/// Returns whether a run replaces the stored one with its identity.
+///
+/// It does if the stored one was incomplete and all of its results are in the new one. Otherwise
+/// the stored one is kept: the new one is the same run, with or without its paths, or an earlier
+/// state of it.
 ///
 /// # Errors
-/// When they are different in what was measured, or in what is told of it ([`ErrorKind::Refused`]).
+/// If they differ in their results or in their metadata ([`ErrorKind::Refused`]).
 pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
     let (run, stored) = (&comparable(run, stored), &comparable(stored, stored));
     let same_without_paths = || Ok::<_, Error>(without_paths(run)? == without_paths(stored)?);
@@ -475,8 +509,9 @@ pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
         )))
 }
 
-/// A run in what copies of it have in common: all but id and labels; of another tool's run also all but how and when it was
-/// imported. The id is that of the stored one.
+/// Returns the part of a run that all copies have in common: everything except the id and the
+/// labels. For a run of another tool, the details of the import are excluded as well. The id is
+/// that of the stored run.
 fn comparable(run: &RunRecord, stored: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     run.labels.clear();
@@ -490,9 +525,9 @@ fn comparable(run: &RunRecord, stored: &RunRecord) -> RunRecord {
     run
 }
 
-/// Whether a run is another one before that was over.
+/// Returns whether a run is an earlier, incomplete state of another.
 fn is_earlier(run: &RunRecord, other: &RunRecord) -> bool {
-    // From the first cell on only the profile grows.
+    // From the first cell on, only the profile grows.
     let header = RunHeader { profile: other.header.profile.clone(), ..run.header.clone() };
     let is_in = |cell: &Cell, other: &Cell| {
         (cell.index, &cell.label) == (other.index, &other.label)

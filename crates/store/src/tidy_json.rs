@@ -1,8 +1,9 @@
-//! JSON with line breaks where a person wants them: a field per line, but a histogram on one line, and one line per
-//! interval of a series and per stall. Breaking those too would make a file five times as long and no clearer.
+//! Readable JSON: a field per line, but a histogram on one line, and one line per interval of a
+//! series and per stall. Breaking those as well would make a file five times as long and no
+//! clearer.
 //!
-//! The model: a writer that breaks lines, and a depth. While the depth is above zero we are inside something that
-//! stays on its line.
+//! The formatter tracks a depth. While it is above zero, the output is inside an array that stays
+//! on one line.
 
 use crate::json::{self, Unwritable};
 use serde::Serialize;
@@ -12,10 +13,10 @@ use std::io::{Result, Write};
 
 /// Keys of arrays that stay on one line.
 const FLAT: [&str; 2] = ["buckets", "points"];
-/// Keys of arrays each element of which stays on one line.
+/// Keys of arrays whose elements each stay on one line.
 const FLAT_ELEMENTS: [&str; 6] = ["intervals", "stalls", "samples", "parameters", "shares", "counts"];
 
-/// JSON text of a value, with a line break at the end.
+/// Returns the JSON of a value, with a line break at the end.
 pub(crate) fn to_tidy_text(value: &impl Serialize) -> std::result::Result<String, Unwritable> {
     let mut bytes = Vec::new();
     value
@@ -36,7 +37,7 @@ struct Tidy {
 }
 
 impl Tidy {
-    /// Opens a bracket that stays on its line, if it is one.
+    /// Enters a bracket that stays on one line, if it does.
     fn opens_flat(&mut self, starts: bool) -> bool {
         if starts || self.flat_depth > 0 {
             self.flat_depth += 1;

@@ -1,18 +1,20 @@
-//! A run without the paths of its machine, for who publishes it: names of directories tell of people and their work.
+//! Removes the paths of the machine from a run before it is published, because directory names
+//! reveal people and their work.
 //!
-//! The model: the record as JSON, each of its texts gone through. What it names as its target, its mount and its store is
-//! replaced wherever it occurs; beyond that every word that begins like an absolute path. The same path has the same name in
-//! all of the record; devices (`/dev/sda`) stay, because figures are judged by them. The command line goes whole.
+//! The record is converted to JSON, and all of its text is searched. Its target, mount point and
+//! store are replaced wherever they occur, as is every other word that looks like an absolute path.
+//! The same path gets the same name in the whole record. Devices (`/dev/sda`) are kept, because
+//! results are judged by them. The command line is removed completely.
 
 use crate::json;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::{ErrorKind, Result, text};
 use serde_json::Value;
 
-/// The run without paths.
+/// Returns the run without paths.
 ///
 /// # Errors
-/// When the record cannot be written and read again, which is a defect of kurabe.
+/// If the record cannot be written and read again, which is a defect of kurabe.
 pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
     let defect = |misfit: json::Misfit| {
         let message = text!("cannot make the run without its paths", "パスを伏せた記録を作れません");
@@ -22,7 +24,7 @@ pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
     let header = &record.header;
     if let Some(target) = header.target.as_ref().filter(|target| target.kind != TargetKind::Model) {
         names.hide(&target.path);
-        // `.` and the like are in every text.
+        // `.` and similar strings occur in every text.
         if target.given.contains('/') {
             names.hide(&target.given);
         }
@@ -39,7 +41,8 @@ pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
         .iter()
         .filter_map(|one| one.mount_point.as_ref())
         .for_each(|point| names.hide(point));
-    // By way of text, as records are read: reading them from values would be half a megabyte of program for this alone.
+    // Converted by way of text, like stored records: deserializing from values would add half a
+    // megabyte to the program.
     let mut value: Value = json::from_slice(json::to_text(record)?.as_bytes()).map_err(defect)?;
     names.go_through(&mut value);
     let mut record: RunRecord = json::from_slice(value.to_string().as_bytes()).map_err(defect)?;
@@ -47,7 +50,7 @@ pub fn without_paths(record: &RunRecord) -> Result<RunRecord> {
     Ok(record)
 }
 
-/// Paths and what they are called instead; longer ones first, so that a part is not taken for the whole.
+/// Paths and their replacements. Longer ones come first, so that a path is not replaced in part.
 #[derive(Default)]
 struct Names(Vec<(String, String)>);
 
@@ -88,7 +91,7 @@ impl Names {
     }
 }
 
-/// The absolute paths in a text: they begin where a word does, and end where it does.
+/// Returns the absolute paths in a text, which begin and end at word boundaries.
 fn absolute(text: &str) -> Vec<String> {
     let ends = |character: char| character.is_whitespace() || "\"'`,;()[]{}<>=".contains(character);
     let is_path = |word: &&str| {
@@ -132,7 +135,7 @@ mod tests {
             let hidden = without_paths(&record).unwrap();
             prop_assert_eq!(hidden.cells.len(), record.cells.len());
             prop_assert_eq!(hidden.status, record.status);
-            // A path that is hidden already stays as it is.
+            // A path that is already hidden stays unchanged.
             prop_assert_eq!(without_paths(&hidden).unwrap(), hidden);
         }
     }

@@ -1,4 +1,4 @@
-//! Runs that are alike, added up by the store.
+//! Equal runs that the store pools.
 
 use kurabe_core::digest::{Digests, RunDigest, Summary};
 use kurabe_core::record::{RunRecord, RunSummary};
@@ -6,7 +6,7 @@ use kurabe_store::Archive;
 use kurabe_testkit::sample::sample_record;
 use std::collections::BTreeMap;
 
-/// By facts, label and day: count, sum and sum of squares of what runs came to.
+/// By facts, label and day: number, sum and sum of squares of the runs' figures.
 type PooledSums = BTreeMap<(Vec<String>, String, String), [f64; 3]>;
 
 fn sums_of(runs: &[RunSummary], digests: &Digests, day_chars: usize) -> PooledSums {
@@ -65,7 +65,7 @@ pub fn runs_that_are_alike_add_up_to_the_same(store: &dyn Archive) {
     }
     let (runs, _) = store.pooled(None, 1, &digest, &mut |_, _| {}).unwrap();
     assert_eq!(runs.len(), 40, "each for itself");
-    // Of another version every digest is made, of each run alone.
+    // With another version, the digest of each run is computed separately.
     let (runs, pooled) = store.pooled(Some(0), 2, &digest, &mut |_, _| {}).unwrap();
     assert!(runs.len() == 40 && pooled.runs.iter().all(|run| run.among.is_empty()));
 }

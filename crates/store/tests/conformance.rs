@@ -1,4 +1,5 @@
-//! What any store keeps, whatever it is made of. A new store joins with a test of three lines at the end.
+//! Requirements for every store, whatever its implementation. A new store needs a test of three
+//! lines at the end.
 
 use crate::alike::runs_that_are_alike_add_up_to_the_same;
 use crate::common::{ask, assert_true, digest, fresh_store, owner, record};
@@ -30,7 +31,7 @@ macro_rules! promises {
     ($($name:ident),* $(,)?) => { [$((stringify!($name), $name)),*] };
 }
 
-/// Of every store that runs are brought to.
+/// Requirements for every store to which runs are added.
 const PROMISES: [Promise<dyn Archive>; 20] = promises![
     the_salt_is_made_once,
     a_run_is_found_by_the_beginning_of_its_id,
@@ -54,7 +55,7 @@ const PROMISES: [Promise<dyn Archive>; 20] = promises![
     runs_that_are_alike_add_up_to_the_same,
 ];
 
-/// Of those that are measured into, beside these.
+/// Additional requirements for stores into which runs are measured.
 const MEASURING: [Promise<dyn Store>; 21] = promises![
     a_hash_is_of_the_record_as_it_is,
     what_is_recorded_call_by_call_is_what_is_loaded,
@@ -79,7 +80,7 @@ const MEASURING: [Promise<dyn Store>; 21] = promises![
     what_servers_said_is_kept_in_its_order_and_is_no_run,
 ];
 
-/// Asks an empty store for each promise.
+/// Tests each requirement on an empty store.
 #[expect(clippy::print_stdout, reason = "a failure is told with the promise before it")]
 fn conformance<S: ?Sized>(promises: &[Promise<S>], on_fresh_store: impl Fn(fn(&S))) {
     for (name, promise) in promises {
@@ -146,7 +147,7 @@ fn an_id_is_drawn_for_each_run_and_is_never_a_number(store: &dyn Store) {
 }
 
 fn a_header_is_replaced_under_the_same_id(store: &dyn Store) {
-    // The target is known when it is open.
+    // The target is known once it is open.
     let mut header = RunHeader { target: None, ..sample_header() };
     let id = store.begin_run(&mut header, &owner()).unwrap();
     assert_eq!(header.id, id);
@@ -303,7 +304,7 @@ fn a_cell_that_is_put_again_takes_the_place_of_the_old_one(store: &dyn Store) {
         assert_eq!(store.list().unwrap()[0].cell_count, 3);
     }
     assert_eq!(store.load(&id).unwrap().cells, [sample_cell(0), grown, sample_cell(4)]);
-    // Of another run the cell with the same index stays.
+    // The cell of another run with the same index is unchanged.
     let other = store.begin_run(&mut sample_header(), &owner()).unwrap();
     store.put_cell(&other, &sample_cell(1)).unwrap();
     assert_eq!(store.load(&id).unwrap().cells.len(), 3);
@@ -324,7 +325,7 @@ fn repetitions_are_kept_one_by_one_until_their_cell_is_whole(store: &dyn Store) 
         assert_eq!(cells[1], Cell { repetitions: whole.repetitions[..count].to_vec(), ..whole.clone() });
     }
     assert_eq!(store.list().unwrap()[0].cell_count, 2);
-    // What is whole takes the place of all that was there.
+    // The complete cell replaces all repetitions that were stored.
     let shorter = Cell { repetitions: whole.repetitions[..1].to_vec(), ..whole };
     store.put_cell(&id, &shorter).unwrap();
     assert_eq!(store.load(&id).unwrap().cells[1], shorter);
@@ -408,7 +409,7 @@ fn the_same_run_again_is_stored_once(store: &dyn Archive) {
     let again = store.load(&recorded).unwrap();
     assert_eq!(store.import(again.clone()).unwrap(), recorded);
 
-    // Under another id, and with another label: still the same run.
+    // With another id and another label it is still the same run.
     let mut renamed = again;
     renamed.header.id = "zzz".to_owned();
     renamed.labels.insert("note".to_owned(), "夜".to_owned());
@@ -416,7 +417,7 @@ fn the_same_run_again_is_stored_once(store: &dyn Archive) {
     assert_eq!(store.list().unwrap().len(), 1);
     assert_eq!(store.load(&recorded).unwrap().labels, renamed.labels);
 
-    // One figure of a record without identity differs: another run.
+    // If one figure of a record without an identity differs, it is another run.
     renamed.cells[4].repetitions[1].elapsed_ns += 1;
     renamed.header.identity.clear();
     assert_eq!(store.import(renamed).unwrap(), "zzz");
@@ -438,7 +439,7 @@ fn the_file_of_another_tool_again_is_stored_once(store: &dyn Archive) {
     assert_eq!(store.load(&id).unwrap().labels["note"], "朝");
     assert_eq!(store.load(&id).unwrap().header.started_at, sample_foreign().header.started_at);
 
-    // Another figure, or the same figures of another file: another run.
+    // Another figure, or the same figures from another file, is another run.
     let mut other = again.clone();
     other.cells[0].imported.as_mut().unwrap().figures[0].value += 1.0;
     assert_ne!(store.import(other).unwrap(), id);

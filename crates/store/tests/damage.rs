@@ -1,4 +1,4 @@
-//! A bit that changed in the store's file is told, or changes nothing that is read.
+//! A flipped bit in the store's file is reported, or does not change anything that is read.
 
 use crate::common::{digest, fresh_store, owner, record};
 use kurabe_core::digest::Digests;
@@ -13,11 +13,12 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Flips at places that look like chance; beside them one bit of every byte of the file's header is flipped.
+/// Number of bits that are flipped at scattered places, in addition to one bit of every byte of the
+/// file's header.
 const SCATTERED: u64 = 240;
 const HEADER_BYTES: u64 = 100;
 
-/// A store with all kinds of runs, one of which is being measured; its bytes.
+/// Returns the bytes of a store with all kinds of runs, one of which is in progress.
 fn whole_store() -> Vec<u8> {
     let (directory, store) = fresh_store();
     record(&store, &sample_record()).unwrap();
@@ -39,7 +40,7 @@ fn digests(store: &SqliteStore) -> Result<Digests, Error> {
     store.digests(1, &digest, &mut |_, _| {})
 }
 
-/// What the digests say of each run, in words.
+/// Returns the digest of each run as text.
 fn spelled(digests: &Digests) -> BTreeMap<String, String> {
     let word = |place: &u32| &digests.words[*place as usize];
     let of_run = |run: &kurabe_core::digest::DigestedRun| {
@@ -50,12 +51,12 @@ fn spelled(digests: &Digests) -> BTreeMap<String, String> {
     digests.runs.iter().map(of_run).collect()
 }
 
-/// Every run of a store: what is exported of it, or how it is told that it cannot be.
+/// Returns the export of every run of a store, or the error of loading it.
 fn exports(store: &SqliteStore, ids: &[String]) -> Vec<Result<String, Error>> {
     ids.iter().map(|id| store.load(id).map(|run| export(&run).unwrap())).collect()
 }
 
-/// Looks at a store with one bit changed; whether anything was told.
+/// Opens and reads a store with one changed bit, and returns whether an error was reported.
 fn look(path: &Path, ids: &[String], originals: &[String], digested: &BTreeMap<String, String>) -> bool {
     let store = match SqliteStore::open_existing(path) {
         Ok(store) => store.expect("it is no empty file"),
@@ -112,11 +113,11 @@ fn every_flip_of_a_single_bit_is_told_or_changes_nothing() {
         std::fs::write(&path, &bytes).unwrap();
         count += usize::from(look(&path, &ids, &originals, &digested));
     }
-    // Some of the file is free, and some of the header is not used.
+    // Part of the file is free, and part of the header is not used.
     assert!(count > most / 5, "{count} of {most} were reported");
 }
 
-/// A store with one run; the tables as another program sees them.
+/// Returns a store with one run, and a connection to its tables like another program's.
 fn tables() -> (tempfile::TempDir, SqliteStore, String, Connection) {
     let (directory, store) = fresh_store();
     let id = record(&store, &sample_record()).unwrap();

@@ -1,4 +1,5 @@
-//! Digests: always of the record as it is, made where they are missing, kept where that can be.
+//! Digests: they always match the current record, are computed if they are missing, and are stored
+//! if possible.
 
 use crate::common::{ask, assert_true, digest, fresh_store, record, spelled};
 use kurabe_store::{Archive, Runs, SqliteStore};
@@ -56,7 +57,8 @@ fn a_migration_that_cannot_be_finished_leaves_the_store_as_it_was() {
         let names = names.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
         (tables.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap(), names)
     };
-    // Something in the way of the last table of the step: those before it are made and must go again.
+    // An obstacle for the last table of the step. The tables before it are created and must be
+    // removed again.
     let tables = rusqlite::Connection::open(&path).unwrap();
     tables.execute_batch("CREATE TABLE digests (a)").unwrap();
     let before = schema();

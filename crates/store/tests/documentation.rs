@@ -1,4 +1,4 @@
-//! docs/record.md tells every field of an exported run.
+//! docs/record.md describes every field of an exported run.
 
 use crate::common;
 
@@ -74,7 +74,7 @@ fn every_field_of_an_exported_run_is_documented() {
     });
     let mut keys = BTreeSet::new();
     let mut foreign = sample_foreign();
-    // These keys are the other tool's own words.
+    // These keys come from the other tool.
     foreign.header.origin.as_mut().unwrap().facts.clear();
     for run in [run, sample_kinds(), sample_rounds(), sample_modelled(), foreign] {
         collect_keys(&serde_json::from_str(&export(&run).unwrap()).unwrap(), &mut keys);

@@ -1,4 +1,4 @@
-//! A result is never lost: not to a kill, not to another process that writes at the same time.
+//! A result is never lost: neither to a kill nor to a concurrent writer.
 
 use crate::common::{fresh_store, owner};
 use kurabe_core::record::RunStatus;
@@ -69,7 +69,7 @@ fn cells_appended_before_a_kill_are_there_after_it() {
     }
 }
 
-/// Not a test by itself: a process that writes while another one does.
+/// Not a test by itself: a concurrent writer.
 #[test]
 fn part_append_100() {
     let Some(path) = std::env::var_os("KURABE_TEST_STORE") else { return };
@@ -136,6 +136,7 @@ fn ids_drawn_at_once_are_never_the_same() {
     ids.dedup();
     assert_eq!(ids.len(), 300);
     assert!(ids.iter().all(|id| id.parse::<u32>().is_err()), "{ids:?}");
-    // Four draws in a row meet a number (3 %) or a taken id (1 % at the end) once in 400 000 ids, so three of 300 never do.
+    // Four draws in a row meet a number (3 %) or a taken id (1 % at the end) once in 400,000 ids,
+    // so three of 300 never do.
     assert!(ids.iter().filter(|id| id.len() > 3).count() < 3, "{ids:?}");
 }

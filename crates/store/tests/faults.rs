@@ -1,6 +1,8 @@
-//! Whatever goes wrong with the store's file, and whenever: afterwards the store opens, is whole, and has all that was
-//! told. In the manner of the fault tests of SQLite and redb: short stories are told again and again, and each time the
-//! next change of a file goes wrong, until one story meets no fault.
+//! After any fault of the store's file, at any time, the store opens, is intact, and contains
+//! everything it has acknowledged.
+//!
+//! This follows the fault tests of SQLite and redb: short scenarios are run repeatedly, and each
+//! time the next change of a file fails, until one run completes without a fault.
 
 use crate::common::owner;
 use crate::faulty_files::{Fault, end_of_plan, install, plan};
@@ -14,7 +16,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-/// What somebody was told.
+/// An acknowledgement of the store.
 enum Told {
     Begun(String),
     Repetition(String, u32, Box<Repetition>),
@@ -42,7 +44,7 @@ fn make(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     Ok(())
 }
 
-/// As on a file system on which a store cannot appear whole.
+/// As on a file system on which a store cannot appear atomically.
 fn fill(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     std::fs::write(path, b"").expect("the store of before");
     let store = SqliteStore::open(path)?;
@@ -112,7 +114,7 @@ fn remove(path: &Path, heard: &mut Vec<Told>) -> Result<()> {
     Ok(())
 }
 
-/// What was told is in the store, or what came after it.
+/// Returns whether the acknowledged state, or a later one, is in the store.
 fn holds(runs: &BTreeMap<String, RunRecord>, heard: &Told) -> bool {
     let cell = |id: &String, index: u32| runs.get(id)?.cells.iter().find(|cell| cell.index == index);
     match heard {
@@ -127,7 +129,7 @@ fn holds(runs: &BTreeMap<String, RunRecord>, heard: &Told) -> bool {
     }
 }
 
-/// Tells a story with one fault; whether it met the fault.
+/// Runs a scenario with one fault, and returns whether the fault occurred.
 fn tell(story: Story, template: &[u8], change: u64, fault: Fault, place: &str) -> bool {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("kurabe.db");
@@ -151,7 +153,7 @@ fn tell(story: Story, template: &[u8], change: u64, fault: Fault, place: &str) -
     is_struck
 }
 
-/// Not a test by itself: the layer of files is that of the whole process.
+/// Not a test by itself: the file layer applies to the whole process.
 #[test]
 fn part_faults() {
     if std::env::var_os("KURABE_TEST_FAULTS").is_none() {
@@ -174,14 +176,14 @@ fn part_faults() {
                 Fault::PowerCut(change),
             ];
             let place = |fault| format!("{name}, change {change}, {fault:?}");
-            // By default the faults take turns.
+            // By default the faults alternate.
             let one = change as usize % faults.len();
             let faults = if all_is_tested() { &faults[..] } else { &faults[one..=one] };
             for &fault in faults {
                 let is_struck = tell(story, &template, change, fault, &place(fault));
                 (struck, missed) = if is_struck { (struck + 1, 0) } else { (struck, missed + 1) };
             }
-            // Beyond the last change no fault strikes.
+            // After the last change there is nothing to fail.
             if missed >= 3 {
                 break;
             }

@@ -1,11 +1,13 @@
-//! A layer of files under SQLite that fails, tears or forgets what is written, at the n-th change of a file.
+//! A file layer under SQLite that fails, tears or loses a write at the n-th change of a file.
 //!
-//! The model: reads, locks and names are the operating system's. Every write, cut, sync and removal is counted, and at the
-//! chosen one the fault strikes. A sync only notes what it makes durable, so that thousands of stories take seconds; what was
-//! written since the last one is remembered as it was before, and a power cut takes back part of it, sector by sector.
-//! After a tear or a power cut nothing is changed any more, as if the process had ended there.
+//! Reads, locks and names are passed to the operating system. Every write, truncation, sync and
+//! removal is counted, and the fault occurs at the chosen one. A sync only records what it makes
+//! durable, so that thousands of runs take seconds. The previous content of data written since the
+//! last sync is saved, and a power cut restores part of it, sector by sector. After a torn write or
+//! a power cut nothing is changed any more, as if the process had ended there.
 //!
-//! It is for a process of its own with one connection: it reads and writes beside SQLite, which drops SQLite's locks.
+//! It needs a separate process with one connection: it reads and writes the files outside SQLite,
+//! which drops SQLite's locks.
 #![allow(unsafe_code)]
 
 use rusqlite::ffi;
@@ -16,21 +18,22 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// What disks write whole or not at all.
+/// Unit that disks write atomically.
 const SECTOR_BYTES: usize = 512;
 
-/// What goes wrong.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug)]
 pub enum Fault {
-    /// The one call fails, with this code.
+    /// This one call fails with this code.
     Fails(c_int),
-    /// Half of it is done, and the process is gone.
+    /// Half of the change is made, and the process ends.
     Torn,
-    /// It is not done, the machine is gone, and so is part of what was not synced; the seed says which.
+    /// The change is not made, the machine crashes, and part of the unsynced data is lost; the seed
+    /// determines which.
     PowerCut(u64),
 }
 
-/// A file as it was before a change that is not synced.
+/// Previous content of a file at an unsynced change.
 struct Undo {
     path: PathBuf,
     offset: u64,
@@ -45,7 +48,7 @@ struct Plan {
     unsynced: Vec<Undo>,
 }
 
-/// A file that SQLite has open, and what its operating system's layer does with it.
+/// A file that SQLite has open, and the methods of the operating system's layer.
 #[derive(Clone)]
 struct Opened {
     path: PathBuf,
@@ -58,29 +61,30 @@ static SYSTEM: OnceLock<System> = OnceLock::new();
 
 struct System(ffi::sqlite3_vfs);
 
-// SAFETY: the layer of the operating system is registered for the whole time and its functions may be called by any thread.
+// SAFETY: the layer of the operating system stays registered, and its functions may be called by
+// any thread.
 unsafe impl Send for System {}
-// SAFETY: as above; nobody changes the copy.
+// SAFETY: as above; the copy is never changed.
 unsafe impl Sync for System {}
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Lets the fault strike at this change from now on, counted from 1.
+/// Schedules the fault at this change, counted from 1.
 pub fn plan(change: u64, fault: Fault) {
     *locked(&PLAN) = Some(Plan { fault: Some((change, fault)), ..Plan::default() });
 }
 
-/// Whether the fault struck; from now on files are files again.
+/// Ends the simulation, and returns whether the fault occurred.
 pub fn end_of_plan() -> bool {
     let plan = locked(&PLAN).take().unwrap_or_default();
     plan.fault.is_some_and(|(change, _)| plan.changes >= change)
 }
 
-/// Makes this layer the usual one of the process.
+/// Makes this layer the default of the process.
 pub fn install() {
-    // SAFETY: without a name it is the usual layer, which is always there.
+    // SAFETY: without a name it is the default layer, which always exists.
     let system: *mut ffi::sqlite3_vfs = unsafe { ffi::sqlite3_vfs_find(std::ptr::null()) };
     // SAFETY: it points to a layer that is registered.
     let system = unsafe { *system };
@@ -92,7 +96,7 @@ pub fn install() {
         xDelete: Some(delete),
         ..system
     };
-    // SAFETY: the layer is leaked, so it stays for as long as the process.
+    // SAFETY: the layer is leaked, so it lives as long as the process.
     let registered = unsafe { ffi::sqlite3_vfs_register(Box::leak(Box::new(faulty)), 1) };
     assert_eq!(registered, ffi::SQLITE_OK);
 }
@@ -106,7 +110,8 @@ fn opened(file: *mut ffi::sqlite3_file) -> Opened {
 }
 
 impl Plan {
-    /// Counts a change: the code that it ends with instead, if it is not done. `half` does half of it.
+    /// Counts a change. Returns the code of the fault if it occurs instead; `half` makes half of
+    /// the change.
     fn change(&mut self, half: impl FnOnce()) -> Option<c_int> {
         if self.is_over {
             return Some(ffi::SQLITE_IOERR);
@@ -126,9 +131,9 @@ impl Plan {
         }
     }
 
-    /// Remembers bytes that are going to change.
+    /// Saves bytes before they change.
     fn remember(&mut self, path: &Path, offset: u64, length: usize) {
-        // Where there is nothing there are zeros.
+        // Beyond the end there are zeros.
         let mut bytes = vec![0; length];
         let end = std::fs::metadata(path).map_or(0, |file| file.len());
         let present = end.saturating_sub(offset).min(length as u64) as usize;
@@ -138,7 +143,7 @@ impl Plan {
         self.unsynced.push(Undo { path: path.to_owned(), offset, bytes });
     }
 
-    /// Takes back about half of the sectors that are not synced, the newest change first.
+    /// Restores about half of the unsynced sectors, the newest change first.
     fn forget(&mut self, seed: u64) {
         let mut state = seed;
         let mut is_kept = || {
@@ -156,7 +161,7 @@ impl Plan {
     }
 }
 
-/// Counts a change of a file, if there is a plan.
+/// Counts a change of a file during a simulation.
 fn change(half: impl FnOnce(), undo: Option<(&Path, u64, usize)>) -> Option<c_int> {
     let mut guard = locked(&PLAN);
     let plan = guard.as_mut()?;
@@ -180,15 +185,15 @@ unsafe extern "C" fn open(
     if code != ffi::SQLITE_OK || name.is_null() {
         return code;
     }
-    // SAFETY: a name that is not null ends with a zero, and lives as long as the file is open.
+    // SAFETY: a name that is not null ends with a zero byte, and lives as long as the file is open.
     let name = unsafe { CStr::from_ptr(name) };
-    // SAFETY: the system's layer has opened it, and so has set its methods.
+    // SAFETY: the system's layer has opened it, and has set its methods.
     let methods = unsafe { (*file).pMethods };
-    // SAFETY: methods are for as long as the process.
+    // SAFETY: methods live as long as the process.
     let methods = unsafe { *methods };
     let path = PathBuf::from(name.to_str().expect("a path of the tests is UTF-8"));
     locked(&OPENED).get_or_insert_default().insert(file as usize, Opened { path, methods });
-    // Without methods for memory that is shared or mapped.
+    // Without methods for shared or mapped memory.
     let faulty = ffi::sqlite3_io_methods {
         iVersion: 1,
         xClose: Some(close),
@@ -197,7 +202,7 @@ unsafe extern "C" fn open(
         xSync: Some(sync),
         ..methods
     };
-    // SAFETY: the file is ours until it is closed; the methods are leaked, so they stay.
+    // SAFETY: the file is ours until it is closed; the methods are leaked, so they stay valid.
     unsafe { (*file).pMethods = Box::leak(Box::new(faulty)) };
     code
 }
@@ -226,7 +231,7 @@ unsafe extern "C" fn write(
     offset: i64,
 ) -> c_int {
     let Opened { path, methods } = opened(file);
-    // SAFETY: SQLite gives so many bytes to be written.
+    // SAFETY: SQLite passes this many bytes to write.
     let bytes = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length as usize) };
     let half = || {
         let file = File::options().write(true).open(&path).expect("it is open");

@@ -1,4 +1,5 @@
-//! A store that is taken away, cut or overwritten while it is open: told at the next write, and the record goes elsewhere.
+//! A store that is removed, truncated or overwritten while it is open: the next write reports it,
+//! and the record is saved elsewhere.
 
 use crate::common::{fresh_store, owner, record};
 use kurabe_core::ErrorKind;
@@ -8,10 +9,10 @@ use kurabe_testkit::sample::{sample_cell, sample_header, sample_record};
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 
-/// What is done to the store's file, and what the error then says.
+/// A manipulation of the store's file, and part of the resulting error.
 type Accident = (fn(&Path), &'static str);
 
-/// Bytes of another store.
+/// Returns the bytes of another store.
 fn another_store() -> Vec<u8> {
     let (directory, store) = fresh_store();
     store.import(sample_record()).unwrap();
@@ -23,7 +24,7 @@ fn cut(path: &Path, length: u64) {
     std::fs::File::options().write(true).open(path).unwrap().set_len(length).unwrap();
 }
 
-/// Writes into the file that is there, as `cp` does.
+/// Overwrites the existing file, as `cp` does.
 fn overwrite(path: &Path, bytes: &[u8]) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
     file.write_all_at(bytes, 0).unwrap();
@@ -62,8 +63,8 @@ fn a_store_that_is_gone_or_cut_or_overwritten_takes_nothing_more_and_says_so() {
     }
 }
 
-/// Overwrites a store so that a connection which has it open does not notice: the counter of changes, at byte 24 of the
-/// header, stays.
+/// Overwrites a store unnoticed by a connection that has it open: the change counter at byte 24 of
+/// the header is preserved.
 fn overwrite_unnoticed(path: &Path) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
     file.write_all_at(&[0x5a; 24], 0).unwrap();

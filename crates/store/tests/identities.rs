@@ -1,4 +1,4 @@
-//! What any store keeps of the identities of runs: promises of `conformance.rs`.
+//! Requirements for every store on the identities of runs, used by `conformance.rs`.
 
 use crate::common::{digest, fresh_store, owner};
 use kurabe_core::ErrorKind;
@@ -89,7 +89,7 @@ pub fn a_run_that_was_not_over_is_replaced_by_what_became_of_it(store: &dyn Arch
     assert_eq!(store.import(earlier.clone()).unwrap(), id, "an earlier state is nothing new");
     assert_eq!(store.load(&id).unwrap().cells, whole.cells);
 
-    // What was measured otherwise is no earlier state.
+    // A run with other results is not an earlier state.
     earlier.cells[1].repetitions[0].elapsed_ns += 1;
     assert_eq!(store.import(earlier).unwrap_err().kind(), ErrorKind::Refused);
 }
@@ -130,7 +130,7 @@ pub fn copies_have_one_hash(store: &dyn Archive) {
     assert_eq!(of(&[]), all);
     assert_eq!(of(&[here[1].clone(), all[2].0.clone()]), all[1..3]);
     assert_eq!(store.holds(&others, 1).unwrap().len(), 4);
-    // A label more is another record.
+    // With another label it is another record.
     let mut labelled = store.load(&here[0]).unwrap();
     labelled.labels.insert("note".to_owned(), "夜".to_owned());
     store.take(vec![labelled], 1, &digest).unwrap();

@@ -1,4 +1,4 @@
-//! Files from outside: refused with the field named, or taken in once.
+//! Files from outside are either refused, naming the field, or imported once.
 
 use crate::common::fresh_store;
 use kurabe_core::imported::{Correction, ImportedCell, PrintedStatistic};
@@ -18,7 +18,7 @@ fn refused(bytes: &[u8]) -> Error {
     error
 }
 
-/// Breaks the sample, and gives the words of the refusal in both languages.
+/// Modifies the sample, and returns the text of the refusal in both languages.
 fn refusal(spoil: impl FnOnce(&mut RunRecord)) -> String {
     let mut run = sample_record();
     spoil(&mut run);
@@ -197,7 +197,7 @@ fn a_run_of_another_tool_needs_no_profile_but_figures_that_are_some() {
         refused(export(&run).unwrap().as_bytes()).to_string()
     };
     assert!(words(-1.0).contains(field), "{}", words(-1.0));
-    // JSON has no such number, so it is the form that does not fit.
+    // JSON has no such number, so the error is about the format.
     assert!(words(f64::NAN).contains("run.cells[1].imported"), "{}", words(f64::NAN));
 }
 
@@ -210,7 +210,7 @@ fn a_record_without_an_id_gets_one() {
     assert!(id.len() >= 3, "{id}");
     run.header.id.clone_from(&id);
     assert_eq!(store.load(&id).unwrap(), run);
-    // A file is not the place for it: it has been given one when it was written.
+    // An exported file must have an id, because it was assigned before the file was written.
     run.header.id.clear();
     assert!(refused(export(&run).unwrap().as_bytes()).to_string().contains("`run.header.id`"));
 }

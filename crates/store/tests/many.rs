@@ -1,4 +1,4 @@
-//! Many writers at once, and stores that can only be read or are not files.
+//! Many concurrent writers, on a new store and on an empty file.
 
 use crate::common::owner;
 use kurabe_core::record::RunStatus;
@@ -7,7 +7,7 @@ use kurabe_testkit::sample::{sample_cell, sample_header};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Records one short run, as a program does that opens the store for it.
+/// Records one short run, like a program that opens the store for it.
 fn record_one(path: &Path) {
     let store = SqliteStore::open(path).unwrap();
     let id = store.begin_run(&mut sample_header(), &owner()).unwrap();
@@ -26,7 +26,7 @@ fn part_record_in_threads() {
     });
 }
 
-/// Records 200 runs at once, of eight processes and 25 threads each.
+/// Records 200 runs concurrently, in eight processes with 25 threads each.
 fn record_200(path: &Path) {
     let children: Vec<_> = (0..8)
         .map(|_| {

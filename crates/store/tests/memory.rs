@@ -1,4 +1,4 @@
-//! A store in memory. It shows that the promises are about the trait, not about SQLite.
+//! A store in memory. It shows that the requirements are about the trait and not about SQLite.
 
 use jiff::Timestamp;
 use kurabe_core::digest::{DigestedRun, Digests, RunDigest};

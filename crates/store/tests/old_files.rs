@@ -1,4 +1,4 @@
-//! Files of every version that was ever written stay readable.
+//! Files of all previous versions remain readable.
 //!
 //! To write the fixtures of a new version (never over those of an old one):
 //! `KURABE_WRITE_FIXTURES=1 cargo test -p kurabe-store --test main old_files`
@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
 }
 
-/// The runs of version 2: the name of the export, and the id.
+/// Runs of version 2: name of the export, and id.
 const RUNS_OF_VERSION_2: [(&str, &str); 4] = [
     ("export-v2.json", "k2a"),
     ("export-v2-rounds.json", "k2b"),
@@ -44,7 +44,7 @@ fn write_fixtures_when_asked() {
     let database = fixture(&format!("store-v{RECORD_SCHEMA}.db"));
     assert!(!database.exists(), "fixtures of a released version are not written again");
     let store = SqliteStore::open(&database).unwrap();
-    // Between them they have something in every field.
+    // Together they cover every field.
     let mut runner = TestRunner::deterministic();
     for number in 0..8 {
         let run = any_record().new_tree(&mut runner).unwrap().current();
@@ -64,7 +64,8 @@ fn a_store_of_version_1_shows_its_run() {
     let run = store.load(&store.resolve("last").unwrap()).unwrap();
     let exported = exported("export-v1.json");
     assert_eq!(run, exported);
-    // Made of what it holds: this one for ever, or copies of it would be others.
+    // Computed from the content: it must never change, or copies of the run would have other
+    // identities.
     assert_eq!(run.header.identity, "28157cbf-63f2-851a-804d-506a598bfc0e");
     assert_eq!(store.resolve(&run.header.identity).unwrap(), run.header.id);
     assert_eq!(store.import(exported).unwrap(), run.header.id, "it is the same run");
@@ -84,7 +85,7 @@ fn what_cannot_be_read_or_was_being_measured_has_no_identity_yet_and_still_its_i
     assert_eq!(store.list().unwrap().len(), 4);
     let running = store.load("k2b").unwrap();
     assert_eq!(store.resolve(&running.header.identity).unwrap(), "k2b");
-    // What cannot be read is taken in again from a file, beside it.
+    // An unreadable run is imported again from a file, in addition to the stored one.
     assert_ne!(store.import(exported("export-v2.json")).unwrap(), "k2a");
 }
 

@@ -1,4 +1,5 @@
-//! Opening: a store is made where there is none; what is not a store is left alone; two at once get along.
+//! Opening a store: a new one is created, files of other programs are left unchanged, and
+//! concurrent processes do not conflict.
 
 use crate::common::{fresh_store, record};
 use kurabe_core::digest::RunDigest;
@@ -12,7 +13,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Names and bytes of all files of a directory.
+/// Returns the names and contents of all files of a directory.
 fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     std::fs::read_dir(directory)
         .unwrap()
@@ -23,7 +24,8 @@ fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Both ways of opening must refuse the file, name it, say a remedy, and leave everything as it was.
+/// Checks that both ways of opening refuse the file, name it, suggest a remedy, and leave
+/// everything unchanged.
 fn refused(path: &Path) -> Error {
     let directory = path.parent().unwrap();
     let before = files(directory);
@@ -55,7 +57,7 @@ fn a_store_is_made_with_its_directories_for_the_owner_alone() {
     assert!(SqliteStore::open_existing(&path).unwrap().is_some());
 }
 
-/// Not a test by itself: the mask is the whole process's.
+/// Not a test by itself: the umask applies to the whole process.
 #[test]
 fn part_open_under_a_mask() {
     let Some(path) = std::env::var_os("KURABE_TEST_MASK") else { return };
@@ -182,7 +184,8 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
     std::fs::write(&file, b"").unwrap();
-    // A file is no directory; the kernel's own tree takes no directories, not even from root.
+    // A file is not a directory, and the kernel's sysfs does not accept directories, not even from
+    // root.
     for path in [file.join("kurabe.db"), "/sys/kurabe/kurabe.db".into(), directory.path().to_path_buf()] {
         let error = SqliteStore::open(&path).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Store, "{error}");
@@ -190,7 +193,8 @@ fn a_place_that_takes_no_files_is_an_error_with_a_remedy() {
     }
 }
 
-/// What is not a regular file is refused without being opened, as the store and as one of the files next to it.
+/// Files that are not regular are refused without being opened, both as the store and as a file
+/// next to it.
 #[test]
 fn only_regular_files_are_stores() {
     let directory = tempfile::tempdir().unwrap();
@@ -307,7 +311,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
     std::fs::write(directory.path().join("private-journal.db-journal"), [0; 512]).unwrap();
     set_mode(&directory.path().join("private-journal.db-journal"), 0);
     set_mode(&private, 0o444);
-    // The log of a process that was killed, without the index that it shared.
+    // The log of a killed process, without its shared index.
     let logged = directory.path().join("log.db");
     std::fs::copy(&log, &logged).unwrap();
     let connection = Connection::open(&logged).unwrap();
@@ -331,7 +335,7 @@ fn a_store_that_cannot_be_written_is_read_and_not_written() {
             .current_dir("/")
             .output()
     };
-    // Root may write everywhere: then the part runs as nobody.
+    // Root may write everywhere, so the part runs as the user `nobody`.
     let is_root = std::fs::File::create(directory.path().join("probe")).is_ok();
     let mut command = Command::new(std::env::current_exe().unwrap());
     if is_root {

@@ -1,4 +1,4 @@
-//! What may go wrong with a database that many machines share.
+//! Failures of a database that many machines share.
 
 use crate::common::{digest, fresh_store};
 use kurabe_core::{ErrorKind, Result, record::RunRecord};
@@ -9,7 +9,7 @@ use kurabe_testkit::sample::{sample_foreign, sample_record};
 use std::path::Path;
 use std::sync::Barrier;
 
-/// A server, if there can be one.
+/// Starts a server, if possible.
 pub fn server() -> Option<PostgresServer> {
     PostgresServer::start().map_err(skip).ok()
 }
@@ -23,7 +23,7 @@ pub fn opened(server: &PostgresServer, access: SharedAccess) -> Result<Box<dyn A
     open_shared(&server.address("owner", PASSWORD), access)
 }
 
-/// Runs of their own.
+/// Returns runs of one machine.
 fn runs(machine: u32, count: u32) -> Vec<RunRecord> {
     let run = |number| {
         let mut run = sample_record();
@@ -41,7 +41,8 @@ fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
         let store = opened(&server, SharedAccess::Write).unwrap();
         let batches: Vec<Vec<RunRecord>> = runs(0, 60).chunks(20).map(<[_]>::to_vec).collect();
         store.take(batches[0].clone(), 1, &digest).unwrap();
-        // In the middle of the second: the digest of its tenth run is made while the transaction is open.
+        // In the middle of the second batch: the digest of its tenth run is computed while the
+        // transaction is open.
         let made = std::cell::Cell::new(0);
         let stopping = |run: &RunRecord| {
             made.set(made.get() + 1);
@@ -67,7 +68,7 @@ fn a_server_that_goes_away_leaves_whole_batches_and_the_rest_comes_next_time() {
 fn two_at_once_bring_each_run_once() {
     let Some(server) = server() else { return };
     let start = Barrier::new(2);
-    // Both make the tables, bring runs of their own with one id for all, and the same twenty beside.
+    // Both create the tables, and add runs of their own with equal ids, and the same twenty runs.
     let bring = |machine: u32| {
         start.wait();
         let store = opened(&server, SharedAccess::Write).unwrap();
@@ -88,7 +89,7 @@ fn two_at_once_bring_each_run_once() {
 #[test]
 fn tables_of_another_kurabe_are_made_new_or_refused() {
     let Some(server) = server() else { return };
-    // As an administrator prepares it.
+    // As prepared by an administrator.
     server.sql("lab", "CREATE SCHEMA kurabe").unwrap();
     assert_eq!(opened(&server, SharedAccess::Read).err().unwrap().kind(), ErrorKind::NoSuchRun);
     let store = opened(&server, SharedAccess::Write).unwrap();
@@ -116,7 +117,7 @@ fn tables_of_version_1_are_made_new_by_who_brings_runs() {
     let store = opened(&server, SharedAccess::Write).unwrap();
     assert!(store.take(runs(0, 20), 1, &digest).unwrap().iter().all(Result::is_ok));
     let before = store.list().unwrap();
-    // What the second step made, taken back.
+    // Reverts the second step.
     server
         .sql(
             "lab",
@@ -152,7 +153,7 @@ fn a_role_does_what_its_rights_allow() {
         .unwrap();
     let open = |role: &str, password: &str, access| open_shared(&server.address(role, password), access);
     assert_eq!(open("reader", "r", SharedAccess::Read).unwrap().list().unwrap().len(), 2);
-    // Without rights, without the right to write, with another's password.
+    // Without any rights, without the right to write, and with a wrong password.
     let brought = open("reader", "r", SharedAccess::Write).unwrap().take(runs(1, 1), 1, &digest);
     let errors = [
         (open("stranger", "s", SharedAccess::Read).err().unwrap(), "right"),
@@ -185,7 +186,7 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
     assert!(is_encrypted("127.0.0.1", "sslmode=require").unwrap());
     assert!(is_encrypted("127.0.0.1", &format!("sslmode=verify-ca&sslrootcert={roots}")).unwrap());
     assert!(is_encrypted("localhost", &format!("sslmode=verify-full&sslrootcert={roots}")).unwrap());
-    // Of another name, and of an authority that nobody here trusts.
+    // With another name, and from an authority that is not trusted.
     let error = is_encrypted("127.0.0.1", &format!("sslmode=verify-full&sslrootcert={roots}")).unwrap_err();
     assert!(format!("{error:?}").contains("certificate not valid for name"), "{error:?}");
     for mode in ["verify-ca", "verify-full"] {
@@ -220,7 +221,7 @@ fn a_certificate_that_is_trusted_itself_needs_no_authority() {
         assert_eq!(open(elsewhere, "verify-ca", &own), Ok(()), "{names}");
         let refused = open(elsewhere, "verify-full", &own).unwrap_err();
         assert!(refused.contains("certificate not valid for name"), "{names}: {refused}");
-        // Another one of the same name, which the server had before.
+        // Another certificate of the same name, which the server had before.
         if before.exists() {
             for mode in ["verify-ca", "verify-full"] {
                 assert!(open(here, mode, &before).unwrap_err().contains("certificate"), "{names}: {mode}");

@@ -1,4 +1,4 @@
-//! Whatever is recorded is what is read, through the store and through a file.
+//! Recorded data is read back unchanged, from the store and from a file.
 
 use crate::common::{fresh_store, record};
 use base64::Engine;
@@ -50,7 +50,7 @@ proptest! {
     }
 }
 
-/// Takes all runs of a store into another, as files.
+/// Imports all runs of a store into another, through files.
 fn merge(from: &SqliteStore, into: &SqliteStore) -> Vec<String> {
     let file = |run: RunSummary| export(&from.load(&run.id).unwrap()).unwrap();
     let files = from.list().unwrap().into_iter().map(file);
@@ -67,7 +67,8 @@ proptest! {
     ) {
         let ((directory, one), (_other, two)) = (fresh_store(), fresh_store());
         let ids: Vec<String> = runs.iter().map(|run| record(&one, run).unwrap()).collect();
-        // The same work on another machine: other runs, of which any may have an id that is taken here.
+        // The same work on another machine: other runs, any of which may have an id that is taken
+        // here.
         runs.iter().for_each(|run| drop(record(&two, run).unwrap()));
         let path = directory.path().join("copy.db");
         std::fs::copy(directory.path().join("kurabe.db"), &path).unwrap();
@@ -155,7 +156,7 @@ fn a_report_that_cannot_be_read_says_why() {
 
 #[test]
 fn a_report_that_unpacks_to_much_more_than_a_page_can_hold_is_refused() {
-    // Half a gibibyte of blanks in half a megabyte.
+    // Half a gibibyte of spaces in half a megabyte.
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     (0..512).for_each(|_| packed.write_all(&[b' '; 1 << 20]).unwrap());
     let packed = base64::engine::general_purpose::STANDARD.encode(packed.finish().unwrap());

@@ -1,11 +1,11 @@
-//! What is seen in the tables of a store, and what is put there by somebody else.
+//! The tables of a store as another program sees them, and changes by such a program.
 
 use crate::common::fresh_store;
 use kurabe_core::ErrorKind;
 use kurabe_store::{Archive, Runs, SqliteStore, Store};
 use kurabe_testkit::sample::sample_record;
 
-/// A store that has runs with these ids, begun in this order.
+/// Creates a store with runs that have these ids, begun in this order.
 fn store_with(ids: &[&str]) -> (tempfile::TempDir, SqliteStore) {
     let (directory, store) = fresh_store();
     for (minute, id) in ids.iter().enumerate() {
@@ -29,7 +29,7 @@ fn a_run_is_removed_with_all_that_belongs_to_it() {
     }
 }
 
-/// What is kept of a run is not made of its record again.
+/// A stored hash is not computed from the record again.
 #[test]
 fn the_hash_of_a_run_is_made_once() {
     let (directory, store) = store_with(&["abc", "abd"]);
@@ -43,7 +43,7 @@ fn the_hash_of_a_run_is_made_once() {
     assert_eq!(store.hashes(&[]).unwrap(), hashes[1..], "one that cannot be read has none");
 }
 
-/// Writes the checksum of a text.
+/// Updates the checksum of a text.
 fn seal(tables: &rusqlite::Connection, id: &str, field: &str, sql: &str) {
     let words: String = tables.query_row(sql, [], |row| row.get(0)).unwrap();
     let sql = "UPDATE checksums SET crc32 = ?3 WHERE run_id = ?1 AND field = ?2";
@@ -62,7 +62,7 @@ fn a_record_of_a_newer_kurabe_in_the_store_asks_for_an_update() {
             [],
         )
         .unwrap();
-    // Whoever wrote them sealed them.
+    // The newer kurabe would have written the checksums.
     seal(&tables, "abc", "header", "SELECT header FROM runs WHERE id = 'abc'");
     seal(&tables, "abd", "cells[3]", "SELECT cell FROM cells WHERE run_id = 'abd' AND cell_index = 3");
     let error = store.load("abc").unwrap_err();

@@ -1,4 +1,4 @@
-//! Databases in which somebody has written what kurabe never writes.
+//! Databases with values that kurabe never writes.
 
 use crate::common::digest;
 use crate::postgres::{opened, server};
@@ -8,8 +8,8 @@ use kurabe_store::{Archive, Filter, RunHash, SharedAccess};
 use kurabe_testkit::postgres::PostgresServer;
 use kurabe_testkit::sample::{sample_foreign, sample_record};
 
-/// What was done to a column, and whether a value of it is named as the reason afterwards. What is made from the records anyway need not
-/// be: it is made again.
+/// A manipulation of a column, and whether the error must name it. Data that is computed from the
+/// records need not be named, because it is computed again.
 struct Tampering {
     column: &'static str,
     sql: &'static str,
@@ -24,7 +24,7 @@ const fn unnamed(column: &'static str, sql: &'static str) -> Tampering {
     Tampering { column, sql, is_named: false }
 }
 
-/// Makes the stored hashes those of the records.
+/// Updates the stored hashes to those of the records.
 const SEAL: &str = "UPDATE kurabe.runs SET record_sha256 = sha256(convert_to(record, 'UTF8'))";
 
 const TAMPERINGS: [Tampering; 59] = [
@@ -152,7 +152,7 @@ fn runs() -> [RunRecord; 2] {
     runs
 }
 
-/// What all that can be asked of a database, and brought to it, fails with.
+/// Returns the errors of all queries and writes.
 fn errors(server: &PostgresServer) -> Vec<String> {
     let mut errors: Vec<String> = Vec::new();
     let mut note = |outcome: Result<()>| errors.extend(outcome.err().map(|error| format!("{error:?}")));
@@ -201,7 +201,7 @@ fn asked(store: &dyn Archive, note: &mut dyn FnMut(Result<()>)) {
         store.pooled(Some(7), 1, &digest, &mut |_, _| {}).map(|(_, digests)| digests),
     ];
     for digests in digests {
-        // Whoever reads them takes each number for the place of a word.
+        // Readers use each number as the index of a word.
         for digests in digests.iter() {
             for run in &digests.runs {
                 let numbers = run.facts.iter().chain(run.figures.iter().map(|(number, _)| number));
@@ -226,7 +226,7 @@ fn a_value_that_does_not_fit_is_named_and_ends_nothing_else() {
     }
 }
 
-/// The errors of a database of two runs to which this was done.
+/// Returns the errors of a database with two runs after this manipulation.
 fn errors_after(server: &PostgresServer, sql: &str) -> Vec<String> {
     let clear = "DROP SCHEMA IF EXISTS kurabe CASCADE; DROP FUNCTION IF EXISTS cardinality(text)";
     server.sql("lab", clear).unwrap();

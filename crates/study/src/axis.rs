@@ -1,23 +1,24 @@
-//! An axis: one parameter and the values that it goes through.
+//! Axes: one parameter and the values that it takes.
 //!
-//! The model: values are written as `8KiB,64KiB,1MiB`, or as `8KiB..1MiB`, which doubles from the first to the last.
-//! Plain whole numbers (`1..8`) count by one: they are numbers of drives, lanes, generations.
+//! Values are written as `8KiB,64KiB,1MiB`, or as `8KiB..1MiB`, which doubles from the first to the
+//! last. Plain whole numbers (`1..8`) count by one: they are numbers of drives, lanes or
+//! generations.
 
 use kurabe_core::quantity::{format_bytes, format_time_setting, parse_bytes, parse_duration_ns};
 use kurabe_core::{Error, ErrorKind, Result, Text, mention::AXIS, text};
 use kurabe_sim::COMPUTER;
 use serde::Serialize;
 
-/// Most values of an axis.
+/// Largest number of values of an axis.
 const MOST_VALUES: usize = 64;
 
-/// A parameter and its values.
+/// A parameter with its values.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyAxis {
     /// `layer.parameter`.
     pub parameter: String,
-    /// Its values, as `--set` takes them.
+    /// Values, as `--set` takes them.
     pub values: Vec<String>,
 }
 
@@ -25,7 +26,7 @@ impl StudyAxis {
     /// Reads `layer.parameter=8KiB..1MiB` or `layer.parameter=1,2,4`.
     ///
     /// # Errors
-    /// When it has another form, or too many values.
+    /// If the text has another form or too many values.
     pub fn parse(words: &str) -> Result<Self> {
         let Some((parameter, values)) =
             words.split_once('=').filter(|(parameter, _)| is_parameter(parameter))
@@ -37,7 +38,7 @@ impl StudyAxis {
     }
 }
 
-/// `layer.parameter`, or the computer that a device stands in.
+/// Returns whether the text is `layer.parameter`, or the computer that a device is connected to.
 pub(crate) fn is_parameter(words: &str) -> bool {
     words == COMPUTER
         || words.split_once('.').is_some_and(|(layer, key)| !layer.is_empty() && !key.is_empty())
@@ -52,7 +53,7 @@ fn usage(words: &str, what: &Text) -> Error {
     ))
 }
 
-/// The base unit of a value.
+/// Base unit of the values on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +66,7 @@ pub enum Along {
     Number,
 }
 
-/// A value as a number in its base unit; `None` if it is a word.
+/// Returns a value as a number in its base unit, or `None` if it is a word.
 pub(crate) fn number_of(value: &str) -> Option<(Along, f64)> {
     if let Ok(number) = value.parse::<f64>() {
         return Some((Along::Number, number));
@@ -74,12 +75,12 @@ pub(crate) fn number_of(value: &str) -> Option<(Along, f64)> {
     bytes.or_else(|_| parse_duration_ns(value).map(|ns| (Along::Nanoseconds, ns as f64))).ok()
 }
 
-/// Whether two values are the same, however they are written: `8KiB` and `8 KiB`.
+/// Returns whether two values are equal regardless of their spelling: `8KiB` and `8 KiB`.
 pub(crate) fn is_same_value(one: &str, other: &str) -> bool {
     one == other || number_of(one).is_some_and(|value| number_of(other) == Some(value))
 }
 
-/// The values of `8KiB..1MiB` or of a comma list.
+/// Parses `8KiB..1MiB` or a list separated by commas.
 pub(crate) fn parse_values(words: &str) -> Result<Vec<String>, Text> {
     let values = match words.split_once("..") {
         Some((first, last)) => span(first.trim(), last.trim())?,
@@ -121,7 +122,7 @@ fn span(first: &str, last: &str) -> Result<Vec<String>, Text> {
     if values.is_empty() { Err(misfit()) } else { Ok(values) }
 }
 
-/// Doubled from the first on, as far as the last; nothing if that is no span.
+/// Returns the powers-of-two multiples of `from` up to `to`; empty if the range is not valid.
 fn doubled(from: u64, to: u64) -> Vec<u64> {
     if from == 0 || from > to {
         return Vec::new();
@@ -129,7 +130,7 @@ fn doubled(from: u64, to: u64) -> Vec<u64> {
     std::iter::successors(Some(from), |value| value.checked_mul(2).filter(|value| *value <= to)).collect()
 }
 
-/// A size that reads back as the very same.
+/// Formats a size so that it parses back to exactly the same value.
 fn exact_bytes(bytes: u64) -> String {
     let short = format_bytes(bytes);
     if parse_bytes(&short) == Ok(bytes) {

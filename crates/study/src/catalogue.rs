@@ -1,7 +1,8 @@
 //! Published figures, each with its source, tool, statistic and unit, from the folder `catalogue/`.
 //!
-//! The model: a table has a tool, a procedure, a statistic and columns; its rows are devices. An entry is one row with
-//! all that its table says of it, named `TABLE/ROW`. Figures are facts and are kept as printed; nobody's sentences are.
+//! A table has a tool, a procedure, a statistic and columns; its rows are devices. An entry is one
+//! row together with its table's description, named `TABLE/ROW`. Figures are facts and are stored
+//! as printed; the text of the source is not copied.
 
 mod beside;
 mod imported;
@@ -22,7 +23,7 @@ use kurabe_core::{
 use serde::Serialize;
 use std::sync::LazyLock;
 
-/// Name and text of every file, in the order in which its tables are listed.
+/// Name and text of every catalogue file, in the order in which its tables are listed.
 pub const CATALOGUE: &[(&str, &str)] = library!["catalogue", ".toml":
     "scsi-emulators",
     "raid-card",
@@ -37,7 +38,8 @@ pub const CATALOGUE: &[(&str, &str)] = library!["catalogue", ".toml":
     "users"
 ];
 
-/// Declares the words of a key of catalogue files: a variant for each, with what it is called in English and Japanese.
+/// Declares the values of a key in catalogue files: a variant for each, with its English and
+/// Japanese name.
 macro_rules! words_of_key {
     ($(#[$doc:meta])* $name:ident { $($(#[$word_doc:meta])* $variant:ident = $word:literal: ($en:literal, $ja:literal),)+ }) => {
         $(#[$doc])*
@@ -48,10 +50,10 @@ macro_rules! words_of_key {
         }
 
         impl $name {
-            /// Each word with its meaning.
+            /// Each value as written in files, with its variant.
             pub const WORDS: &[(&str, Self)] = &[$(($word, Self::$variant)),+];
 
-            /// What it is called.
+            /// Returns the name to show to users.
             pub fn name(self) -> Text {
                 match self {
                     $(Self::$variant => text!($en, $ja),)+
@@ -62,25 +64,25 @@ macro_rules! words_of_key {
 }
 
 words_of_key! {
-    /// How repetitions became the printed figure.
+    /// How repetitions were combined into the printed figure.
     PublishedStatistic {
         /// Mean.
         Mean = "mean": ("mean", "平均"),
         /// Median.
         Median = "median": ("median", "中央値"),
-        /// The best one.
+        /// Best repetition.
         Best = "best": ("best of the runs", "最良の回"),
         /// One measurement.
         Single = "single": ("a single measurement", "1 回の測定"),
-        /// The maker's own word.
+        /// Specification by the manufacturer.
         Specified = "specified": ("the maker's specification", "メーカーの仕様値"),
-        /// Nobody says.
+        /// Not stated by the source.
         Unknown = "unknown": ("not told", "記載なし"),
     }
 }
 
 words_of_key! {
-    /// Class of a device, as people name it when they buy one.
+    /// Class of a device, as users name it when they buy one.
     DeviceClass {
         /// A hard disk with conventional recording.
         HardDisk = "hard-disk": ("a hard disk", "ハードディスク"),
@@ -94,41 +96,41 @@ words_of_key! {
         Usb2Stick = "usb-2-stick": ("a USB 2 stick", "USB 2 メモリー"),
         /// A stick on USB 3.
         Usb3Stick = "usb-3-stick": ("a USB 3 stick", "USB 3 メモリー"),
-        /// An SSD in a box on USB 3.
+        /// SSD in an enclosure on USB 3.
         UsbSsd = "usb-ssd": ("an SSD on USB", "USB 接続の SSD"),
         /// An SSD on SATA at 6 Gbit/s.
         SataSsd = "sata-ssd": ("a SATA SSD", "SATA SSD"),
         /// An NVMe SSD on four lanes of PCIe 3.
         NvmePcie3 = "nvme-pcie-3": ("an NVMe SSD on PCIe 3", "PCIe 3.0 の NVMe SSD"),
-        /// The same on PCIe 4.
+        /// NVMe SSD on four lanes of PCIe 4.
         NvmePcie4 = "nvme-pcie-4": ("an NVMe SSD on PCIe 4", "PCIe 4.0 の NVMe SSD"),
-        /// The same on PCIe 5.
+        /// NVMe SSD on four lanes of PCIe 5.
         NvmePcie5 = "nvme-pcie-5": ("an NVMe SSD on PCIe 5", "PCIe 5.0 の NVMe SSD"),
         /// An SSD with power-loss protection.
         ServerSsd = "server-ssd": ("a server SSD", "サーバー向け SSD"),
-        /// An SSD of 3D XPoint, which is written in place.
+        /// SSD with 3D XPoint memory, which is written in place.
         OptaneSsd = "optane-ssd": ("an Optane SSD", "Optane SSD"),
-        /// A volume of a cloud provider, with limits of operations and bytes.
+        /// Volume of a cloud provider, with limits on IOPS and throughput.
         CloudVolume = "cloud-volume": ("a cloud volume", "クラウドボリューム"),
     }
 }
 
-/// A column of a table.
+/// Column of a published table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedColumn {
-    /// Its key in the rows.
+    /// Key of the column in the rows.
     pub key: String,
-    /// What it tells.
+    /// Heading.
     pub name: Text,
-    /// Its unit, as printed.
+    /// Unit, as printed.
     pub unit: String,
-    /// Places behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// How a run of the table's profile comes to the same figure.
+    /// Formula that computes the same figure from a run of the table's profile.
     #[serde(skip)]
     pub figure: Option<Formula>,
-    /// What it was measured with, by which cells of any run meet it.
+    /// Work that was measured, by which cells of any run are matched.
     #[serde(skip)]
     pub work: Option<RateWork>,
 }
@@ -137,84 +139,84 @@ pub struct PublishedColumn {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedTable {
-    /// Its id.
+    /// Id, unique in the catalogue.
     pub id: String,
-    /// What it is.
+    /// Title.
     pub title: Text,
     /// Article, document or address.
     pub source: String,
-    /// When it was published, if known.
+    /// Year of publication, if known.
     pub year: Option<u16>,
-    /// The tool, with its version if known.
+    /// Tool, with its version if known.
     pub tool: String,
-    /// What was done.
+    /// Test procedure.
     pub procedure: Text,
-    /// kurabe's profile that repeats it, if there is one.
+    /// kurabe's profile that repeats the procedure, if there is one.
     pub profile: Option<String>,
-    /// Size of the test file, if the table tells it and it is not the profile's.
+    /// Size of the test file, if the table states it and it differs from the profile's.
     pub size_bytes: Option<u64>,
-    /// How repetitions became the figure.
+    /// How repetitions were combined into a figure.
     pub statistic: PublishedStatistic,
-    /// What it was measured on.
+    /// Computer that it was measured on.
     pub host: Option<Text>,
-    /// What to know about the figures.
+    /// Remarks on the figures.
     pub note: Option<Text>,
-    /// Its columns.
+    /// Columns.
     pub columns: Vec<PublishedColumn>,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<PublishedRow>,
 }
 
-/// A device of a table.
+/// Device of a published table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedRow {
-    /// Its id within the table.
+    /// Id within the table.
     pub id: String,
-    /// The device as the source names it.
+    /// Device, as the source names it.
     pub device: Text,
-    /// Where this row is from, if not from the table's source.
+    /// Source of this row, if it differs from the table's.
     pub source: Option<String>,
-    /// The model that computes it, if there is one.
+    /// Model of this device, if there is one.
     pub model: Option<String>,
-    /// What kind of device it is, if it stands for its kind.
+    /// Device class, if the row is representative of it.
     pub class: Option<DeviceClass>,
-    /// What to know about it: anomalies, what is not told.
+    /// Remarks: anomalies and missing information.
     pub note: Option<Text>,
-    /// Its figures, one place for each column.
+    /// Figures, one place for each column.
     pub figures: Vec<Option<Published>>,
 }
 
 /// A row with its table.
 #[derive(Clone, Copy, Debug)]
 pub struct CatalogueEntry<'a> {
-    /// The table.
+    /// Table of the row.
     pub table: &'a PublishedTable,
-    /// The row.
+    /// The row itself.
     pub row: &'a PublishedRow,
 }
 
-/// A figure with its column, and as bytes per second, least and most.
+/// A figure with its column and its rate in bytes per second, lowest and highest.
 pub type RatedFigure<'a> = (&'a PublishedColumn, Published, (f64, f64));
 
 impl CatalogueEntry<'_> {
-    /// `TABLE/ROW`
+    /// Returns `TABLE/ROW`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.table.id, self.row.id)
     }
 
-    /// Where it is from.
+    /// Returns the source of the entry.
     pub fn source(&self) -> &str {
         self.row.source.as_deref().unwrap_or(&self.table.source)
     }
 
-    /// The columns that it has a figure for.
+    /// Returns the columns for which the entry has a figure.
     pub fn figures(&self) -> impl Iterator<Item = (&PublishedColumn, Published)> {
         let pairs = self.table.columns.iter().zip(&self.row.figures);
         pairs.filter_map(|(column, figure)| Some((column, (*figure)?)))
     }
 
-    /// The fastest figure of the work that is asked for.
+    /// Returns the fastest figure whose work `is_asked_for` accepts.
     pub fn fastest(&self, is_asked_for: impl Fn(&RateWork) -> bool) -> Option<RatedFigure<'_>> {
         let rated = self.figures().filter_map(|(column, figure)| {
             let (work, unit) = (column.work.filter(&is_asked_for)?, unit_of(&column.unit)?);
@@ -224,17 +226,17 @@ impl CatalogueEntry<'_> {
         rated.max_by(|one, other| one.2.1.total_cmp(&other.2.1))
     }
 
-    /// Whether every word of a search is somewhere in it, whatever the case.
+    /// Returns whether the entry contains every search term, ignoring case.
     fn has(&self, words: &[String]) -> bool {
         let all = self.text();
         words.iter().all(|word| match word.parse::<u64>() {
-            // A number is no part of another.
+            // A number does not match as part of another number.
             Ok(_) => tokens(&all).any(|token| token == word),
             Err(_) => all.contains(word),
         })
     }
 
-    /// All that it can be found by, in small letters.
+    /// Returns all text that a search looks at, in lower case.
     fn text(&self) -> String {
         let table = self.table;
         let device = Some(&self.row.device);
@@ -256,28 +258,28 @@ fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|token| !token.is_empty())
 }
 
-/// All published figures.
+/// All published figures, by table.
 #[derive(Clone, Debug)]
 pub struct Catalogue {
-    /// The tables.
+    /// Tables of all files.
     pub tables: Vec<PublishedTable>,
 }
 
 impl Catalogue {
-    /// The one that comes with kurabe, read once.
+    /// Returns the built-in catalogue, which is read once.
     ///
     /// # Panics
-    /// Never: its files are part of the program, and a test reads them.
+    /// Never: the files are part of the program, and a test reads them.
     pub fn built_in() -> &'static Self {
         static READ: LazyLock<Catalogue> =
             LazyLock::new(|| Catalogue::load().unwrap_or_else(|error| panic!("{}", error.render(Lang::En))));
         &READ
     }
 
-    /// Reads the one that comes with kurabe.
+    /// Reads the built-in catalogue.
     ///
     /// # Errors
-    /// When a file is wrong.
+    /// If a file is not valid.
     pub fn load() -> Result<Self> {
         let mut tables = Vec::new();
         for (name, source) in CATALOGUE {
@@ -289,24 +291,27 @@ impl Catalogue {
     /// Reads one file; `name` is shown in errors.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// On the first mistake, with its line.
     pub fn parse(name: &str, source: &str) -> Result<Self> {
         Ok(Self { tables: read::read_tables(name, source)? })
     }
 
-    /// All entries, in order.
+    /// Returns all entries, in order.
     pub fn entries(&self) -> impl Iterator<Item = CatalogueEntry<'_>> {
         self.tables.iter().flat_map(|table| table.rows.iter().map(move |row| CatalogueEntry { table, row }))
     }
 
-    /// The entries in which every word is found: in id, device, tool, procedure, source, host or note.
+    /// Returns the entries that contain every search term in their id, device, tool, procedure,
+    /// source, host or note.
     pub fn search(&self, words: &[String]) -> Vec<CatalogueEntry<'_>> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
         self.entries().filter(|entry| entry.has(&words)).collect()
     }
 
-    /// The nearest words to these that find something: those that no entry has give way to the most alike, then the last are left
-    /// out.
+    /// Suggests search terms that find something.
+    ///
+    /// Terms that no entry contains are replaced by the most similar ones; then trailing terms are
+    /// dropped.
     pub fn nearest(&self, words: &[String]) -> Option<String> {
         let all: Vec<String> = self.entries().map(|entry| entry.text()).collect();
         let vocabulary: Vec<&str> = all.iter().flat_map(|text| tokens(text)).collect();
@@ -323,15 +328,15 @@ impl Catalogue {
         Some(near[..count].join(" "))
     }
 
-    /// A table by its id.
+    /// Finds a table by its id.
     pub fn table(&self, id: &str) -> Option<&PublishedTable> {
         self.tables.iter().find(|table| table.id == id)
     }
 
-    /// An entry by its id, or by its row's id if no other row has the same.
+    /// Finds an entry by its id, or by its row's id if that is unique.
     ///
     /// # Errors
-    /// When there is none, or several.
+    /// If no entry matches, or several do.
     pub fn entry(&self, id: &str) -> Result<CatalogueEntry<'_>> {
         let usage = |what: Text| ErrorKind::Usage.error(what);
         if let Some(entry) = self.entries().find(|entry| entry.id() == id) {
@@ -370,7 +375,7 @@ impl Catalogue {
 }
 
 impl PublishedTable {
-    /// The profile that repeats it, with names for its steps.
+    /// Returns the profile that repeats the table's procedure, with names for its steps.
     pub fn profile(&self) -> Option<Profile> {
         Some(profile_named(self.profile.as_deref()?).ok()?.with_step_names())
     }
@@ -416,7 +421,7 @@ mod tests {
         assert_eq!(ids(&["変換番長PRO", "macbench"]), ["scsi-macbench/henkan-bancho-pro-1gb"]);
         assert!(ids(&["nothing has this"]).is_empty());
         assert_eq!(ids(&[]).len(), catalogue.entries().count());
-        // A version is no part of a size or a year.
+        // A version number does not match part of a size or a year.
         let of_version = ids(&["CrystalDiskMark", "9"]);
         assert!(
             of_version[0].starts_with("cdm-9/") && !of_version.contains(&"raid-single/x25m-g2".to_owned())

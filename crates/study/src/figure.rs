@@ -1,4 +1,4 @@
-//! Where a figure of a table is found in what was measured.
+//! Locates the figures of a table in a measured run.
 
 use crate::catalogue::check_figure;
 use kurabe_core::profile::{Formula, Profile};
@@ -7,54 +7,55 @@ use kurabe_core::{Text, text};
 use kurabe_stats::derived_values;
 use serde::{Deserialize, Serialize};
 
-/// Where a figure is found.
+/// Source of a figure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FigureSource {
-    /// A formula over the cells of the run; `{step}` in it stands for the row's step.
+    /// A formula over the cells of the run; `{step}` in it is replaced by the row's step.
     Formula(String),
-    /// A figure that the profile derives, by its place.
+    /// A derived figure of the profile, by its index.
     Derived(usize),
-    /// What a power cut at the end of the run would do, in MB.
+    /// Effect of a power cut at the end of the run, in MB.
     PowerCut(PowerCut),
-    /// How long reads waited, over all of its cells, in ms.
+    /// Latency of reads over all cells, in ms.
     Wait(WaitOf),
 }
 
-/// Which wait of the reads.
+/// Statistic of the reads' latency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitOf {
-    /// The mean of all reads.
+    /// Mean of all reads.
     Mean,
-    /// The longest of all.
+    /// Longest read.
     Longest,
 }
 
-/// What becomes of acknowledged bytes that are not on the medium yet.
+/// Fate of acknowledged bytes that are not on the medium yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerCut {
-    /// Gone.
+    /// Lost.
     Lost,
     /// Saved by a battery or a capacitor.
     Saved,
 }
 
-/// What a point came to.
+/// Measurement of a point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// What is known of the run besides: the model, or what the system tells of a real target.
+    /// Header of the run, with the model or the environment of the real target.
     pub header: RunHeader,
-    /// Its cells.
+    /// Cells of the run.
     pub cells: Vec<Cell>,
-    /// What was said of it.
+    /// Notices of the run.
     pub notices: Vec<Notice>,
-    /// Bytes that a power cut at the end would have lost, and saved; `None` on a real target, where nobody cuts it.
+    /// Bytes that a power cut at the end would have lost and saved; `None` on a real target, where
+    /// no power cut is made.
     pub power_cut: Option<(u64, u64)>,
     /// The id of the stored run, if it was stored.
     pub run: Option<String>,
 }
 
 impl FigureSource {
-    /// The formula of a row, if this is one.
+    /// Returns the formula for a row, or `None` for other sources.
     fn formula(&self, step: Option<&str>, profile: &Profile) -> Result<Option<Formula>, Text> {
         match self {
             Self::Formula(source) => {
@@ -71,7 +72,8 @@ impl FigureSource {
         }
     }
 
-    /// The figure in words that are the same wherever it is asked for; `None` if it cannot be asked of the profile.
+    /// Returns a textual key of the figure that is the same in every table, or `None` if the
+    /// profile does not have it.
     pub(crate) fn words(&self, step: Option<&str>, profile: &Profile) -> Option<String> {
         match self.formula(step, profile).ok()? {
             Some(formula) => Some(formula.source().to_owned()),
@@ -79,10 +81,10 @@ impl FigureSource {
         }
     }
 
-    /// Whether a profile has what this asks for.
+    /// Checks that a profile has the cells that this figure needs.
     ///
     /// # Errors
-    /// Says what is missing.
+    /// Names the missing cell.
     pub(crate) fn check(&self, step: Option<&str>, profile: &Profile) -> Result<(), Text> {
         match self.formula(step, profile)? {
             Some(formula) => check_figure(&formula, profile),
@@ -90,7 +92,7 @@ impl FigureSource {
         }
     }
 
-    /// The figure; `None` if it was not measured.
+    /// Computes the figure; `None` if it was not measured.
     pub(crate) fn value(&self, step: Option<&str>, profile: &Profile, measured: &Measured) -> Option<f64> {
         if let Self::PowerCut(kind) = self {
             let (lost, saved) = measured.power_cut?;
@@ -105,7 +107,7 @@ impl FigureSource {
     }
 }
 
-/// How long the reads of all cells waited; `None` if nothing was read.
+/// Returns the latency of the reads of all cells, or `None` if nothing was read.
 fn wait_ms(of: WaitOf, cells: &[Cell]) -> Option<f64> {
     let reads = LatencyRecord::together(
         cells.iter().flat_map(Cell::counted).map(|repetition| &repetition.read.latency),
@@ -117,7 +119,7 @@ fn wait_ms(of: WaitOf, cells: &[Cell]) -> Option<f64> {
 }
 
 impl FigureSource {
-    /// Whether less of it is better, told by its unit where it is a formula.
+    /// Returns whether lower values are better, according to the unit for a formula.
     pub(crate) fn less_is_better(&self, unit: &str) -> bool {
         match self {
             Self::PowerCut(kind) => *kind == PowerCut::Lost,

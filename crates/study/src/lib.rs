@@ -1,13 +1,15 @@
-//! Studies and the catalogue: a product of targets and parameters laid out as tables, and published figures to stand
-//! beside them.
+//! Studies and the catalogue: tables of targets and parameters, with published figures next to
+//! them.
 //!
-//! The model: a study is a file of parts; a part is a table of rows (targets with changed parameters) and columns
-//! (figures taken out of a run). [`plan()`] turns it into points, each of which is measured once, by whoever is handed
-//! in: nothing here measures, so that the same study runs on models and on real devices. Figures become a
-//! [`StudyResult`], with the published ones, the error, and what each figure is: source, calibrated, predicted; and with
-//! verdicts, the answers to what the study asks of them.
+//! A study is a file of parts. A part is a table of rows (targets with changed parameters) and
+//! columns (figures taken from a run). [`plan()`] turns it into points, each of which is measured
+//! once by a function that the caller passes in. This crate does not measure, so the same study
+//! runs on models and on real devices. The figures become a [`StudyResult`], with the published
+//! ones, the error, the status of each figure (source, calibrated, predicted) and the verdicts,
+//! which answer the study's questions.
 //!
-//! Not here: how a table looks (kurabe-report), and how a point is measured (the engine, wired up by the command line).
+//! Not here: the layout of a table (kurabe-report), and how a point is measured (the engine, called
+//! by the command line).
 
 mod axis;
 pub mod catalogue;

@@ -1,12 +1,14 @@
-//! What kind of device a run is like: all of its cells together, beside the bands of kinds of devices.
+//! Classifies the device of a run by comparing all of its cells with published figures.
 //!
-//! The model: the band of a kind of device is what the catalogue's rows of that kind span for the same work, and nothing
-//! else: where fewer than five drives have a figure with a source, there is no band. Ends are widened by what the same device differs by
-//! from host to host. Writes that wait for the medium one by one are compared with no band, because no row of the catalogue
-//! flushes. A sheet that tells no depth means the best one, so beside a cell that is not the run's deepest it says only how fast
-//! the kind may be.
-//! Where the system says what the device is, it is held against its own kind and no other; where nobody says, a kind is
-//! named only if all cells together lie in its bands or near them.
+//! The band of a device class is the range that the catalogue's rows of that class cover for the
+//! same work. A class has a band only if at least five drives have a sourced figure. The ends are
+//! widened by the amount that one device varies from host to host. Writes that wait for the medium
+//! one at a time are not compared, because no row of the catalogue flushes. A data sheet that does
+//! not state a queue depth means the best one, so it only sets an upper end for cells that are not
+//! the run's deepest.
+//!
+//! If the system reports the class of the device, the run is compared with that class only.
+//! Otherwise a class is named only if all cells together lie within or near its bands.
 
 use crate::catalogue::work::{WorkDepth, WorkKind, rate_of};
 use crate::catalogue::{Catalogue, DeviceClass, PublishedStatistic, RateWork};
@@ -18,71 +20,77 @@ use kurabe_core::workload::{Direction, Workload};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
-/// A rate within this factor of an end of a band is in it: hosts, sizes and fill levels make as much of one device.
+/// Factor by which each end of a band is widened: host, test size and fill level change the rate of
+/// one device by this much.
 const SLACK: f64 = 1.15;
-/// A kind that nobody names is told from figures within this factor of its bands, on average over the cells: the bands of
-/// neighbours among the kinds lie further apart.
+/// Largest distance from the bands at which an unknown class is inferred, as a factor averaged over
+/// the cells. The bands of neighbouring classes are further apart.
 const NEAR: f64 = 1.25;
-/// One cell alone tells no kind: every rate is in some band.
+/// Fewest cells from which a class is inferred. A single cell is not enough, because every rate
+/// lies in some band.
 const FEWEST_CELLS: usize = 2;
-/// Fewest drives behind a band: what one or two drives reach is not usual.
+/// Fewest drives for a band. One or two drives do not show what is typical.
 const FEWEST_DRIVES: usize = 5;
-/// With so many bytes in flight in order, more make no drive faster: CrystalDiskMark's 1 MiB Q8, 128 KiB Q32 and 256 KiB Q8 agree.
+/// Bytes in flight beyond which sequential I/O gets no faster: CrystalDiskMark's 1 MiB Q8, 128 KiB
+/// Q32 and 256 KiB Q8 agree.
 const SATURATED_BYTES: u64 = 2 * MIB;
-/// Random access of a hard disk within less than this is compared with no band: seeks are short there, and the cache of the drive
-/// answers a part. CrystalDiskMark's default is as large.
+/// Smallest span at which random access on a hard disk is compared. Within a smaller one seeks are
+/// short and the drive's cache answers some requests. CrystalDiskMark's default span is this large.
 const SEEKS_ARE_LONG: u64 = GIB;
 
-/// The span of a kind of device for the work of a cell.
+/// Range of published rates of a device class for the work of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Band {
     /// Lowest published rate in bytes per second.
     pub low_bytes_per_s: f64,
-    /// Highest.
+    /// Highest published rate in bytes per second.
     pub high_bytes_per_s: f64,
-    /// The entries behind it.
+    /// Catalogue entries that the band is made from.
     pub entries: Vec<String>,
 }
 
-/// The kind of device that a run is held against.
+/// Device class that a run is compared with.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Likeness {
-    /// The kind.
+    /// Device class.
     pub class: DeviceClass,
-    /// Whether the system or the model says so; otherwise the figures do.
+    /// Whether the system or the model reports the class; otherwise it is inferred from the
+    /// figures.
     pub is_known: bool,
-    /// The cells that the kind has a band for.
+    /// Cells for which the class has a band.
     pub cells: Vec<CellLikeness>,
 }
 
-/// A cell beside the band of a kind.
+/// A cell and the band of the device class for its work.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellLikeness {
-    /// Place of the cell in the run, from 0.
+    /// Index of the cell in the run, from 0.
     pub cell_index: usize,
-    /// Whether its offsets ascend.
+    /// Whether its offsets ascend (sequential I/O).
     pub sequential: bool,
     /// Its direction.
     pub direction: Direction,
-    /// Its rate in bytes per second.
+    /// Measured rate in bytes per second.
     pub bytes_per_s: f64,
-    /// The band.
+    /// Published range for the same work.
     pub band: Band,
 }
 
 impl CellLikeness {
-    /// How far the rate is from the band, as a natural logarithm: 0 within it, negative below.
+    /// Returns the natural logarithm of the distance to the band: 0 within it, negative below it.
     pub fn distance(&self) -> f64 {
         let (low, high) = (self.band.low_bytes_per_s / SLACK, self.band.high_bytes_per_s * SLACK);
         (self.bytes_per_s / self.bytes_per_s.clamp(low, high.max(low))).ln()
     }
 }
 
-/// The kind of device that a run is held against, by its cells but those that `is_left_out` says are none of the device's;
-/// `None` if the catalogue has nothing that may be compared.
+/// Finds the device class that fits a run best.
+///
+/// `is_left_out` excludes cells that do not show the device. Returns `None` if the catalogue has no
+/// comparable figures.
 pub fn likeness(
     record: &RunRecord,
     catalogue: &Catalogue,
@@ -96,14 +104,15 @@ pub fn likeness(
         let is_told = cells.len() >= FEWEST_CELLS && off <= NEAR.ln();
         (!cells.is_empty() && (is_known || is_told)).then_some((off, Likeness { class, is_known, cells }))
     });
-    // Of kinds that fit alike the one that more was published of, and then the first of the list, which is the humblest.
+    // Of equally good classes, take the one with more comparable cells, then the first in the list,
+    // which is the slowest.
     let best = fits.min_by(|(off, one), (other_off, other)| {
         off.total_cmp(other_off).then(other.cells.len().cmp(&one.cells.len()))
     });
     best.map(|(_, likeness)| likeness)
 }
 
-/// Returns the class of a run's device, if the system or the layers of the model name it.
+/// Returns the device class of a run if the system or the model's layers identify it.
 pub fn known_class(record: &RunRecord) -> Option<DeviceClass> {
     match possible_classes(record).as_slice() {
         [class] => Some(*class),
@@ -111,8 +120,10 @@ pub fn known_class(record: &RunRecord) -> Option<DeviceClass> {
     }
 }
 
-/// The kinds that a run's device can be of by what the system, or the layers of a model, say; every kind where another tool
-/// says nothing, and none where several devices or something virtual answered.
+/// Returns the classes that the device can have according to the system or the layers of the model.
+///
+/// These are all classes if an imported run does not describe its device, and none if the target
+/// has several devices or a virtual one.
 fn possible_classes(record: &RunRecord) -> Vec<DeviceClass> {
     if let Some(model) = &record.header.model {
         return class_of_model(model).into_iter().collect();
@@ -127,7 +138,7 @@ fn possible_classes(record: &RunRecord) -> Vec<DeviceClass> {
     }
 }
 
-/// The classes that one device can be of. A card reader looks like a stick.
+/// Returns the classes that a single device can have. A card reader looks like a USB stick.
 fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
     use DeviceClass::{
         CloudVolume, Emmc, HardDisk, NvmePcie3, NvmePcie4, NvmePcie5, OptaneSsd, SataSsd, SdCard, Usb2Stick,
@@ -159,14 +170,16 @@ fn classes_of(device: &BlockDevice) -> &'static [DeviceClass] {
     }
 }
 
-/// Returns whether a model name is that of an Optane SSD: Intel's part numbers (INTEL SSDPED1K375GA) have the D of 3D XPoint where
-/// those of flash have a K.
+/// Returns whether a model name is that of an Optane SSD. Intel's part numbers (INTEL
+/// SSDPED1K375GA) have the D of 3D XPoint where those of flash have a K.
 fn is_optane(model: &str) -> bool {
     ["SSDPED", "SSDPE21", "SSDPEL1", "SSDPF21Q", "Optane"].iter().any(|part| model.contains(part))
 }
 
-/// The class of a model by its layers; `None` for an array, an emulator on a card, and disks of old buses, from whose
-/// time the catalogue has no figures of this class.
+/// Returns the class of a model by its layers.
+///
+/// Returns `None` for an array, an emulator on a card and disks on old buses, because the catalogue
+/// has no figures of this class from their time.
 fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
     let kinds: Vec<&str> = model.layers.iter().map(|layer| layer.kind.as_str()).collect();
     let generation = || model.layers.iter().rev().nth(1)?.value("generation");
@@ -202,7 +215,7 @@ fn carries_as_emmc(card: &LayerRecord) -> bool {
     interface.is_some_and(|bytes_per_s| bytes_per_s > UHS_I_BYTES_PER_S)
 }
 
-/// The cells of a run that a kind has a band for.
+/// Returns the cells of a run for which the class has a band.
 fn cells(
     record: &RunRecord,
     catalogue: &Catalogue,
@@ -232,7 +245,7 @@ fn is_comparable(class: DeviceClass, cell: &Cell) -> bool {
     class != DeviceClass::HardDisk || !cell.workload.as_ref().is_some_and(is_short)
 }
 
-/// The kinds that most people know a drive by, from slow to fast.
+/// Device classes that most users know, from slow to fast.
 const WELL_KNOWN: [DeviceClass; 5] = [
     DeviceClass::HardDisk,
     DeviceClass::SdCard,
@@ -241,7 +254,8 @@ const WELL_KNOWN: [DeviceClass; 5] = [
     DeviceClass::NvmePcie4,
 ];
 
-/// What well-known kinds of drives span for the work of a cell of a run, from slow to fast; empty where nothing is published.
+/// Returns the bands of the well-known device classes for the work of a cell, from slow to fast.
+/// Empty if nothing is published.
 pub fn bands(record: &RunRecord, cell: &Cell, catalogue: &Catalogue) -> Vec<(DeviceClass, Band)> {
     let Some(work) = RateWork::of(cell) else { return Vec::new() };
     let is_deepest = DeepestWork::of(record).contains(&work);
@@ -249,8 +263,10 @@ pub fn bands(record: &RunRecord, cell: &Cell, catalogue: &Catalogue) -> Vec<(Dev
     WELL_KNOWN.into_iter().filter_map(band).collect()
 }
 
-/// The most in flight that a run has of each kind of work. It is collected once: asking every cell about every other takes
-/// minutes for a run of thousands of cells.
+/// Largest depth in the run for each kind of work.
+///
+/// It is collected once: comparing every cell with every other takes minutes for a run with
+/// thousands of cells.
 struct DeepestWork(HashMap<WorkKind, WorkDepth>);
 
 impl DeepestWork {
@@ -264,18 +280,23 @@ impl DeepestWork {
         Self(deepest)
     }
 
-    /// Returns whether no cell of the run does the same with more in flight.
+    /// Returns whether no cell of the run does the same work with more in flight.
     fn contains(&self, work: &RateWork) -> bool {
         let (kind, depth) = work.depth();
         self.0.get(&kind).is_none_or(|most| *most <= depth)
     }
 }
 
-/// What a kind of device spans for some work, each entry with its fastest figure. What was reached with more in flight is an upper end
-/// alone: who has less of it is not slow, but the kind may be as fast. Such are a sheet's figure of a span of depths, which means many
-/// threads, and one that tells no depth, which means the best, beside all but the run's deepest cell. So is every specification: makers
-/// state what a drive reaches at most. Sequential tests with enough in flight are one test; of a hard disk all are, because it moves the
-/// bytes that pass under its heads.
+/// Computes the band of a class for some work, from the fastest figure of each entry.
+///
+/// Figures reached with more in flight raise the upper end only: a rate below them is not slow, but
+/// the class may be that fast. They include a sheet's figure for a range of depths, which means
+/// many threads. They also include a figure without a depth, which means the best depth, unless the
+/// cell is the run's deepest. Specifications count as upper ends too, because manufacturers state
+/// the maximum.
+///
+/// Sequential tests with enough in flight count as the same test. On a hard disk all of them do,
+/// because it transfers the bytes that pass under its heads.
 fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: bool) -> Option<Band> {
     let saturated_at_bytes = if class == DeviceClass::HardDisk { 0 } else { SATURATED_BYTES };
     let streams = |published: &RateWork| published.streams_like(work, saturated_at_bytes);
@@ -283,7 +304,7 @@ fn band(catalogue: &Catalogue, class: DeviceClass, work: &RateWork, is_deepest: 
         streams(published) || published.in_flight.map_or(is_deepest, |(least, most)| least == most)
     };
     let (mut low_bytes_per_s, mut high_bytes_per_s, mut entries) = (f64::INFINITY, 0.0_f64, Vec::new());
-    // A drive that several tables list is one drive.
+    // A drive that several tables list counts once.
     let mut drives = BTreeSet::new();
     for entry in catalogue.entries().filter(|entry| entry.row.class == Some(class)) {
         let is_measured = entry.table.statistic != PublishedStatistic::Specified;
@@ -311,7 +332,7 @@ mod tests {
     use super::*;
     use crate::catalogue::beside;
 
-    /// A run as it is exported, with these cells: order, direction, block, depth, MB/s.
+    /// Returns an exported run with these cells: order, direction, block, depth, MB/s.
     fn run(cells: &[(bool, &str, u64, u32, f64)]) -> RunRecord {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../store/tests/fixtures/export-v2-imported.json");
         let file: serde_json::Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
@@ -341,7 +362,7 @@ mod tests {
         likeness(run, &Catalogue::load().unwrap(), |_| false)
     }
 
-    /// A run of CrystalDiskMark's default test with these rates.
+    /// Returns a run of CrystalDiskMark's default test with these rates.
     fn default_test(rates: [f64; 8]) -> RunRecord {
         let cells: Vec<_> = CELLS
             .iter()
@@ -362,13 +383,13 @@ mod tests {
             class([160.0, 150.0, 155.0, 150.0, 1.6, 1.8, 0.6, 1.6]),
             Some((DeviceClass::HardDisk, false))
         );
-        // Its large reads are a SATA SSD's, its small ones nobody's.
+        // Its large reads fit a SATA SSD, but its small ones fit no class.
         assert_eq!(class([555.0, 50.0, 530.0, 40.0, 9000.0, 0.01, 0.01, 900.0]), None);
-        // Of one figure alone nobody can tell.
+        // A single figure is not enough to infer a class.
         assert_eq!(likeness_of(&run(&[(true, "read", 1 << 20, 8, 555.0)])), None);
     }
 
-    /// The same run with a device that is connected so.
+    /// Returns the run with a device on this link.
     fn on(mut run: RunRecord, link: Link) -> RunRecord {
         run.header.environment.devices = vec![BlockDevice { link: Some(link), ..BlockDevice::default() }];
         run
@@ -389,7 +410,8 @@ mod tests {
         };
         let random = |in_flight, rate| (false, "read", 4096, in_flight, rate);
         assert_eq!(compared(&[small, random(1, 70.0)]), [1]);
-        // What many threads reach is not slow for one that keeps as many in flight.
+        // A rate that many threads reach is not a lower bound for one thread with the same number
+        // of operations in flight.
         assert_eq!(compared(&[small, random(64, 1500.0)]), [0; 0]);
     }
 
@@ -407,12 +429,12 @@ mod tests {
         for link in [Link::Virtio, Link::Memory, pcie(16.0, 1), Link::Other { subsystem: "nbd".to_owned() }] {
             assert_eq!(likeness_of(&on(default_test(SATA), link)), None);
         }
-        // What turns is a hard disk, however it is connected.
+        // A rotational device is a hard disk, however it is connected.
         let usb = Link::Usb { speed_mbit_per_s: Some(5000.0), protocol: None, version: None };
         let mut disk = on(default_test(SATA), usb.clone());
         disk.header.environment.devices[0].rotational = Some(true);
         assert_eq!(likeness_of(&disk).unwrap().class, DeviceClass::HardDisk);
-        // Of two devices neither is meant.
+        // The class of several devices is unknown.
         let mut two = on(default_test(SATA), pcie(16.0, 4));
         two.header.environment.devices.push(BlockDevice::default());
         assert_eq!(likeness_of(&two), None);
@@ -432,11 +454,13 @@ mod tests {
             cells(&run, &catalogue, DeviceClass::SataSsd, &|_| false)
         };
         let one = rates(555.0, 40.0);
-        // Nobody published the last.
+        // No published figure exists for the last.
         assert_eq!(one.iter().map(|cell| cell.cell_index).collect::<Vec<_>>(), [0, 1, 2, 3]);
-        // Operations per second and bytes are one by the block: 98 000 of 4 KiB are 401 MB/s.
+        // IOPS and bytes per second are converted with the block size: 98,000 IOPS of 4 KiB are 401
+        // MB/s.
         assert!(one.iter().all(|cell| cell.distance() == 0.0), "{one:#?}");
-        // A sheet's sequential rate is that of its best depth: an upper end, which makes no slower rate slow.
+        // A sheet's sequential rate is for its best depth. It is an upper end, so a lower rate is
+        // not slow.
         let of_sheets = |entry: &&String| {
             catalogue.entry(entry).unwrap().table.statistic == PublishedStatistic::Specified
         };
@@ -497,7 +521,7 @@ mod tests {
         let run = run(&[(true, "read", 1 << 20, 8, 500.0)]);
         let bands = |catalogue: &Catalogue| cells(&run, catalogue, DeviceClass::SataSsd, &|_| false).len();
         assert_eq!([4, 5].map(|count| bands(&rows(count))), [0, 1]);
-        // The makers' own figures are no measurements.
+        // The manufacturers' own figures are not measurements.
         let mut specified = rows(5);
         specified.tables.iter_mut().for_each(|table| table.statistic = PublishedStatistic::Specified);
         assert_eq!(bands(&specified), 0);

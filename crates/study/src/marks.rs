@@ -1,11 +1,11 @@
-//! What is known of a figure holds wherever it stands: a figure that one table marks is the same figure in another.
+//! Carries the marks of a figure to every table that contains the same figure.
 //!
-//! The model: a mark belongs to what a device does in a test, not to the row that tells it. So every mark of every study is
-//! kept with the device (all its values, not its name), the test and the figure, and a row of any table that asks the same
-//! gets it, with a word on where it is from. How often and how long something is measured does not make it another
-//! figure; with the size or the steps it would be one.
+//! A mark belongs to the behaviour of a device in a test, not to the row that shows it. So every
+//! mark of every study is stored with the device (all its values, not its name), the test and the
+//! figure. A row of another table with the same three gets the mark, with a note on its origin. The
+//! number and duration of repetitions do not make another figure; the size and the steps do.
 //!
-//! Not here: what a row's own marks are (`study`), and which rows the user changed (`plan`).
+//! Not here: a row's own marks (`study`), and which rows the user changed (`plan`).
 
 use crate::plan::{Devices, product};
 use crate::study::{FigureMark, MarkKind, Part, STUDIES, Study, StudyRow, study_named};
@@ -15,30 +15,30 @@ use kurabe_core::{Result, Text, text};
 use kurabe_sim::DeviceSpec;
 use std::sync::OnceLock;
 
-/// What a row's figures are figures of.
+/// Device and test that a row's figures belong to.
 pub(crate) struct Tested {
     /// The device.
     pub(crate) device: DeviceSpec,
-    /// The device below the line, if the figures are ratios.
+    /// Device in the denominator, if the figures are ratios.
     pub(crate) over: Option<DeviceSpec>,
-    /// The test, without how often and how long it is done.
+    /// The test, without the number and duration of its repetitions.
     test: Profile,
 }
 
-/// What a study tells of figures.
+/// Marks of one row of a study, with the device and the test they belong to.
 pub(crate) struct CarriedMarks {
     study: String,
     part: String,
     tested: Tested,
-    /// Figure, what it is, and why.
+    /// Figure, kind of mark, and reason.
     marks: Vec<(String, MarkKind, Text)>,
 }
 
 impl Tested {
-    /// What the figures of a row are figures of, at these values of axes.
+    /// Returns the device and the test of a row at these axis values.
     ///
     /// # Errors
-    /// When there is no such model or parameter.
+    /// If a model or a parameter does not exist.
     pub(crate) fn of_row(
         part: &Part,
         row: &StudyRow,
@@ -69,7 +69,7 @@ impl Tested {
         Self { device, over, test }
     }
 
-    /// Whether both are the same devices.
+    /// Returns whether both have the same devices.
     pub(crate) fn has_same_devices(&self, other: &Self) -> bool {
         let same_over = match (&self.over, &other.over) {
             (None, None) => true,
@@ -84,17 +84,17 @@ impl Tested {
     }
 }
 
-/// All combinations of axes' values, as changes of a device.
+/// Returns all combinations of the axes' values, as parameter changes of a device.
 pub(crate) fn changes(axes: &[StudyAxis]) -> impl Iterator<Item = Vec<(String, String)>> + '_ {
     product(axes)
         .into_iter()
         .map(|values| axes.iter().map(|axis| axis.parameter.clone()).zip(values).collect())
 }
 
-/// What a study tells of figures: all that does not speak of the published one alone.
+/// Returns the marks of a study that do not only concern the published figure.
 ///
 /// # Errors
-/// When a model or a parameter is not there.
+/// If a model or a parameter does not exist.
 pub(crate) fn carried_marks(study: &Study, devices: &mut Devices) -> Result<Vec<CarriedMarks>> {
     let mut carried = Vec::new();
     for part in &study.parts {
@@ -123,10 +123,10 @@ fn is_carried(mark: &FigureMark) -> bool {
     mark.kind != MarkKind::Anomaly
 }
 
-/// What the studies that come with kurabe tell.
+/// Returns the marks of all built-in studies.
 ///
 /// # Errors
-/// When one of them cannot be read.
+/// If one of them cannot be read.
 pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
     static LIBRARY: OnceLock<Vec<CarriedMarks>> = OnceLock::new();
     if let Some(carried) = LIBRARY.get() {
@@ -140,7 +140,8 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
     Ok(LIBRARY.get_or_init(|| carried))
 }
 
-/// Marks of a row's figures: its `own`, and for the other columns what is known of the same figure elsewhere.
+/// Returns the marks of a row: its `own`, and for the other columns those of the same figure
+/// elsewhere.
 pub(crate) fn marks<'k>(
     own: Vec<FigureMark>,
     (study, part, row): (&str, &Part, &StudyRow),
@@ -160,7 +161,7 @@ pub(crate) fn marks<'k>(
         let Some(figure) = column.figure.words(row.step.as_deref(), profile) else { continue };
         let of_figure = |carried: &&&CarriedMarks| carried.marks.iter().any(|(words, ..)| *words == figure);
         let Some(carried) = alike.iter().find(of_figure) else { continue };
-        // Whether a figure is reached is said of the published one beside it, and here may stand another.
+        // "Unreachable" refers to the published figure next to it, which may be another one here.
         let speaks = |kind: MarkKind| kind != MarkKind::Unreachable || published.is_none();
         let of_elsewhere = carried.marks.iter().filter(|(words, kind, _)| *words == figure && speaks(*kind));
         marks.extend(of_elsewhere.map(|(_, kind, reason)| FigureMark {
@@ -172,7 +173,7 @@ pub(crate) fn marks<'k>(
     marks
 }
 
-/// A reason with the table that it is from.
+/// Adds the table of origin to a reason.
 fn from(carried: &CarriedMarks, reason: &Text, study: &str) -> Text {
     let place = match carried.study == study {
         true => carried.part.clone(),

@@ -1,8 +1,9 @@
-//! From a study to points: what is measured, each once, and which cells of which tables want it.
+//! Plans a study: the points to measure, each once, and the table cells that use them.
 //!
-//! The model: a row becomes one point for each combination of its axes' values, two if it is a ratio. Points that are the
-//! same in everything are one, whichever way their parameters came to be what they are. Every model is looked up and every change is tried here, so that a mistake is told
-//! before anything is measured.
+//! A row becomes one point for each combination of its axes' values, or two if it is a ratio.
+//! Points with the same device, profile and seed are merged, however their parameters were set.
+//! Every model is loaded and every change is applied here, so that mistakes are reported before
+//! anything is measured.
 
 use crate::axis::StudyAxis;
 use crate::marks::{CarriedMarks, Tested, carried_marks, changes, library, marks};
@@ -13,18 +14,18 @@ use kurabe_sim::{DeviceSpec, load_device};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// What the user changes of a study.
+/// Changes that the user makes to a study.
 #[derive(Clone, Debug, Default)]
 pub struct StudyOptions {
-    /// Only these parts; all, if empty.
+    /// Parts to measure; all if empty.
     pub parts: Vec<String>,
-    /// Axes to put in the place of the study's, or to add.
+    /// Axes that replace the study's, or are added to them.
     pub axes: Vec<StudyAxis>,
     /// Parameters to change in every model that has them.
     pub sets: Vec<(String, String)>,
-    /// Real targets in the place of models, by the name that rows give.
+    /// Real targets that replace models, by the name that rows give them.
     pub on: Vec<(String, PathBuf)>,
-    /// Another seed.
+    /// Seed that replaces the default.
     pub seed: Option<u64>,
 }
 
@@ -38,61 +39,61 @@ pub enum PointTarget {
         /// Changed parameters: `layer.parameter` and value, in the order in which they are set.
         sets: Vec<(String, String)>,
     },
-    /// A directory, a file or a device of the reader's.
+    /// A directory, a file or a block device of the user.
     Path(PathBuf),
 }
 
-/// Something that is measured once.
+/// One measurement of a study.
 #[derive(Clone, Debug)]
 pub struct Point {
-    /// Where.
+    /// Target to measure.
     pub target: PointTarget,
     /// The modelled device with its changes, if the target is a model.
     pub device: Option<DeviceSpec>,
-    /// What is done; every step has a name.
+    /// Profile to run; every step has a name.
     pub profile: Profile,
     /// Seed of the model.
     pub seed: u64,
 }
 
-/// A row as it will be measured.
+/// A row of the plan, with the points it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedRow {
-    /// The row's place in its part.
+    /// Index of the row in its part.
     pub row: usize,
     /// Values on the part's axes.
     pub values: Vec<String>,
-    /// Where it is measured, as the row names it.
+    /// Target, as the row names it.
     pub target: PointTarget,
-    /// Its point.
+    /// Index of its point.
     pub point: usize,
-    /// The point below the line, if its figures are ratios.
+    /// Index of the point in the denominator, if the figures are ratios.
     pub over: Option<usize>,
-    /// Its points where what nobody tells is otherwise.
+    /// Indices of the points at the other possible values of unknown parameters.
     pub others: Vec<usize>,
-    /// Whether the user changed the model, so that it is no longer what was published.
+    /// Whether the user changed the model, so that it no longer matches the published device.
     pub changed: bool,
-    /// What its figures are: its own marks, and those of the same figures in other tables.
+    /// Marks of its figures: the row's own, and those of the same figures in other tables.
     pub marks: Vec<FigureMark>,
 }
 
-/// A part as it will be measured.
+/// A part of the plan, with its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlannedPart {
-    /// The part, with the axes that hold.
+    /// The part, with the axes in effect.
     pub part: Part,
-    /// Its rows, in order: a row's values on the axes together, the last axis fastest.
+    /// Rows in order; all axis values of one row are adjacent, the last axis fastest.
     pub rows: Vec<PlannedRow>,
 }
 
-/// A study as it will be measured.
+/// A study with everything that is to be measured.
 #[derive(Clone, Debug)]
 pub struct StudyPlan {
-    /// The study, as its file tells it.
+    /// The study, as read from its file.
     pub study: Study,
-    /// The parts that are measured.
+    /// Parts to measure.
     pub parts: Vec<PlannedPart>,
-    /// What is measured, in the order in which it is first wanted.
+    /// Points to measure, in the order in which rows first need them.
     pub points: Vec<Point>,
     /// Parameters that the user changed in every model that has them.
     pub sets: Vec<(String, String)>,
@@ -100,13 +101,13 @@ pub struct StudyPlan {
     pub seed: u64,
 }
 
-/// Seed of models, unless another is asked for.
+/// Default seed of models.
 const USUAL_SEED: u64 = 1;
 
-/// Plans a study.
+/// Expands a study into the points to measure.
 ///
 /// # Errors
-/// When a part, a model, a parameter or a name of a target is not there.
+/// If a part, a model, a parameter or a target name does not exist.
 pub fn plan(study: &Study, options: &StudyOptions) -> Result<StudyPlan> {
     let mut devices = Devices::default();
     let mut parts = chosen_parts(study, &options.parts)?;
@@ -166,8 +167,10 @@ fn check_bindings(parts: &[Part], options: &StudyOptions) -> Result<()> {
     Ok(())
 }
 
-/// The user's axes: in the place of the study's of the same parameter, or added where a model has the parameter. Parts
-/// that have nothing to do with them are left out.
+/// Applies the user's axes.
+///
+/// An axis replaces the study's axis of the same parameter, or is added where a model has the
+/// parameter. Parts that it does not apply to are left out.
 fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &mut Devices) -> Result<()> {
     for axis in axes {
         let mut applied = false;
@@ -200,7 +203,7 @@ fn apply_axes(parts: &mut Vec<Part>, axes: &[StudyAxis], study: &str, devices: &
 
 fn check_sets(parts: &[Part], sets: &[(String, String)], study: &str, devices: &mut Devices) -> Result<()> {
     for (parameter, value) in sets {
-        // An axis goes through its own values, so the change would be told and do nothing.
+        // The axis sets the parameter itself, so the change would be recorded without any effect.
         if parts.iter().all(|part| part.axes.iter().any(|axis| axis.parameter == *parameter)) {
             return Err(ErrorKind::Usage
                 .error(text!(
@@ -234,12 +237,12 @@ fn no_parameter(flag: Mention, parameter: &str, study: &str) -> Error {
     ))
 }
 
-/// The devices of models, each read once.
+/// Device descriptions of models, each read once.
 #[derive(Default)]
 pub(crate) struct Devices(BTreeMap<String, DeviceSpec>);
 
 impl Devices {
-    /// As its file describes it.
+    /// Returns the device as its file describes it.
     fn named(&mut self, name: &str) -> Result<&DeviceSpec> {
         if !self.0.contains_key(name) {
             self.0.insert(name.to_owned(), load_device(name)?);
@@ -247,7 +250,7 @@ impl Devices {
         Ok(&self.0[name])
     }
 
-    /// With changes.
+    /// Returns the device with changed parameters.
     pub(crate) fn changed(&mut self, name: &str, sets: &[(String, String)]) -> Result<DeviceSpec> {
         let mut spec = self.named(name)?.clone();
         for (parameter, value) in sets {
@@ -260,7 +263,7 @@ impl Devices {
 struct Planner<'a> {
     options: &'a StudyOptions,
     study: &'a Study,
-    /// What the study tells of figures, and what the others do.
+    /// Marks of figures in this study and in the other studies.
     carried: Vec<CarriedMarks>,
     of_library: &'static [CarriedMarks],
     points: Vec<Point>,
@@ -280,7 +283,8 @@ impl Planner<'_> {
         Ok(PlannedPart { part, rows })
     }
 
-    /// What a row is of without the user's flags, at each value of the study's own axes; `None` if there are no flags.
+    /// Returns the devices and the test of a row without the user's flags, at each value of the
+    /// study's own axes. Returns `None` without such flags.
     fn own_subjects(&mut self, part: &str, row: &StudyRow) -> Result<Option<Vec<Tested>>> {
         let own = self.study.parts.iter().find(|own| own.id == part);
         let Some(own) = own.filter(|_| !self.options.sets.is_empty() || !self.options.axes.is_empty()) else {
@@ -334,7 +338,7 @@ impl Planner<'_> {
         Ok(planned)
     }
 
-    /// Where a row is measured, and the device if that is a model.
+    /// Returns the target of a row, and its device if the target is a model.
     fn target(
         &mut self,
         row: &StudyRow,
@@ -347,7 +351,8 @@ impl Planner<'_> {
         }
     }
 
-    /// A model with its changes: the row's, then the user's, then the axes'. Each is tried.
+    /// Returns a model with the changes of the row, then the user's, then the axes'. Applies each
+    /// to check that it is valid.
     fn model(
         &mut self,
         name: &str,
@@ -361,7 +366,7 @@ impl Planner<'_> {
         Ok((PointTarget::Model { name: name.to_owned(), sets }, spec))
     }
 
-    /// The place of a point, a new one if nothing like it is measured yet.
+    /// Returns the index of a point, and adds the point if no equal one exists.
     fn point(&mut self, profile: &Profile, target: PointTarget, spec: Option<DeviceSpec>) -> usize {
         let mut profile = profile.clone();
         if let Some(seed) = self.options.seed {
@@ -384,7 +389,8 @@ impl Planner<'_> {
     }
 }
 
-/// All combinations of the axes' values, the last axis fastest; one without values, if there are no axes.
+/// Returns all combinations of the axes' values, the last axis fastest. Without axes this is one
+/// empty combination.
 pub(crate) fn product(axes: &[StudyAxis]) -> Vec<Vec<String>> {
     axes.iter().fold(vec![Vec::new()], |lists, axis| {
         lists

@@ -1,22 +1,23 @@
-//! A published figure: a number, a span (`150 to 200`), a bound (`over 2000`), or a number that is only about right.
+//! Published figures: a number, a range (`150 to 200`), a bound (`over 2000`), or an approximate
+//! number.
 
 use kurabe_core::{Result, Value, text};
 use serde::Serialize;
 
-/// A figure as somebody printed it.
+/// A figure as its source prints it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
-    /// The figure, or the least of the span.
+    /// The figure, or the lower end of the range.
     pub low: f64,
-    /// The figure again, or the most of the span; `None`: only a lower bound is told.
+    /// The figure again, or the upper end of the range; `None` if only a lower bound is given.
     pub high: Option<f64>,
     /// Whether the author says "about".
     pub about: bool,
 }
 
 impl Published {
-    /// A plain figure.
+    /// Creates an exact figure.
     pub fn exact(value: f64) -> Self {
         Self { low: value, high: Some(value), about: false }
     }
@@ -24,7 +25,7 @@ impl Published {
     /// Reads `845.9`, `[150, 200]`, `">2000"` or `"~900"`.
     ///
     /// # Errors
-    /// When it is none of these, with its place.
+    /// If the value has another form, with its place.
     pub fn read(value: &Value<'_>) -> Result<Self> {
         if value.is_array() {
             let ends = value.elements();
@@ -45,7 +46,8 @@ impl Published {
         }
     }
 
-    /// How far a value is off, in percent of the published figure; 0 within a span or above a bound.
+    /// Returns the deviation of a value in percent of the published figure; 0 within a range or
+    /// above a bound.
     pub fn error_percent(&self, value: f64) -> Option<f64> {
         let off = |bound: f64| Some((value - bound) / bound * 100.0).filter(|percent| percent.is_finite());
         match self.high {
@@ -55,7 +57,7 @@ impl Published {
         }
     }
 
-    /// Whether this is below another by more than a repetition scatters: more than 1 %.
+    /// Returns whether this figure is lower than another by more than repetitions scatter (1 %).
     pub fn is_below(&self, other: &Self) -> bool {
         self.high.is_some_and(|high| high * 1.01 < other.low)
     }

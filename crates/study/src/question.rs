@@ -1,10 +1,11 @@
-//! Questions: what a study asks of its own figures, and what the article says to that.
+//! Questions that a study answers from its figures, with the article's conclusions.
 //!
-//! The model: a question names the figures that decide it and how they decide: which choice is best, what a change does,
-//! whether two figures go together, whether one lies on a line, which rows keep a limit. One that asks for a reason names a cell
-//! instead. The choices are rows, by their
-//! ids, or the values of an axis. The answer is worked out of the figures (`verdict`); nothing here holds one. What the
-//! article concludes is a fact in a few words of ours, beside the form in which an answer can be held against it.
+//! A question names its figures and how they decide it: which choice is best, what a change does,
+//! whether two figures correlate, whether a figure follows a line, or which rows keep a limit. A
+//! question for a reason names a cell instead. The choices are rows, by their ids, or the values of
+//! an axis. The answer is computed from the figures (`verdict`) and is not stored here. The
+//! article's conclusion is a fact in a few words of our own, together with a form that an answer
+//! can be compared with.
 
 mod read;
 
@@ -15,164 +16,166 @@ use kurabe_core::Text;
 use kurabe_explain::LimitKind;
 use serde::Serialize;
 
-/// A difference below this does not matter, unless a question says otherwise; as `kurabe compare` has it.
+/// Default margin: a smaller difference does not matter. It is the default of `kurabe compare`.
 pub const USUAL_MARGIN: f64 = 0.05;
-/// The best of several models is ahead of those that are worse by more than this: as published figures within 1 % of each
-/// other have no order. Computed figures do not scatter, so there is no need of more.
+/// Default margin for ranking models.
+///
+/// It is small because computed figures do not scatter; published figures within 1 % of each other
+/// have no order either.
 pub const MODEL_MARGIN: f64 = 0.01;
 
-/// A question.
+/// A question of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Its name within the study.
+    /// Id within the study.
     pub id: String,
-    /// What it asks, to be read aloud.
+    /// The question, in words.
     pub title: Text,
-    /// How figures decide it.
+    /// How the figures decide it.
     pub ask: Ask,
-    /// What the choices are.
+    /// The choices.
     pub among: Among,
-    /// The figures that decide it.
+    /// Figures that decide it.
     pub figures: Vec<FigureSet>,
-    /// A difference below this share does not matter; `None` for what is usual.
+    /// Largest relative difference that does not matter; `None` for the default.
     pub margin: Option<f64>,
-    /// What the article concludes.
+    /// Conclusion of the article.
     pub article: Option<Article>,
 }
 
-/// How figures decide.
+/// How figures decide a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
-    /// Which choice is best over all the figures, each with its weight.
+    /// Which choice is best over all figures, each with its weight.
     Best,
-    /// Which row is best for a use, by what was measured of it.
+    /// Which row is best for a use, according to its measured cells.
     BestFor(Box<Use>),
-    /// What becomes of the figures from one choice to another.
+    /// How the figures change from one choice to another.
     Change {
-        /// From this choice.
+        /// Choice before the change.
         from: String,
-        /// To that.
+        /// Choice after the change.
         to: String,
     },
     /// Whether the first figure puts the rows in the same order as the second.
     Order,
-    /// Whether the figures lie on a straight line over the axis.
+    /// Whether the figures follow a straight line over the axis.
     Line,
     /// Which rows keep a limit in every figure.
     Keeps {
-        /// No more than this, in the unit of the figures.
+        /// Upper limit, in the unit of the figures.
         at_most: Option<f64>,
-        /// No less than this.
+        /// Lower limit, in the unit of the figures.
         at_least: Option<f64>,
     },
-    /// What bounded a cell of one row, as far as somebody can tell who does not see the account that a model gives.
+    /// The bottleneck of a cell of one row, as far as can be inferred without the model's account.
     Reason {
-        /// The row's values on the axes of its part.
+        /// Values of the row on the axes of its part.
         at: Vec<String>,
-        /// The cell: part and label.
+        /// Part and label of the cell.
         cell: String,
     },
-    /// No figure decides it, and why.
+    /// No figure can decide it, for the reason given.
     Untold(Text),
 }
 
-/// What the choices are.
+/// Choices of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Among {
     /// Rows, by their ids.
     Rows(Vec<String>),
-    /// The values of an axis, for these rows; all rows, if none is named.
+    /// Values of an axis for these rows; for all rows if the list is empty.
     Axis {
-        /// `layer.parameter`
+        /// Parameter of the axis, as `layer.parameter`.
         parameter: String,
         /// Ids of rows.
         rows: Vec<String>,
     },
 }
 
-/// Columns of a table.
+/// Columns of a table that enter an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureSet {
-    /// The table's id.
+    /// Id of the table.
     pub part: String,
-    /// Its columns' keys.
+    /// Keys of its columns.
     pub columns: Vec<String>,
-    /// Weight of each of the figures.
+    /// Weight of each figure.
     pub weight: f64,
 }
 
-/// What the article concludes.
+/// Conclusion of an article.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Article {
-    /// In a few words of ours.
+    /// The conclusion, in a few words of our own.
     pub says: Text,
-    /// The form in which an answer can be held against it.
+    /// The conclusion in a form that an answer can be compared with.
     pub conclusion: Option<Conclusion>,
-    /// Why the figures come to something else, where they do and it is known.
+    /// Reason why the figures lead to another answer, if they do and it is known.
     pub why: Option<Text>,
 }
 
-/// A conclusion, in the form of an answer.
+/// Conclusion in the form of an answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Conclusion {
     /// These choices are the best; several are a tie.
     Best(Vec<String>),
-    /// Each of the first is better than each of the last.
+    /// Every choice in `first` is better than every choice in `last`.
     Groups {
-        /// The better ones.
+        /// The better choices.
         first: Vec<String>,
-        /// The worse ones.
+        /// The worse choices.
         last: Vec<String>,
     },
-    /// Every figure becomes this.
+    /// Every figure changes in this direction.
     Becomes(Becomes),
-    /// No figure becomes this.
+    /// No figure changes in this direction.
     Never(Becomes),
-    /// The two figures go together in this way.
+    /// The two figures are related in this way.
     Goes(Goes),
-    /// Whether the figures lie on a straight line.
+    /// Whether the figures follow a straight line.
     OnLine(bool),
-    /// Which rows keep the limit, and which do not; nothing is said of others.
+    /// Which rows keep the limit and which do not; other rows are not mentioned.
     Keeps {
-        /// These do.
+        /// Rows that keep it.
         keep: Vec<String>,
-        /// These do not.
+        /// Rows that break it.
         break_it: Vec<String>,
     },
-    /// One of these bounded the cell.
+    /// One of these limited the cell.
     Reason(Vec<LimitKind>),
 }
 
-/// What becomes of a figure.
+/// Direction in which a figure changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Becomes {
-    /// Faster, less delay, less lost.
+    /// Faster, less delay, less data lost.
     Better,
-    /// Nothing that matters.
+    /// No difference that matters.
     Same,
-    /// Slower, more delay, more lost.
+    /// Slower, more delay, more data lost.
     Worse,
 }
 
-/// How two figures go together.
+/// How two figures are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Goes {
     /// They put the rows in the same order.
     Together,
-    /// They put them in opposite orders.
+    /// They put the rows in opposite orders.
     Opposite,
-    /// Too many pairs stand in either order.
+    /// Neither order holds for enough pairs.
     Neither,
 }
 
 impl Question {
-    /// The tables that it needs.
+    /// Returns the ids of the tables that the question needs.
     pub fn parts(&self) -> impl Iterator<Item = &str> {
         self.figures.iter().map(|set| set.part.as_str())
     }

@@ -1,25 +1,27 @@
-//! What a study came to: tables with the published figure, kurabe's, the error, and what each figure is.
+//! Results of a study: tables with the published figure, kurabe's, the error, and the status of
+//! each figure.
 
 use crate::study::{FigureMark, MarkKind, WhyRun};
 use crate::{axis::StudyAxis, published::Published, verdict::QuestionResult};
 use kurabe_core::{Error, ErrorKind, Text, record::Notice, text};
 use serde::Serialize;
 
-/// The version of the form of a result.
+/// Version of the result format.
 pub const RESULT_SCHEMA: u32 = 1;
 
-/// What a figure is.
+/// How a figure was obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It repeats a source of the model's parameters.
     Source,
-    /// A parameter was chosen so that it comes out.
+    /// A parameter was chosen so that the model reproduces it.
     Calibrated,
-    /// A parameter without a source was chosen in view of what is said of it.
+    /// It depends on a parameter without a source, which was chosen to match statements about this
+    /// figure.
     Assumed,
-    /// It follows from the model, and nobody fitted it.
+    /// It follows from the model and was not fitted.
     Predicted,
     /// It was measured on a real target.
     Measured,
@@ -29,146 +31,146 @@ pub enum Status {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StudyResult {
-    /// Version of this form.
+    /// Version of this format ([`RESULT_SCHEMA`]).
     pub schema: u32,
-    /// The study's name.
+    /// Name of the study.
     pub study: String,
-    /// What it asks.
+    /// Question that the study answers.
     pub title: Text,
     /// The article whose experiment it repeats.
     pub source: Option<String>,
-    /// What to know.
+    /// Remarks.
     pub note: Option<Text>,
-    /// The seed.
+    /// Seed of the models.
     pub seed: u64,
     /// Parameters that the user changed.
     pub sets: Vec<(String, String)>,
-    /// The run whose account shows what it is about.
+    /// Run whose account explains the result.
     pub why: Option<WhyRun>,
-    /// Its tables.
+    /// Tables.
     pub parts: Vec<PartResult>,
-    /// The answers to what it asks of their figures; people read them in words.
+    /// Answers to the study's questions. Reports show them as text, so they are not serialized.
     #[serde(skip)]
     pub verdicts: Vec<QuestionResult>,
     /// Names of questions that need a table which was not run.
     pub unasked: Vec<String>,
 }
 
-/// A table.
+/// A table of a study's result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartResult {
-    /// Its name within the study.
+    /// Id within the study.
     pub id: String,
-    /// What it shows.
+    /// Title.
     pub title: Text,
-    /// What to know of its figures.
+    /// Remarks on its figures.
     pub note: Option<Text>,
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// The table of the catalogue beside it.
+    /// Catalogue table that it is compared with.
     pub catalogue: Option<String>,
-    /// Parameters that every row goes through.
+    /// Parameters that vary in every row.
     pub axes: Vec<StudyAxis>,
-    /// Its columns.
+    /// Columns.
     pub columns: Vec<ColumnResult>,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<RowResult>,
-    /// Pairs of rows whose published order is not kept.
+    /// Pairs of rows that the model puts in the opposite of the published order.
     pub swaps: Vec<Swap>,
-    /// Pairs of rows that are published in an order, and that the model does not tell apart.
+    /// Pairs of rows with a published order whose modelled figures do not differ.
     pub ties: Vec<Swap>,
 }
 
-/// A column.
+/// A column of a result table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColumnResult {
-    /// Its name within the part.
+    /// Key within the part.
     pub key: String,
-    /// What it tells.
+    /// Heading.
     pub name: Text,
-    /// Its unit; empty for a ratio.
+    /// Unit; empty for a ratio.
     pub unit: String,
-    /// Places behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// Whether its curve over an axis is drawn.
+    /// Whether a curve over an axis is drawn.
     pub curve: bool,
-    /// Whether less of it is better.
+    /// Whether lower values are better.
     pub less_is_better: bool,
 }
 
-/// A row.
+/// A row of a result table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RowResult {
-    /// Its name within the part, if it has one.
+    /// Id within the part, if it has one.
     pub id: Option<String>,
-    /// What it is called.
+    /// Label.
     pub label: Text,
-    /// The model; `None` on a real target.
+    /// Name of the model; `None` on a real target.
     pub model: Option<String>,
-    /// Its changed parameters.
+    /// Changed parameters.
     pub sets: Vec<(String, String)>,
-    /// The model below the line, if the figures are ratios.
+    /// Model in the denominator, if the figures are ratios.
     pub over: Option<String>,
-    /// Whether the user changed the model, so that it is no longer what was published.
+    /// Whether the user changed the model, so that it no longer matches the published device.
     pub changed: bool,
     /// Values on the axes.
     pub values: Vec<String>,
-    /// The real target.
+    /// Path of the real target.
     pub path: Option<String>,
-    /// The id of the stored run.
+    /// Id of the stored run.
     pub run: Option<String>,
-    /// What was said while it was measured.
+    /// Notices of the run.
     pub notices: Vec<Notice>,
-    /// Why it has no figures.
+    /// Reason why the row has no figures.
     pub error: Option<Text>,
-    /// One place for each column.
+    /// Figures, one for each column.
     pub cells: Vec<CellResult>,
 }
 
-/// A figure.
+/// A figure of a result table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellResult {
     /// kurabe's figure, in the column's unit.
     pub value: Option<f64>,
-    /// The published one.
+    /// Published figure.
     pub published: Option<Published>,
-    /// The least and the most that kurabe's can be by what nobody tells of the device.
+    /// Lowest and highest value of kurabe's figure over the possible values of unknown parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<[f64; 2]>,
-    /// How far off it is, in percent of the published one.
+    /// Difference from the published figure, in percent of it.
     pub error_percent: Option<f64>,
-    /// What it is.
+    /// How the figure was obtained.
     pub status: Status,
-    /// On what it is calibrated, what was assumed for it, or from where it follows.
+    /// Figure that it is calibrated on, assumption that was made, or source that it follows from.
     pub reason: Option<Text>,
-    /// Why the published figure cannot be what it says.
+    /// Reason why the published figure cannot be right.
     pub anomaly: Option<Text>,
-    /// Why the model does not reach it.
+    /// Reason why the model does not reach the published figure.
     pub unreachable: Option<Text>,
 }
 
-/// Two rows of a column that do not stand in the order in which they are published.
+/// Two rows of a column whose order differs from the published one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Swap {
-    /// The column's place.
+    /// Index of the column.
     pub column: usize,
-    /// The row that is lower as published.
+    /// Row with the lower published figure.
     pub lower: usize,
-    /// The row that is higher as published.
+    /// Row with the higher published figure.
     pub higher: usize,
 }
 
-/// What a figure was measured on.
+/// Target of a measured figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MeasuredOn {
-    /// The model of what was published.
+    /// Model of the published device.
     Model,
-    /// That model, changed by the user, so that it is another device.
+    /// That model with changes by the user, so that it is another device.
     Changed,
     /// A real target.
     Real,
@@ -212,16 +214,21 @@ impl CellResult {
         }
     }
 
-    /// Whether its place in the order tells anything: not where the published figure cannot be right. A figure that the
-    /// model does not reach counts, because a reader of the table wants to know what else follows from the miss.
+    /// Returns whether the figure is used to compare orders.
+    ///
+    /// Figures with an anomaly are not. A figure that the model does not reach is used, because a
+    /// reader wants to see the other consequences of the miss.
     fn counts(&self) -> bool {
         self.anomaly.is_none()
     }
 }
 
 impl PartResult {
-    /// Pairs of rows of models that stand in another order than published, and pairs that are no longer in any; anomalies
-    /// do not count, and published figures within 1 % of each other are no order, nor are the model's.
+    /// Returns pairs of rows whose modelled order is the opposite of the published one, and pairs
+    /// that the model does not separate.
+    ///
+    /// Anomalies do not count. Figures within 1 % of each other have no order, whether published or
+    /// modelled.
     pub(crate) fn find_order(&self) -> (Vec<Swap>, Vec<Swap>) {
         let (mut swaps, mut ties) = (Vec::new(), Vec::new());
         for column in 0..self.columns.len() {
@@ -251,14 +258,14 @@ impl PartResult {
         (swaps, ties)
     }
 
-    /// Whether any figure is published.
+    /// Returns whether any figure is published.
     pub fn has_published(&self) -> bool {
         self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.published.is_some())
     }
 }
 
 impl StudyResult {
-    /// That rows could not be measured: how many, and what was wrong with the first.
+    /// Returns an error if rows could not be measured: how many, and the reason for the first.
     pub fn failure(&self) -> Option<Error> {
         let errors: Vec<_> =
             self.parts.iter().flat_map(|part| &part.rows).filter_map(|row| row.error.as_ref()).collect();
@@ -357,7 +364,7 @@ mod tests {
         assert_eq!(order(100.0, 100.9), (Vec::new(), pair.clone()));
         assert_eq!(order(100.0, 101.1), (Vec::new(), Vec::new()));
         assert_eq!(order(100.1, 100.0), (pair, Vec::new()));
-        // What is published within 1 % is no order that could be lost.
+        // Published figures within 1 % have no order that could be lost.
         assert_eq!(table(&[(1.0, 1.0, &[]), (1.005, 1.0, &[])]).find_order(), (Vec::new(), Vec::new()));
     }
 }

@@ -1,8 +1,9 @@
-//! Measuring the points of a plan, and laying out what they came to.
+//! Measures the points of a plan and lays out the results.
 //!
-//! The model: points are independent, so models share the threads there are; each answer goes to its point's place, so
-//! the result does not depend on who was first. Real targets come after the models, one at a time. A point that fails
-//! leaves its cells empty, with the reason; the others still count.
+//! Points are independent, so models share the available threads. Each answer is stored at the
+//! index of its point, so the result does not depend on the order in which points finish. Real
+//! targets are measured after the models, one at a time. A point that fails leaves its cells empty,
+//! with the reason; the others are kept.
 
 use crate::plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyPlan};
 use crate::result::{CellResult, MeasuredOn, PartResult, RESULT_SCHEMA, RowResult, StudyResult};
@@ -12,31 +13,33 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How often whoever waits for answers hears that time goes on.
+/// Interval at which the listener is called while no answer arrives.
 const TICK: Duration = Duration::from_millis(20);
 
-/// Measures a model.
+/// Measures points on models.
 pub trait Models: Sync {
     /// Measures one point.
     ///
     /// # Errors
-    /// When the model cannot be built or does not come to an end.
+    /// If the model cannot be built or does not finish.
     fn run(&self, point: &Point) -> Result<Measured>;
 
-    /// Hears that the machine gives fewer threads than were asked for; the points are measured all the same.
+    /// Called if fewer threads could be started than requested; the points are measured anyway.
     fn fewer_threads(&self, _threads: usize, _asked: usize, _why: &std::io::Error) {}
 }
 
-/// What points came to, as far as they were measured.
+/// Answers by index of the point; `None` for points that have not been measured.
 pub type PointAnswers<T = Measured> = Vec<Option<Result<T>>>;
 
-/// Hears of each answer, by the place of its point, and that time goes on. Its error ends the computing.
+/// Called with each answer and the index of its point, and with `None` at regular intervals. An
+/// error ends the computation.
 pub type AnswerListener<'a, T> = &'a mut dyn FnMut(Option<(usize, Result<T>)>) -> Result<()>;
 
-/// Measures every point of a plan that has no answer yet, models on so many threads; `real` measures a point on a real target.
+/// Measures every point of a plan that has no answer yet, with models on up to `threads` threads
+/// and real targets by `real`.
 ///
 /// # Errors
-/// `Interrupted` when the user stops it. Whatever else goes wrong with a point stands in the result.
+/// `Interrupted` if the user stops it. Other errors of a point are stored in the result.
 pub fn run(
     plan: &StudyPlan,
     mut answers: PointAnswers,
@@ -91,7 +94,8 @@ fn is_interrupted<T>(answer: &Result<T>) -> bool {
     answer.as_ref().err().is_some_and(|error| error.kind() == ErrorKind::Interrupted)
 }
 
-/// Computes those of the points at these places that are models, on so many threads; `each` hears of them here.
+/// Computes the points at these indices that are models, on up to `threads` threads; `each` is
+/// called on this thread.
 ///
 /// # Errors
 /// Those of `each`.
@@ -108,11 +112,11 @@ pub fn compute_models(
     compute(&places, &|place| models.run(&points[place]), threads, &fewer, each)
 }
 
-/// Computes what is at each of these places, on so many threads; `each` hears of them here. `fewer` hears how many of those that were
-/// asked for the machine gives, if it gives fewer.
+/// Runs `work` for each of these indices, on up to `threads` threads; `each` is called on this
+/// thread. `fewer` is called if fewer threads could be started than requested.
 ///
 /// # Errors
-/// Those of `each`; what else goes wrong is an answer.
+/// Those of `each`. An error of `work` is an answer.
 pub fn compute<T: Send>(
     places: &[usize],
     work: &(dyn Fn(usize) -> Result<T> + Sync),
@@ -133,10 +137,10 @@ pub fn compute<T: Send>(
     let (sender, receiver) = channel();
     std::thread::scope(|scope| {
         let asked = threads.clamp(1, places.len().max(1));
-        // This thread is one of them, so that there is always one.
+        // This thread is one of them, so at least one is always available.
         for number in 1..asked {
             let (own, compute_next) = (sender.clone(), &compute_next);
-            // Who receives is there until all threads have ended, or wants no more.
+            // Sending fails only if the receiver has stopped because of an error.
             let work = move || std::iter::from_fn(compute_next).for_each(|answer| _ = own.send(answer));
             if let Err(why) = std::thread::Builder::new().spawn_scoped(scope, work) {
                 fewer(number, asked, &why);
@@ -159,7 +163,7 @@ pub fn compute<T: Send>(
     })
 }
 
-/// Lays out what the points of a plan came to.
+/// Lays out the answers of a plan's points as tables.
 struct Layout<'a> {
     plan: &'a StudyPlan,
     answers: &'a [Result<Measured>],
@@ -237,7 +241,7 @@ impl Layout<'_> {
     }
 }
 
-/// What happened, why, and what to do about it, as one line.
+/// Returns what failed, the cause and the remedy, as one line.
 fn failure(error: &Error) -> Text {
     let cause = error.cause().map(|cause| format!(": {cause}")).unwrap_or_default();
     let what = error.what().map(|what| format!("{what}{cause}"));

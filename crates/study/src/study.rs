@@ -1,18 +1,23 @@
-//! Studies: what is asked of which targets, and how the answers are laid out.
+//! Studies: the targets to measure, the questions to answer, and the layout of the results.
 //!
-//! The model: a study has parts, each a table. A part measures with one profile; its rows are targets, times the values
-//! of its axes; its columns are figures taken out of each run. A row may be put over another target, which makes every
-//! figure a ratio. Published figures come from the catalogue; what a figure is (source, calibrated, predicted) and why
-//! one cannot be reached stands in the file, beside the row.
+//! A study has parts, each of which is a table. A part measures with one profile. Its rows are
+//! targets, multiplied by the values of its axes; its columns are figures taken from each run. A
+//! row may be divided by another target, which makes every figure a ratio. Published figures come
+//! from the catalogue. The status of a figure (source, calibrated, predicted), and why one cannot
+//! be reached, is written next to the row in the study's file.
 //!
 //! # To add a study
 //!
-//! - Add the published figures first: a table in `catalogue/` as printed, named in `CATALOGUE` (`catalogue.rs`).
-//! - Write `studies/NAME.toml` (docs/studies.md) and add its name to `STUDIES`. A fitted value is marked `calibrated`, one
-//!   chosen because of the article's words `assumed`, and a figure that the model doesn't reach `unreachable`.
-//! - Each `[[question]]` says what decides it and what the article concludes; `ask = "untold"` if no figure can.
-//! - A new way to decide is a variant of `Ask`: read it in `question/read.rs`, decide it in `verdict/decide.rs`, compare it
-//!   with the article in `verdict/agree.rs`, and word it in `report/study/answers.rs`.
+//! - Add the published figures first: a table in `catalogue/` as printed, named in `CATALOGUE`
+//!   (`catalogue.rs`).
+//! - Write `studies/NAME.toml` (docs/studies.md) and add its name to `STUDIES`. Mark a fitted value
+//!   `calibrated`, one chosen because of the article's statements `assumed`, and a figure that the
+//!   model does not reach `unreachable`.
+//! - Each `[[question]]` names the figures that decide it and the article's conclusion; use
+//!   `ask = "untold"` if no figure can decide it.
+//! - A new way to decide is a variant of `Ask`: read it in `question/read.rs`, decide it in
+//!   `verdict/decide.rs`, compare it with the article in `verdict/agree.rs`, and word it in
+//!   `report/study/answers.rs`.
 
 mod read;
 
@@ -50,126 +55,128 @@ const STUDY_PROFILES: &[(&str, &str)] = library!["studies/profiles", ".toml":
 /// Traces that these profiles replay.
 pub const TRACES: &[(&str, &str)] = library!["studies/traces", "": "git-pull.iolog"];
 
-/// A study as its file tells it.
+/// A study, as read from its file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Study {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it asks.
+    /// Question that the study answers.
     pub title: Text,
     /// The article whose experiment it repeats.
     pub source: Option<String>,
-    /// What to know.
+    /// Remarks.
     pub note: Option<Text>,
-    /// Its tables.
+    /// Tables.
     pub parts: Vec<Part>,
-    /// What it asks of their figures.
+    /// Questions about the figures.
     pub questions: Vec<Question>,
-    /// The run whose account shows what it is about.
+    /// Run whose account explains the result.
     pub why: Option<WhyRun>,
 }
 
-/// A run of a model whose account, layer by layer, shows what a study is about.
+/// A run of a model whose account, layer by layer, explains the result of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyRun {
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// Changed parameters: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
-    /// The profile.
+    /// Name of the profile.
     pub profile: String,
-    /// The cell to look at, by its number or by words of its name.
+    /// Cell to show, by its number or part of its name.
     pub cell: Option<String>,
 }
 
 /// A table of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// Its name within the study.
+    /// Id within the study.
     pub id: String,
-    /// What it shows.
+    /// Title.
     pub title: Text,
-    /// What to know of its figures.
+    /// Remarks on its figures.
     pub note: Option<Text>,
-    /// What is measured, changes of the study's own included; every step has a name.
+    /// Profile to run, with the study's own changes; every step has a name.
     pub profile: Profile,
-    /// The table of the catalogue that stands beside.
+    /// Catalogue table that it is compared with.
     pub catalogue: Option<String>,
-    /// Its columns.
+    /// Columns.
     pub columns: Vec<StudyColumn>,
-    /// Parameters that every row goes through.
+    /// Parameters that vary in every row.
     pub axes: Vec<StudyAxis>,
-    /// Its rows.
+    /// Rows.
     pub rows: Vec<StudyRow>,
 }
 
-/// A figure of every row.
+/// A column: one figure of every row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyColumn {
-    /// What it tells, as the result has it.
+    /// Heading, as in the result.
     pub head: ColumnResult,
-    /// Where it is found in a run.
+    /// Where the figure is found in a run.
     pub figure: FigureSource,
 }
 
 /// A row: a target with changed parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyRow {
-    /// Its name within the part, if questions speak of it.
+    /// Id within the part, if questions refer to it.
     pub id: Option<String>,
-    /// What it is called.
+    /// Label.
     pub label: Text,
-    /// The model.
+    /// Name of the model.
     pub model: String,
     /// Changed parameters: `layer.parameter` and value.
     pub sets: Vec<(String, String)>,
-    /// The model below the line, if the figures are ratios, with its changed parameters.
+    /// Model in the denominator, if the figures are ratios, with its changed parameters.
     pub over: Option<(String, Vec<(String, String)>)>,
-    /// What `{step}` in a figure stands for.
+    /// Step that replaces `{step}` in figures.
     pub step: Option<String>,
-    /// The name by which a real target can take the model's place.
+    /// Name by which a real target can replace the model.
     pub on: Option<String>,
-    /// The part's profile, if this row changes its rules.
+    /// Profile of the row, if it changes the rules of the part's.
     pub profile: Option<Profile>,
-    /// Parameters that nobody tells, each with the ends of what it may be.
+    /// Parameters of unknown value, each with the lowest and highest plausible value.
     pub unknown: Vec<StudyAxis>,
     /// Published figures, one place for each column.
     pub published: Vec<Option<Published>>,
-    /// What single figures of the row are.
+    /// Marks of single figures.
     pub marks: Vec<FigureMark>,
 }
 
-/// What a figure is, where it is no plain prediction.
+/// Status of a figure that is not a plain prediction.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FigureMark {
-    /// The column's key.
+    /// Key of the column.
     pub column: String,
-    /// What it is.
+    /// Kind of mark.
     pub kind: MarkKind,
-    /// On what it is calibrated, from where it follows, or why it cannot be reached.
+    /// Figure that it is calibrated on, source that it follows from, or reason why it cannot be
+    /// reached.
     pub reason: Text,
 }
 
-/// Kinds of marks.
+/// Status that a mark gives to a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkKind {
-    /// It follows from the parameters' sources alone, and repeats one of them.
+    /// It repeats one of the sources of the model's parameters.
     Source,
-    /// A parameter of the model was chosen so that this figure comes out.
+    /// A parameter of the model was chosen so that the model reproduces this figure.
     Calibrated,
-    /// It rests on a parameter for which there is no source, and which was chosen in view of what is said of this figure.
+    /// It depends on a parameter without a source, which was chosen to match statements about this
+    /// figure.
     Assumed,
-    /// The published figure cannot be what it says.
+    /// The published figure cannot be right.
     Anomaly,
-    /// The model does not reach it, and why.
+    /// The model does not reach it, for the reason given.
     Unreachable,
 }
 
-/// A study that comes with kurabe.
+/// Loads a built-in study.
 ///
 /// # Errors
-/// When there is none of this name; the nearest is named.
+/// If no study has this name; the error suggests the nearest.
 pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
     match text_named(STUDIES, name) {
         Some(source) => Study::parse(&format!("studies/{name}.toml"), source, catalogue),
@@ -179,10 +186,10 @@ pub fn study_named(name: &str, catalogue: &Catalogue) -> Result<Study> {
     }
 }
 
-/// A study by name, or from a file of the user's own if `name` looks like a path.
+/// Loads a study by name, or from the user's file if `name` looks like a path.
 ///
 /// # Errors
-/// When there is none, or its file is wrong.
+/// If the study does not exist or its file is not valid.
 pub fn load_study(name: &str, catalogue: &Catalogue) -> Result<Study> {
     if !is_path(name) {
         return study_named(name, catalogue);
@@ -190,25 +197,25 @@ pub fn load_study(name: &str, catalogue: &Catalogue) -> Result<Study> {
     Study::parse(name, &read_file(name)?, catalogue)
 }
 
-/// The text of a trace that comes with kurabe, if it has one of this name.
+/// Returns the text of a built-in trace, or `None` if no trace has this name.
 pub fn embedded_trace(name: &str) -> Option<&'static str> {
     text_named(TRACES, name)
 }
 
-/// The text of a profile that only studies use, if there is one of this name.
+/// Returns the text of a profile that only studies use, or `None` if no profile has this name.
 pub fn embedded_profile(name: &str) -> Option<&'static str> {
     text_named(STUDY_PROFILES, name)
 }
 
-/// A profile by name, or from a file.
+/// Loads a profile by name, or from a file.
 pub(crate) fn load_profile(name: &str) -> Result<Profile> {
     if is_path(name) { Profile::parse(name, &read_file(name)?) } else { own_or_named_profile(name) }
 }
 
-/// A profile that comes with kurabe: one of a study's own, or one of the library.
+/// Loads a built-in profile: one of the studies' own, or one of the library.
 ///
 /// # Errors
-/// When there is none of this name; the nearest is named.
+/// If no profile has this name; the error suggests the nearest.
 pub fn own_or_named_profile(name: &str) -> Result<Profile> {
     match embedded_profile(name) {
         Some(source) => Profile::parse(&format!("studies/profiles/{name}.toml"), source),
@@ -273,7 +280,8 @@ mod tests {
         }
     }
 
-    /// Rows of drives that no model is of; the note of the part names them, so that nobody takes them for passed over.
+    /// Rows of drives without a model. The note of the part names them, so that readers do not
+    /// think they were overlooked.
     const WITHOUT_A_MODEL: [&str; 2] = ["kioxia-xg6-512gb", "raid10-wd1001fals"];
 
     #[test]

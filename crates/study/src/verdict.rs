@@ -1,11 +1,13 @@
-//! Verdicts: the answers to a study's questions, worked out of its figures, beside what the article concludes.
+//! Verdicts: answers to a study's questions, computed from its figures, next to the article's
+//! conclusions.
 //!
-//! The model: the figures of a question are gathered into a grid of choices (`gather`), an answer is decided from the grid
-//! (`decide`), and held against the article's conclusion (`agree`). Where the same figures are published, the same
-//! decision is made from these alone, so that a reader sees whether model and article part in the figures or in what is
-//! made of them. Nothing here knows the name of a device.
+//! The figures of a question are gathered into a grid of choices (`gather`), an answer is decided
+//! from the grid (`decide`), and the answer is compared with the article's conclusion (`agree`). If
+//! the same figures are published, they are decided in the same way. A reader then sees whether
+//! model and article differ in the figures or in the conclusions drawn from them. Nothing here
+//! depends on the name of a device.
 //!
-//! Not here: the sentences that tell an answer (kurabe-report).
+//! Not here: the sentences of an answer (kurabe-report).
 
 mod agree;
 mod answer;
@@ -24,8 +26,10 @@ use crate::result::PartResult;
 use gather::ChoiceGrid;
 use kurabe_core::text;
 
-/// The verdicts on questions whose tables are all there, in their order; what no figure tells is said only beside others.
-/// `measured` is what rows came to, for uses and reasons.
+/// Returns the verdicts on questions whose tables are all present, in order.
+///
+/// Questions that no figure can decide are included only together with others. `measured` returns
+/// the measurements of rows, for uses and reasons.
 pub(crate) fn verdicts(
     questions: &[Question],
     parts: &[PartResult],
@@ -103,7 +107,8 @@ fn verdict(question: &Question, parts: &[PartResult], measured: &MeasuredRows<'_
 fn judge_article(article: &Article, grid: &ChoiceGrid, answer: Option<&Answer>, margin: f64) -> ArticleView {
     let agreement = match (&article.conclusion, answer) {
         (Some(conclusion), Some(answer)) => {
-            // What was put in and comes out again confirms nothing; that something else comes out would tell.
+            // An agreement confirms nothing if the model was given the conclusion. A disagreement
+            // would be informative.
             Some(match agree::agreement(conclusion, answer, &grid.choices, margin) {
                 Agreement::Agrees | Agreement::Partly if !grid.assumed.is_empty() => Agreement::WasGiven,
                 agreement => agreement,

@@ -1,5 +1,8 @@
-//! Any record that can be. serde reads it from a tape of random numbers, so that a new field of the record needs nothing here; what
-//! must hold beyond the forms of the fields is made in this file. A shorter tape is a simpler record, so proptest shrinks well.
+//! Arbitrary valid records.
+//!
+//! serde deserializes them from a tape of random numbers, so a new field of the record needs no
+//! change here. Constraints beyond the field types are implemented in this file. A shorter tape
+//! gives a simpler record, so proptest shrinks well.
 
 mod tape;
 
@@ -13,7 +16,8 @@ use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tape::Tape;
 
-/// A strategy for whole records, closed ones; about a third of them come from another tool.
+/// Returns a strategy for complete records of runs that have ended; about a third of them come from
+/// another tool.
 pub fn any_record() -> impl Strategy<Value = RunRecord> {
     prop::collection::vec(any::<u64>(), 0..900).prop_map(record)
 }
@@ -58,7 +62,7 @@ fn record(numbers: Vec<u64>) -> RunRecord {
     record
 }
 
-/// An identity that no record with another content has.
+/// Returns an identity that is different for every content.
 pub fn identity(record: &RunRecord) -> String {
     let mut hasher = DefaultHasher::new();
     format!("{record:?}").hash(&mut hasher);
@@ -66,7 +70,7 @@ pub fn identity(record: &RunRecord) -> String {
 }
 
 impl Tape {
-    /// A field whose type does not tell all that must hold.
+    /// Returns the value of a field with constraints beyond its type.
     fn special(&mut self, structure: &str, field: &str) -> Option<Value> {
         let foreign = self.is_foreign;
         Some(match (structure, field) {
@@ -83,7 +87,7 @@ impl Tape {
                 (0..count).map(|_| (self.key(), json!(self.words()))).collect()
             }
             ("Cell", "imported") => self.only_if::<ImportedCell>(foreign),
-            // Often one that a formula names.
+            // Usually one that a formula names.
             ("Cell", "part") if self.below(4) > 0 => {
                 json!(self.pick(&["read", "write", "within", "command"]))
             }
@@ -109,7 +113,7 @@ impl Tape {
         })
     }
 
-    /// The only value of a record that tells its own type.
+    /// Returns a step. It is the only value of a record that encodes its type.
     fn step(&mut self) -> Value {
         json!(match self.below(7) {
             0 => Step::Io(Box::new(self.any())),
@@ -149,7 +153,7 @@ impl Tape {
         format!("k{rest}")
     }
 
-    /// Buckets begin where docs/record.md says.
+    /// Returns a histogram with buckets as defined in docs/record.md.
     fn latency(&mut self) -> LatencyRecord {
         let mut values: Vec<u64> = (0..self.below(7)).map(|_| self.number() >> self.below(64)).collect();
         values.sort_unstable();

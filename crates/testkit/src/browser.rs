@@ -1,7 +1,8 @@
-//! A real browser: Chromium without a window, driven through its WebDriver.
+//! A real browser: headless Chromium, controlled through WebDriver.
 //!
-//! The model: a driver process with one session, asked by plain HTTP on the loopback interface. It logs what the page
-//! wrote to the console and every request that it made. It all ends with this value.
+//! A driver process with one session receives plain HTTP on the loopback interface. It logs the
+//! console messages of the page and every request that it makes. Everything ends when the value is
+//! dropped.
 
 use crate::needs::has;
 use base64::Engine as _;
@@ -13,11 +14,12 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longest time of one question to the driver, and of what is waited for: both end long before on a machine that is not stuck.
+/// Time limit of a request to the driver, and of a wait. Both finish long before on a machine that
+/// is not overloaded.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
-/// Between two looks at a page that is waited for.
+/// Interval at which a condition on a page is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-/// The name under which WebDriver gives an element.
+/// Key under which WebDriver returns an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 /// Keys by the names of WebDriver (its section 17.4.2).
@@ -27,7 +29,7 @@ pub mod keys {
     pub const RIGHT: &str = "\u{e014}";
 }
 
-/// More stops than any page has for the Tab key.
+/// Larger than the number of tab stops on any page.
 const MOST_TABS: usize = 300;
 
 /// A browser with one page.
@@ -35,12 +37,12 @@ pub struct Browser {
     driver: Child,
     port: u16,
     session: String,
-    // Removed when all else has ended.
+    // Removed after everything else has ended.
     _profile: tempfile::TempDir,
 }
 
 impl Browser {
-    /// A browser, or why there is none.
+    /// Starts a browser, or returns why that is not possible.
     pub fn start() -> Result<Self, String> {
         if !has("chromedriver") {
             return Err("chromedriver is not installed".to_owned());
@@ -73,7 +75,7 @@ impl Browser {
             "--disable-component-update",
             "--disable-sync",
             "--window-size=1280,900",
-            // Names of nobody (RFC 6761) lead to this machine, as a name that was rebound does.
+            // Unassigned names (RFC 6761) resolve to this machine, like a name after DNS rebinding.
             "--host-resolver-rules=MAP *.example 127.0.0.1",
             &user_data,
         ];
@@ -96,12 +98,12 @@ impl Browser {
         self.open(&format!("file://{}", page.display()));
     }
 
-    /// Waits until an expression of JavaScript is true; panics with what the page shows if it never is.
+    /// Waits until a JavaScript expression is true. Panics with the content of the page on timeout.
     pub fn wait_until(&self, condition: &str) {
         let begun = Instant::now();
         let script = format!("return Boolean({condition})");
         loop {
-            // While a page is left for another one there is nothing to ask.
+            // While a page is being replaced, no script can run.
             let answer = self.try_run(&script);
             if answer == Ok(Value::Bool(true)) {
                 return;
@@ -114,7 +116,7 @@ impl Browser {
         }
     }
 
-    /// What a script returns.
+    /// Runs a script and returns its result.
     pub fn run(&self, script: &str) -> Value {
         self.try_run(script).unwrap_or_else(|error| panic!("{script}: {error}"))
     }
@@ -124,7 +126,7 @@ impl Browser {
         self.ask("POST", &path, Some(&json!({ "script": script, "args": [] })))
     }
 
-    /// What a script gives to its last argument, later.
+    /// Runs a script and waits for the result that it passes to its last argument.
     pub fn run_later(&self, script: &str) -> Value {
         self.post("execute/async", &json!({ "script": script, "args": [] }))
     }
@@ -134,7 +136,7 @@ impl Browser {
         element[ELEMENT].as_str().unwrap_or_else(|| panic!("{selector}: {element}")).to_owned()
     }
 
-    /// Clicks as a hand does.
+    /// Clicks an element with the mouse.
     pub fn click(&self, selector: &str) {
         let element = self.element(selector);
         self.post(&format!("element/{element}/click"), &json!({}));
@@ -146,7 +148,7 @@ impl Browser {
         self.post(&format!("element/{element}/value"), &json!({ "text": keys }));
     }
 
-    /// Types wherever the focus is.
+    /// Types into the element with the focus.
     pub fn type_keys(&self, keys: &str) {
         let strokes = keys.chars().flat_map(|key| {
             ["keyDown", "keyUp"].map(|kind| json!({ "type": kind, "value": key.to_string() }))
@@ -155,7 +157,7 @@ impl Browser {
         self.post("actions", &json!({ "actions": [{ "type": "key", "id": "keys", "actions": steps }] }));
     }
 
-    /// Goes on with the Tab key until the focus is on an element; panics if it never is.
+    /// Presses the Tab key until an element has the focus. Panics if it never does.
     pub fn tab_to(&self, selector: &str) {
         for _ in 0..MOST_TABS {
             if self.run(&format!("return document.activeElement.matches({selector:?})")) == true {
@@ -179,52 +181,52 @@ impl Browser {
         self.post("actions", &json!({ "actions": [pointer] }));
     }
 
-    /// The colours that the reader's system asks for.
+    /// Sets the user's preferred colour scheme.
     pub fn prefer(&self, scheme: &str) {
         let features = json!([{ "name": "prefers-color-scheme", "value": scheme }]);
         self.devtools("Emulation.setEmulatedMedia", &json!({ "features": features }));
     }
 
-    /// The size of the window, which may be narrower than a real one can be.
+    /// Sets the size of the window, which may be narrower than that of a real one.
     pub fn resize(&self, width: u32, height: u32) {
         let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
-    /// What the window shows, as PNG.
+    /// Takes a screenshot, as PNG.
     pub fn picture(&self) -> Vec<u8> {
         let picture = self.devtools("Page.captureScreenshot", &json!({ "format": "png" }));
         STANDARD.decode(picture["data"].as_str().expect("a picture")).expect("a picture")
     }
 
-    /// The window that is asked from now on.
+    /// Returns the handle of the current window.
     pub fn window(&self) -> String {
         let path = format!("/session/{}/window", self.session);
         let window = self.ask("GET", &path, None).expect("a window");
         window.as_str().expect("a window").to_owned()
     }
 
-    /// Opens a further window, which is not looked at yet.
+    /// Opens another window without switching to it.
     pub fn new_window(&self) -> String {
         self.post("window/new", &json!({ "type": "window" }))["handle"].as_str().expect("a window").to_owned()
     }
 
-    /// Looks at a window.
+    /// Switches to a window.
     pub fn look_at(&self, window: &str) {
         self.post("window", &json!({ "handle": window }));
     }
 
-    /// Asks the browser beside WebDriver, by the Chrome DevTools Protocol.
+    /// Sends a command of the Chrome DevTools Protocol.
     pub fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
     }
 
-    /// What the page wrote to the console so far, errors of the browser included.
+    /// Returns the console messages so far, including errors of the browser.
     pub fn console(&self) -> Vec<String> {
         self.log("browser").iter().map(|entry| entry["message"].to_string()).collect()
     }
 
-    /// Addresses that were asked for so far.
+    /// Returns the addresses that were requested so far.
     pub fn requests(&self) -> Vec<String> {
         let requests = self.happened("Network.requestWillBeSent");
         requests
@@ -233,7 +235,7 @@ impl Browser {
             .collect()
     }
 
-    /// What the browser did of a kind since it was asked last.
+    /// Returns the events of a kind since the last call.
     pub fn happened(&self, kind: &str) -> Vec<Value> {
         let of = |entry: &Value| {
             let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
@@ -263,7 +265,8 @@ impl Browser {
             stream.set_read_timeout(Some(TIME_LIMIT))?;
             stream.write_all(question.as_bytes())?;
             let mut answer = Vec::new();
-            // The driver may keep the line open although it was asked not to: its header tells the length.
+            // The driver may keep the connection open although it was asked to close it, so the
+            // length in the header is used.
             let mut part = [0; 1 << 14];
             let mut whole = None;
             while whole.is_none_or(|length| answer.len() < length) {
@@ -286,7 +289,7 @@ impl Browser {
     }
 }
 
-/// The length of an answer with its head, once that is complete.
+/// Returns the length of an answer with its header, once the header is complete.
 fn whole_length(answer: &[u8]) -> Option<usize> {
     let head = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
     String::from_utf8_lossy(&answer[..head]).lines().find_map(|line| {

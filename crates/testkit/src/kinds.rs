@@ -1,5 +1,6 @@
-//! Runs of every other kind: samples over a hard disk, copies, a program, rounds until steady, a tool's own unit, and
-//! runs that other tools measured. The procedures are those of the library; the figures are plausible ones.
+//! Runs of every other kind: samples on a hard disk, copies, a program, rounds until steady state,
+//! a tool's own unit, and imported runs. The procedures are those of the library; the figures are
+//! plausible.
 
 use crate::ssd::{self, S, ops};
 use crate::{cell, figure, figure_of, imported_cell, moved, planned_cell};
@@ -12,7 +13,7 @@ use kurabe_core::{profile_library::profile_named, text};
 
 const MS: f64 = 1e6;
 
-/// A run by a profile of the library; `measure` gives the repetitions of each cell.
+/// Returns a run with a profile of the library; `measure` returns the repetitions of each cell.
 fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repetition>) -> RunRecord {
     let mut record = ssd::run();
     let profile = profile_named(name).unwrap();
@@ -34,12 +35,12 @@ fn run(name: &str, span_bytes: u64, measure: impl Fn(&Task, usize) -> Vec<Repeti
     record
 }
 
-/// Repetitions begin a minute apart.
+/// Returns a repetition; repetitions begin a minute apart.
 fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
     Repetition { started_ns: u64::from(index) * 60 * S, ..crate::repetition(index, elapsed_ns) }
 }
 
-/// Something between 0 and 1 that looks random and is the same every time.
+/// Returns a number from 0 to 1 that looks random but is always the same.
 fn jitter(number: u64) -> f64 {
     let mixed = (number ^ 0x5bd1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1u64 << 24) as f64
@@ -65,7 +66,8 @@ fn on_hard_disk(mut record: RunRecord) -> RunRecord {
     record
 }
 
-/// GNOME Disks on a hard disk: slower towards its end, and slower to reach the farther it is.
+/// Returns a run of GNOME Disks on a hard disk: the rate falls towards its end, and access time
+/// grows with distance.
 pub fn run_samples() -> RunRecord {
     const SPAN: u64 = 4_000_787_030_016;
     let record = run("gnome-disks", SPAN, |task, place| {
@@ -120,17 +122,18 @@ fn imported(origin: Origin, cells: Vec<(&str, Option<Direction>, ImportedCell)>)
     record
 }
 
-/// A text file of CrystalDiskMark 8.
+/// Returns an imported text file of CrystalDiskMark 8.
 pub fn run_crystaldiskmark() -> RunRecord {
     serde_json::from_str(include_str!("../records/crystaldiskmark.json")).expect("a record")
 }
 
-/// A JSON file of fio: reads with percentiles, and a trim, which has no direction.
+/// Returns an imported JSON file of fio: reads with percentiles, and a trim, which has no
+/// direction.
 pub fn run_fio() -> RunRecord {
     serde_json::from_str(include_str!("../records/fio.json")).expect("a record")
 }
 
-/// A file that GNOME Disks saved.
+/// Returns an imported file of GNOME Disks.
 pub fn run_gnome_file() -> RunRecord {
     const SPAN: f64 = 1e12;
     let origin = Origin {
@@ -218,17 +221,17 @@ fn copies(name: &str, count: u32, slower: impl Fn(&Task) -> f64) -> RunRecord {
     record
 }
 
-/// The delay ratio of a hard disk.
+/// Returns a run of the delay ratio on a hard disk.
 pub fn run_copy() -> RunRecord {
     copies("delay-ratio", 2, |_| 1.0)
 }
 
-/// The delay ratio over the size of the pieces.
+/// Returns a run of the delay ratio for several chunk sizes.
 pub fn run_copy_sweep() -> RunRecord {
     copies("delay-ratio-sweep", 2, |task| 1.0 - 0.04 * task.step_index as f64)
 }
 
-/// A program, three times.
+/// Returns a run of a program with three repetitions.
 pub fn run_command() -> RunRecord {
     let mut record = run("git-pull", 1 << 20, |_, _| {
         [3.412, 3.598, 3.377]
@@ -250,7 +253,7 @@ pub fn run_command() -> RunRecord {
     record
 }
 
-/// A trace with reads, writes and syncs, done again twice.
+/// Returns a run that replays a trace with reads, writes and syncs twice.
 pub fn run_replay() -> RunRecord {
     let mut record = run_copy();
     let profile = record.header.profile.as_mut().unwrap();
@@ -280,7 +283,8 @@ pub fn run_replay() -> RunRecord {
     record
 }
 
-/// Rounds: the tracked cell at these thousands of IOPS, the others accordingly.
+/// Returns a run with rounds in which the tracked cell has these thousands of IOPS, and the others
+/// correspond.
 fn rounds(thousands: &[f64]) -> RunRecord {
     run("snia-iops-small", 4 << 30, |task, _| {
         let workload = task.workload().unwrap();
@@ -306,12 +310,12 @@ fn rounds(thousands: &[f64]) -> RunRecord {
     })
 }
 
-/// The SNIA's test in small: steady after eight rounds.
+/// Returns a run of a small version of the SNIA test that is steady after eight rounds.
 pub fn run_steady() -> RunRecord {
     rounds(&[95.1, 62.4, 41.0, 33.2, 31.1, 30.5, 30.8, 30.2])
 }
 
-/// The same, given up after ten rounds.
+/// Returns a run of the same test that ended after ten rounds without steady state.
 pub fn run_not_steady() -> RunRecord {
     let mut record = rounds(&[95.1, 84.0, 77.0, 70.5, 64.0, 57.7, 51.6, 45.8, 40.6, 35.9]);
     record.notices.push(Notice::new(
@@ -324,7 +328,7 @@ pub fn run_not_steady() -> RunRecord {
     record
 }
 
-/// A tool that prints another unit: KDiskMark.
+/// Returns a run for a tool that prints another unit: KDiskMark.
 pub fn run_as_printed() -> RunRecord {
     run("kdiskmark-3", 1 << 30, |task, _| {
         let workload = task.workload().unwrap();
@@ -350,7 +354,7 @@ pub fn run_as_printed() -> RunRecord {
     })
 }
 
-/// All of them, with a name for each.
+/// Returns all of them, each with a name.
 pub fn all() -> [(&'static str, RunRecord); 11] {
     [
         ("samples", run_samples()),
@@ -367,7 +371,7 @@ pub fn all() -> [(&'static str, RunRecord); 11] {
     ]
 }
 
-/// Every profile of the library.
+/// Returns every profile of the library.
 pub fn library() -> Vec<Profile> {
     kurabe_core::profile_library::PROFILES.iter().map(|(name, _)| profile_named(name).unwrap()).collect()
 }

@@ -1,8 +1,10 @@
-//! Records for the tests of every room: parts with defaults (here), whole runs that look like real ones
-//! (`ssd`, `kinds`, `stories`), the samples that the store's fixtures hold (`sample`), and any record that can be
-//! (`any_record`). What a test does not name has the default of these functions. What is data alone is read from the folder
-//! `records`. Besides records: a browser (`browser`), a PostgreSQL server (`postgres`), and the record of tests that cannot run
-//! on this machine (`needs`), which `core` uses as well.
+//! Records for the tests of every crate: parts with default values (here), complete realistic runs
+//! (`ssd`, `kinds`, `stories`), the samples in the store's fixtures (`sample`), and arbitrary
+//! records (`any_record`). Values that a test does not set are the defaults of these functions.
+//! Pure data is read from the folder `records`.
+//!
+//! The crate also has a browser (`browser`), a PostgreSQL server (`postgres`), and the record of
+//! tests that cannot run on this machine (`needs`), which `core` uses as well.
 #![allow(missing_docs, reason = "a function of the kit says by its name which record it makes")]
 
 mod any_record;
@@ -26,7 +28,7 @@ use kurabe_core::profile::{Task, TaskCell};
 use kurabe_core::record::{Cell, OpsRecord, Repetition};
 use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 
-/// Reads of 4 KiB blocks at random, one after another, once over 4 MiB.
+/// Returns a workload of random reads of 4 KiB, one at a time, once over 4 MiB.
 pub fn workload() -> Workload {
     Workload {
         end: End { passes: Some(1), ..End::default() },
@@ -36,7 +38,7 @@ pub fn workload() -> Workload {
     }
 }
 
-/// A cell of rates without repetitions.
+/// Returns a cell of rates without repetitions.
 pub fn cell(label: &str, direction: Option<Direction>) -> Cell {
     Cell {
         part: direction.map_or("", Direction::word).to_owned(),
@@ -46,7 +48,7 @@ pub fn cell(label: &str, direction: Option<Direction>) -> Cell {
     }
 }
 
-/// The cell that a task plans, without repetitions.
+/// Returns the cell that a task plans, without repetitions.
 pub fn planned_cell(task: &Task, plan: &TaskCell) -> Cell {
     Cell {
         step_index: task.step_index as u32,
@@ -57,7 +59,7 @@ pub fn planned_cell(task: &Task, plan: &TaskCell) -> Cell {
     }
 }
 
-/// A cell that another tool measured, the only one of its step.
+/// Returns the only cell of a step of an imported run.
 pub fn imported_cell(index: u32, label: &str, direction: Option<Direction>, imported: ImportedCell) -> Cell {
     Cell { index, step_index: index, part: String::new(), imported: Some(imported), ..cell(label, direction) }
 }
@@ -66,7 +68,7 @@ pub fn repetition(index: u32, elapsed_ns: u64) -> Repetition {
     Repetition { index, seed: 7, elapsed_ns, ..Repetition::default() }
 }
 
-/// Operations that all succeeded, without their latencies.
+/// Returns operations that all succeeded, without latencies.
 pub fn moved(operations: u64, bytes: u64) -> OpsRecord {
     OpsRecord { submitted: operations, completed: operations, bytes, ..OpsRecord::default() }
 }
@@ -89,7 +91,7 @@ pub fn figure(
     }
 }
 
-/// A figure of something more particular than its quantity.
+/// Qualifies a figure beyond its quantity.
 pub fn figure_of(of: FigureOf, figure: PrintedFigure) -> PrintedFigure {
     PrintedFigure { of: Some(of), ..figure }
 }

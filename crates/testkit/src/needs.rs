@@ -51,7 +51,8 @@ pub fn has(program: &str) -> bool {
 pub fn skip(reason: impl Display) {
     let thread = std::thread::current();
     let line = line(thread.name().unwrap_or("unnamed"), &reason.to_string());
-    // The print macros would be captured. One write, so that the lines of several threads don't mix.
+    // The print macros would be captured. It is a single write, so that the lines of several
+    // threads do not mix.
     let _ = io::stderr().write_all(line.as_bytes());
     if let Some(record) = record() {
         let _ = (&*record).write_all(line.as_bytes());
@@ -68,7 +69,7 @@ fn is_program(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// The open file of this process; `None` if it cannot be written.
+/// Returns the open file of this process, or `None` if it cannot be written.
 fn record() -> Option<&'static File> {
     static RECORD: OnceLock<Option<File>> = OnceLock::new();
     let open = || {
@@ -85,7 +86,7 @@ fn record() -> Option<&'static File> {
     RECORD.get_or_init(open).as_ref()
 }
 
-/// Opens an empty file. Later writes append, so that another process of the same executable loses nothing.
+/// Opens an empty file for appending, so that another process of the same executable loses nothing.
 fn fresh(path: &Path) -> io::Result<File> {
     path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
     File::create(path)?;

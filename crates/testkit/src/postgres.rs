@@ -1,5 +1,5 @@
-//! A server of PostgreSQL for tests: Debian's programs in a folder of its own, on a free port of this machine, with passwords
-//! and a certificate for `localhost` of an authority of its own.
+//! A PostgreSQL server for tests: Debian's programs with a temporary data directory on a free local
+//! port, with passwords and a certificate for `localhost` from a private authority.
 
 use crate::needs::has;
 use std::fs;
@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// The password of the role `owner`, which nothing may ever show.
+/// Password of the role `owner`, which must never be shown.
 pub const PASSWORD: &str = "s3cret-of-the-owner";
 
-/// A server that runs until this is dropped.
+/// A server that runs until it is dropped.
 pub struct PostgresServer {
     programs: PathBuf,
     directory: TempDir,
@@ -21,10 +21,10 @@ pub struct PostgresServer {
 }
 
 impl PostgresServer {
-    /// Starts one, with a role `owner` and its database `lab`.
+    /// Starts a server with a role `owner` and its database `lab`.
     ///
     /// # Errors
-    /// Why there is none: PostgreSQL or openssl is not installed, or did not start.
+    /// If PostgreSQL or openssl is not installed, or the server did not start.
     pub fn start() -> Result<Self, String> {
         let programs = programs().ok_or("PostgreSQL is not installed")?;
         if !has("openssl") {
@@ -59,7 +59,7 @@ impl PostgresServer {
         self.sql("postgres", "CREATE DATABASE lab").map(|_| ())
     }
 
-    /// One of the server's programs, as the user that may start it.
+    /// Returns a command of the server, as the user who may start it.
     fn program(&self, name: &str) -> Command {
         let program = self.programs.join(name);
         let mut command = Command::new("setpriv");
@@ -72,12 +72,12 @@ impl PostgresServer {
     /// Starts the server again.
     ///
     /// # Errors
-    /// What it says.
+    /// Contains the server's log.
     pub fn go_on(&self) -> Result<(), String> {
         let log = self.directory.path().join("log");
         let mut start = self.program("pg_ctl");
         start.args(["start", "-w", "-D"]).arg(self.directory.path().join("data")).arg("-l").arg(&log);
-        // The server itself holds what it inherits.
+        // The server would keep inherited pipes open.
         let ended = start.stdout(Stdio::null()).stderr(Stdio::null()).status();
         match ended.is_ok_and(|ended| ended.success()) {
             true => Ok(()),
@@ -85,17 +85,17 @@ impl PostgresServer {
         }
     }
 
-    /// Ends the server: `fast` as its owner does, `immediate` as a crash does.
+    /// Stops the server: `fast` for a normal shutdown, `immediate` for a crash.
     pub fn stop(&self, mode: &str) {
         let mut stop = self.program("pg_ctl");
-        // One that has ended already is no fault.
+        // A server that has already ended is not an error.
         let _ = stop.args(["stop", "-m", mode, "-D"]).arg(self.directory.path().join("data")).output();
     }
 
-    /// What the server answers to statements of the owner.
+    /// Runs statements as the owner, and returns the output.
     ///
     /// # Errors
-    /// What it says instead.
+    /// Contains the server's message.
     pub fn sql(&self, database: &str, statements: &str) -> Result<String, String> {
         let mut psql = self.program("psql");
         psql.args([
@@ -119,21 +119,23 @@ impl PostgresServer {
         done(psql.output())
     }
 
-    /// The address of the database `lab` for a role.
+    /// Returns the address of the database `lab` for a role.
     pub fn address(&self, role: &str, password: &str) -> String {
         format!("postgres://{role}:{password}@127.0.0.1:{}/lab", self.port)
     }
 
-    /// The port.
+    /// Returns the port of the server.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Gives the server a certificate for `localhost` of nobody but itself, as PostgreSQL's manual makes it, with these words more to
-    /// openssl, for so many days from now; returns where it is.
+    /// Gives the server a self-signed certificate for `localhost`, as in PostgreSQL's manual, and
+    /// returns its path.
+    ///
+    /// `more` are further arguments of openssl, and `days` is the validity from now.
     ///
     /// # Errors
-    /// When there is no openssl, or the server does not start with it.
+    /// If openssl fails, or the server does not start with the certificate.
     pub fn certify_itself(&self, more: &str, days: i32) -> Result<PathBuf, String> {
         let path = self.directory.path();
         let words = format!("req -x509 {NEW_KEY} -keyout server.key -out own.crt -subj /CN=localhost {more}");
@@ -147,7 +149,7 @@ impl PostgresServer {
         Ok(path.join("server.crt"))
     }
 
-    /// The certificate of the authority that has certified the server.
+    /// Returns the certificate of the authority that certified the server.
     pub fn authority(&self) -> PathBuf {
         self.directory.path().join("ca.crt")
     }
@@ -159,7 +161,7 @@ impl Drop for PostgresServer {
     }
 }
 
-/// The folder of the newest server.
+/// Returns the folder of the newest server.
 fn programs() -> Option<PathBuf> {
     let versions = fs::read_dir("/usr/lib/postgresql").ok()?;
     let folders = versions.filter_map(|version| Some(version.ok()?.path().join("bin")));
@@ -170,14 +172,14 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
-/// A key that is made quickly.
+/// Arguments for a key that is generated quickly.
 const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
 
 fn openssl(path: &Path, words: &str) -> Result<String, String> {
     done(Command::new("openssl").args(words.split(' ')).current_dir(path).output())
 }
 
-/// An authority, and a certificate of it for `localhost`.
+/// Creates an authority, and a certificate for `localhost` from it.
 fn certify(path: &Path) -> Result<(), String> {
     openssl(path, &format!("req -x509 {NEW_KEY} -keyout ca.key -out ca.crt -days 9 -subj /CN=authority"))?;
     openssl(path, &format!("req {NEW_KEY} -keyout server.key -out server.csr -subj /CN=localhost"))?;

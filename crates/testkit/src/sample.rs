@@ -1,4 +1,4 @@
-//! Records with something in every field: the runs of the store's fixtures.
+//! Records with a value in every field: the runs of the store's fixtures.
 
 use crate::any_record::identity;
 use kurabe_core::record::{Cell, Notice, NoticeKind, RECORD_SCHEMA, RunHeader, RunRecord, VersusRecord};
@@ -6,7 +6,7 @@ use kurabe_core::{Text, workload::Direction};
 use serde_json::Value;
 use std::sync::LazyLock;
 
-/// Reads an exported run, once.
+/// Reads an exported run once.
 macro_rules! exported {
     ($name:literal) => {{
         static RUN: LazyLock<RunRecord> = LazyLock::new(|| {
@@ -20,7 +20,7 @@ macro_rules! exported {
     }};
 }
 
-/// A whole run with five cells, as it would be after a measurement.
+/// Returns a complete run with five cells, as after a measurement.
 pub fn sample_record() -> RunRecord {
     let mut run = exported!("export-v1.json");
     (run.header.schema, run.header.id) = (RECORD_SCHEMA, "k7f".to_owned());
@@ -42,22 +42,22 @@ pub fn sample_notice(number: u32) -> Notice {
     Notice::new(NoticeKind::Noise, Text::same(format!("remark {number} / 注意")))
 }
 
-/// A run with a cell of every kind of step.
+/// Returns a run with a cell of every kind of step.
 pub fn sample_kinds() -> RunRecord {
     exported!("export-v2.json")
 }
 
-/// A run of six rounds; the first does not count.
+/// Returns a run of six rounds, the first of which does not count.
 pub fn sample_rounds() -> RunRecord {
     exported!("export-v2-rounds.json")
 }
 
-/// A run that another tool measured.
+/// Returns an imported run.
 pub fn sample_foreign() -> RunRecord {
     exported!("export-v2-imported.json")
 }
 
-/// A run on a model, in turns with another target, with where its time went.
+/// Returns a run on a model with its time account, interleaved with another target.
 pub fn sample_modelled() -> RunRecord {
     let mut run = exported!("export-v2-modelled.json");
     run.header.versus = Some(VersusRecord {

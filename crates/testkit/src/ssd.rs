@@ -1,5 +1,5 @@
-//! A run built by hand: plausible figures of an NVMe SSD whose write cache runs full, with a stall, a cell in
-//! which kurabe was the limit, and a repetition that was disturbed.
+//! A run built by hand: plausible figures of an NVMe SSD whose write cache fills up, with a stall,
+//! a cell in which kurabe was the bottleneck, and a disturbed repetition.
 
 use crate::repetition;
 use kurabe_core::environment::*;
@@ -54,8 +54,8 @@ pub fn profile(statistic: Statistic, directions: &[Direction]) -> Profile {
     }
 }
 
-/// A histogram of `count` latencies around a median, with a tail; bucket starts as kurabe-stats makes them are
-/// not needed here, any ascending ones do.
+/// Returns a histogram of `count` latencies around a median, with a tail. The bucket boundaries are
+/// ascending, but not those of kurabe-stats.
 fn latency(count: u64, median_ns: u64, worst_ns: u64) -> LatencyRecord {
     let shares = [(0.7, 0.05), (0.9, 0.35), (1.0, 0.3), (1.4, 0.2), (2.1, 0.08), (3.2, 0.018), (6.0, 0.002)];
     let mut buckets: Vec<(u64, u64)> = shares
@@ -83,14 +83,14 @@ pub(crate) fn ops(rate_bytes_per_s: f64, block_bytes: u64, in_flight: u64, worst
     }
 }
 
-/// What a cell is like: MB/s of its three repetitions, and the shape of its course.
+/// Shape of a cell: MB/s of its three repetitions, and its course over time.
 struct Shape {
     rates: [f64; 3],
     course: fn(usize) -> f64,
     stall_ms: u64,
 }
 
-/// A repetition of a cell; `turn` is its place in the run.
+/// Returns a repetition of a cell; `turn` is its position in the run.
 fn measured(number: u32, turn: u32, direction: Direction, workload: &Workload, shape: &Shape) -> Repetition {
     let block = u64::from(workload.largest_block_bytes());
     let depth = u64::from(workload.iodepth);
@@ -292,7 +292,7 @@ fn environment() -> Environment {
     }
 }
 
-/// The run with reads and writes, and the mean as its statistic.
+/// Returns the run with reads and writes, and the mean as its statistic.
 pub fn run() -> RunRecord {
     run_with(Statistic::Mean, &[Direction::Read, Direction::Write])
 }
@@ -355,14 +355,15 @@ pub fn run_with(statistic: Statistic, directions: &[Direction]) -> RunRecord {
     }
 }
 
-/// The same run by the rules of CrystalDiskMark.
+/// Returns the same run with the rules of CrystalDiskMark.
 pub fn run_best() -> RunRecord {
     let mut run = run_with(Statistic::Best, &[Direction::Read, Direction::Write]);
     run.header.profile.as_mut().unwrap().name = "crystaldiskmark".into();
     run
 }
 
-/// A run that an error ended in its sixth cell, with failed operations, of one repetition each.
+/// Returns a run that ended with an error in its sixth cell, with failed operations and one
+/// repetition per cell.
 pub fn run_failed() -> RunRecord {
     let mut run = run();
     run.status = RunStatus::Failed;

@@ -1,5 +1,6 @@
-//! Runs of models with the time accounts that the four stories of the articles have: a FAT that is walked, requests that
-//! do not divide by the strips, a bridge that takes one command, and reads and writes that take turns.
+//! Runs of models with the time accounts of the four explanations in the articles: traversal of a
+//! FAT, requests that are not a multiple of the strip, a bridge that accepts one command, and
+//! alternating reads and writes.
 
 use crate::{kinds, ssd};
 use kurabe_core::environment::Environment;
@@ -9,9 +10,9 @@ use kurabe_core::record::*;
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
 
-/// The mean of an operation: layer, cause, time.
+/// Mean time of an operation: layer, cause, time.
 type Share<'a> = (&'a str, &'a str, u64);
-/// How often in a hundred operations.
+/// Number of times in a hundred operations.
 type Count<'a> = (&'a str, &'a str, u64);
 
 fn account(operations: u64, shares: &[Share<'_>], counts: &[Count<'_>]) -> TimeAccount {
@@ -33,7 +34,7 @@ fn account(operations: u64, shares: &[Share<'_>], counts: &[Count<'_>]) -> TimeA
     }
 }
 
-/// The run as one of a model, as a record tells it.
+/// Converts a run to one on a model.
 fn on_model(mut record: RunRecord, model: &str) -> RunRecord {
     let model: ModelRecord = serde_json::from_str(model).expect("a model");
     let target = record.header.target.as_mut().unwrap();
@@ -55,7 +56,8 @@ fn on_model(mut record: RunRecord, model: &str) -> RunRecord {
     record
 }
 
-/// GNOME Disks on an emulator whose image is a file on FAT: access time is a walk through the chain.
+/// Returns a run of GNOME Disks on an emulator whose image is a file on FAT, where access time is
+/// spent in the cluster chain.
 pub fn fat_walk() -> RunRecord {
     let mut record = on_model(kinds::run_samples(), include_str!("../records/model-fat-walk.json"));
     for cell in &mut record.cells {
@@ -91,7 +93,7 @@ pub fn fat_walk() -> RunRecord {
     record
 }
 
-/// Large reads from striped members, one of which has more to do than the others.
+/// Returns large reads from striped members, one of which has more to do than the others.
 pub fn strip_remainder() -> RunRecord {
     let mut record = on_model(ssd::run(), include_str!("../records/model-strip-remainder.json"));
     record.cells.truncate(2);
@@ -107,7 +109,7 @@ pub fn strip_remainder() -> RunRecord {
     record
 }
 
-/// Many requests at once to drives behind a bridge that takes one command at a time.
+/// Returns many concurrent requests to drives behind a bridge that accepts one command at a time.
 pub fn one_command() -> RunRecord {
     let mut record = on_model(ssd::run(), include_str!("../records/model-one-command.json"));
     let random = record.cells[2].clone();
@@ -126,7 +128,7 @@ pub fn one_command() -> RunRecord {
     record
 }
 
-/// A file copied within a disk: reads and writes take turns.
+/// Returns the copy of a file within a disk, with alternating reads and writes.
 pub fn turnaround() -> RunRecord {
     let mut record = on_model(kinds::run_copy(), include_str!("../records/model-turnaround.json"));
     for cell in &mut record.cells {
@@ -144,7 +146,7 @@ pub fn turnaround() -> RunRecord {
     record
 }
 
-/// The stories by name.
+/// Returns the stories by name.
 pub fn all() -> [(&'static str, RunRecord); 4] {
     [
         ("fat_walk", fat_walk()),

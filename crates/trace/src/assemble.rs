@@ -1,8 +1,10 @@
-//! From events to operations: which event begins one, which ends it, and what is no operation to be done again.
+//! Assembles operations from events: finds the event that begins each operation and the one that
+//! ends it, and counts what cannot be replayed.
 //!
-//! The model: an operation in flight is known by its device, its verb and the sector at which its rest begins. A request
-//! may complete in parts, each from its start. A flush has no sector; flushes end in the order of their beginning. A
-//! completion that fits nothing began before the recording, or belongs to something that is not recorded.
+//! An operation in flight is identified by its device, its verb and the first sector of its
+//! remaining part. A request may complete in parts, each from its start. A flush has no sector;
+//! flushes complete in the order in which they begin. A completion that matches nothing began
+//! before the recording, or belongs to a command that is not recorded.
 
 use crate::event::{BlockEvent, Tracepoint};
 use crate::instance::Recording;
@@ -17,13 +19,13 @@ use std::hash::Hash;
 pub(crate) struct Watched {
     /// Kernel name.
     pub name: String,
-    /// Numbers that its events bear.
+    /// Device numbers in its events.
     pub numbers: Vec<Number>,
     /// Whether it has a request queue.
     pub requests: bool,
-    /// Where it begins on its disk.
+    /// First sector on its disk.
     pub start_sector: u64,
-    /// Where it ends there; the largest number for a whole device.
+    /// End of its sectors on the disk; the largest number for a whole device.
     pub end_sector: u64,
 }
 
@@ -34,23 +36,24 @@ impl Watched {
     }
 }
 
-/// What reached the devices.
+/// Operations that reached the devices.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct RecordedTrace {
-    /// The operations in the order of their issue. Its units are the devices in the order in which they were given to
-    /// [`crate::BlockTrace::start`], by kernel name.
+    /// Operations in the order of their issue. Its units are the devices in the order in which they
+    /// were passed to [`crate::BlockTrace::start`], by kernel name.
     pub trace: Trace,
-    /// Time from issue to completion of each operation, in ns with a resolution of 1 µs; `None` where the completion
-    /// was not seen.
+    /// Time from issue to completion of each operation, in ns with a resolution of 1 µs; `None` if
+    /// the completion was not recorded.
     pub latencies_ns: Vec<Option<u64>>,
-    /// Events that were lost: if there are any, operations or completions are missing.
+    /// Number of lost events: if there are any, operations or completions are missing.
     pub lost_events: u64,
-    /// Discards, which are not among the operations.
+    /// Number of discards, which are not among the operations.
     pub discards: u64,
 }
 
 impl RecordedTrace {
-    /// Latency of the operation at this fraction of all in order of latency, of those whose completion was seen.
+    /// Returns the latency at this fraction of the operations whose completion was recorded, in
+    /// order of latency.
     pub fn latency_ns(&self, fraction: f64) -> Option<u64> {
         let mut latencies: Vec<u64> = self.latencies_ns.iter().copied().flatten().collect();
         latencies.sort_unstable();
@@ -58,10 +61,10 @@ impl RecordedTrace {
     }
 }
 
-/// What is under way, by what its end is recognised by, the oldest first.
+/// Operations or requests in flight, by the key that identifies their end, the oldest first.
 pub(crate) type Flights<K, T> = HashMap<K, VecDeque<T>>;
 
-/// The oldest that is under way with this key; it is so no longer.
+/// Removes and returns the oldest entry with this key.
 pub(crate) fn land<K: Eq + Hash, T>(flights: &mut Flights<K, T>, key: &K) -> Option<T> {
     let same = flights.get_mut(key)?;
     let first = same.pop_front();
@@ -71,10 +74,10 @@ pub(crate) fn land<K: Eq + Hash, T>(flights: &mut Flights<K, T>, key: &K) -> Opt
     first
 }
 
-/// What tells an operation in flight from others: the watched device, the verb, the next sector.
+/// Identity of an operation in flight: watched device, verb, next sector.
 type OperationKey = (usize, OpKind, u64);
 
-/// An operation in flight: which it is, and the sectors that are still to come.
+/// An operation in flight: its index, and the sectors that remain.
 struct QueuedOperation {
     index: usize,
     rest_sectors: u32,
@@ -85,16 +88,17 @@ struct Assembly {
     trace: Trace,
     /// Completion times by operation.
     ends_ns: Vec<Option<u64>>,
-    /// Operations that were given back by the driver: their next issue counts.
+    /// Operations that the driver requeued: their next issue counts.
     given_back: Vec<bool>,
     flights: Flights<OperationKey, QueuedOperation>,
     discards: u64,
 }
 
-/// Makes a trace of events.
+/// Assembles a trace from events.
 pub(crate) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTrace {
     let Recording { mut events, lost } = recording;
-    // Buffers of several CPUs are read in turns. What begins stands before what ends at the same µs.
+    // The buffers of the CPUs are read alternately. Events that begin an operation sort before
+    // those that end one in the same µs.
     events.sort_by_key(|event| {
         (event.at_ns, matches!(event.tracepoint, Tracepoint::Completed | Tracepoint::Ended))
     });
@@ -113,7 +117,8 @@ pub(crate) fn assemble(watched: &[Watched], recording: Recording) -> RecordedTra
     assembly.finish(lost)
 }
 
-/// A flush, or a write of nothing with a flush before it, which is how a flush arrives at a device without requests.
+/// Returns whether the event is a flush, or an empty write with a preflush, which is how a flush
+/// reaches a device without requests.
 fn flushes_only(event: &BlockEvent) -> bool {
     event.letters.verb == BlockVerb::Flush || (event.letters.flush_before && event.sectors == 0)
 }
@@ -152,7 +157,7 @@ impl Assembly {
         let Some((offset_bytes, length_bytes)) = (match kind {
             OpKind::Sync => Some((0, 0)),
             _ if event.sectors == 0 => None,
-            // Within the device, so no larger than it; a request is far below 4 GiB.
+            // Within the device, so not larger than it; a request is far below 4 GiB.
             _ => event
                 .sector
                 .checked_sub(watched.start_sector)
@@ -166,7 +171,7 @@ impl Assembly {
         };
         let operation =
             TraceOp { at_ns: event.at_ns, kind, offset_bytes, length_bytes, unit: unit as u32, took_ns: 0 };
-        // A device without requests may be given a flush and a write in one.
+        // A device without requests may receive a flush and a write in one.
         if event.letters.flush_before && kind == OpKind::Write {
             self.push(TraceOp { kind: OpKind::Sync, offset_bytes: 0, length_bytes: 0, ..operation });
         }
@@ -195,7 +200,7 @@ impl Assembly {
 
     fn end(&mut self, key: OperationKey, event: &BlockEvent) {
         let (unit, kind, sector) = key;
-        // The end of a flush is told a second time, as that of an empty write.
+        // The end of a flush is reported a second time, as that of an empty write.
         if kind != OpKind::Sync && event.sectors == 0 {
             return;
         }
@@ -226,7 +231,7 @@ impl Assembly {
                 latencies_ns.push(end_ns.map(|end_ns| end_ns.saturating_sub(operation.at_ns)));
             }
         }
-        // They are in order already: this only lets time begin with the first.
+        // They are in order already: this only shifts the times to begin at the first operation.
         trace.settle();
         RecordedTrace { trace, latencies_ns, lost_events, discards }
     }

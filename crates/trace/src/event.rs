@@ -6,23 +6,23 @@
 use kurabe_core::trace::BlockLetters;
 use kurabe_host::Number;
 
-/// What an event tells.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tracepoint {
     /// An operation arrived (`block_bio_queue`).
     Queued,
-    /// It is done (`block_bio_complete`).
+    /// The operation completed (`block_bio_complete`).
     Ended,
-    /// A request was handed to the driver (`block_rq_issue`).
+    /// A request was issued to the driver (`block_rq_issue`).
     Issued,
-    /// It, or a part from its start, is done (`block_rq_complete`).
+    /// The request, or a part from its start, completed (`block_rq_complete`).
     Completed,
-    /// The driver gave it back to be issued again (`block_rq_requeue`).
+    /// The driver returned the request to be issued again (`block_rq_requeue`).
     Requeued,
 }
 
 impl Tracepoint {
-    /// All with their names in tracefs.
+    /// All kinds with their names in tracefs.
     pub(crate) const NAMES: [(&'static str, Self); 5] = [
         ("block_bio_queue", Self::Queued),
         ("block_bio_complete", Self::Ended),
@@ -35,38 +35,38 @@ impl Tracepoint {
 /// An event of a block device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockEvent {
-    /// The kernel's monotonic clock.
+    /// Time of the kernel's monotonic clock.
     pub at_ns: u64,
     pub tracepoint: Tracepoint,
     pub device: Number,
     pub letters: BlockLetters,
     pub sector: u64,
     pub sectors: u32,
-    /// The thread that ran when it happened, by the kernel's number.
+    /// Kernel number of the thread that ran when it happened.
     pub thread: u32,
-    /// Whether a thread of the kind that is followed handed it in.
+    /// Whether a followed thread submitted the operation.
     pub ours: bool,
 }
 
-/// What a line is.
+/// Content of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Read {
     Event(BlockEvent),
-    /// So many events were dropped.
+    /// Number of events that were dropped.
     Lost(u64),
-    /// A line of the block layer that cannot be understood.
+    /// A line of the block layer that cannot be parsed.
     Strange,
-    /// Of no concern.
+    /// Any other line.
     Other,
 }
 
-/// A line of a recording that follows nobody's threads in particular.
+/// Parses a line of a recording that does not follow particular threads.
 #[cfg(test)]
 pub(crate) fn read_line(line: &str) -> Read {
     read_line_of(line, &|_, _| false)
 }
 
-/// A line; `ours` tells by its number and name whether a thread is one that is followed.
+/// Parses a line; `ours` returns whether a thread is followed, by its number and name.
 pub(crate) fn read_line_of(line: &str, ours: &dyn Fn(u32, &str) -> bool) -> Read {
     if let Some(lost) = read_lost(line) {
         return Read::Lost(lost);
@@ -107,18 +107,18 @@ fn read_event(
     Some(BlockEvent { at_ns, tracepoint, device, letters, sector, sectors, thread, ours })
 }
 
-/// The number in `comm-pid [cpu]`; 0 if it is not there.
+/// Returns the number in `comm-pid [cpu]`, or 0 if it is missing.
 fn thread(before: &str) -> u32 {
     let task = before.split(" [").next().unwrap_or("").trim_end();
     task.rsplit('-').next().and_then(|number| number.parse().ok()).unwrap_or(0)
 }
 
-/// The name of a thread at the end of an event, in brackets.
+/// Returns the thread name in brackets at the end of an event.
 fn name(after: &str) -> &str {
     after.rsplit_once('[').and_then(|(_, rest)| rest.strip_suffix(']')).unwrap_or("")
 }
 
-/// `974.932760` as ns.
+/// Parses `974.932760` to ns.
 fn seconds_ns(words: &str) -> Option<u64> {
     let (seconds, fraction) = words.split_once('.')?;
     if fraction.is_empty() || fraction.len() > 9 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -175,7 +175,7 @@ mod tests {
         let flush = "     ksoftirqd/1-22      [001] ..s..  1075.054657: block_rq_complete: 7,0 FF () 18446744073709551615 + 0 none,0,0 [0]";
         let flush = event(flush);
         assert_eq!((flush.letters.verb, flush.sector, flush.sectors), (BlockVerb::Flush, u64::MAX, 0));
-        // Older kernels print no priority; a command of SCSI has its bytes between the parentheses.
+        // Older kernels print no priority; a SCSI command has its bytes between the parentheses.
         let older =
             " a b: c-1 [000] d... 5.000001: block_rq_issue: 8,16 N 512 (12 00 00 00 24 00 ) 0 + 0 [a + b]";
         let older = event(older);

@@ -1,7 +1,8 @@
-//! One instance of the kernel's tracing, and the thread that empties it.
+//! An instance of the kernel's tracing, and the thread that reads it.
 //!
-//! The model: the directory is the instance; removing it ends everything. The thread reads without blocking and looks
-//! a few hundred times a second, for which the buffers have room; when told to stop, it reads what is left and ends.
+//! The directory is the instance; removing it ends everything. The thread polls without blocking a
+//! few hundred times a second, for which the buffers are large enough. When stopped, it reads the
+//! rest and ends.
 
 use crate::event::{BlockEvent, Read, Tracepoint, read_line_of};
 use crate::platform::open_nonblocking;
@@ -16,27 +17,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Room for events of one CPU, in KiB: some 100,000 events.
+/// Buffer size per CPU, in KiB: some 100,000 events.
 const BUFFER_KIB: u32 = 8192;
-/// How long the thread sleeps when there was nothing to read.
+/// Sleep of the thread when there was nothing to read.
 const PAUSE: Duration = Duration::from_millis(4);
-/// Events that are kept at most (about 400 MB); those beyond are counted as lost.
+/// Most events that are stored (about 400 MB); further ones are counted as lost.
 const EVENTS_MOST: usize = 10_000_000;
-/// How often an instance that is still in use is tried to be removed.
+/// Attempts to remove an instance that is still in use.
 const REMOVAL_TRIES: u32 = 50;
 
-/// What was read.
+/// Events that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Recording {
     pub events: Vec<BlockEvent>,
-    /// Events that the kernel dropped, or that came after the most that are kept, or that nobody understood.
+    /// Events that the kernel dropped, that exceeded the limit, or that could not be parsed.
     pub lost: u64,
 }
 
-/// What is to be recorded: kinds of events, each of some devices.
+/// Kinds of events to record, each with its devices.
 pub(crate) type Wanted = Vec<(Tracepoint, Vec<Number>)>;
 
-/// Tells by its number and name whether a thread is one whose operations are followed.
+/// Returns whether the operations of a thread are followed, by its number and name.
 pub(crate) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
 
 /// A running instance.
@@ -45,18 +46,18 @@ pub(crate) struct Instance {
     directory: PathBuf,
     stop: Arc<AtomicBool>,
     reader: Option<JoinHandle<std::io::Result<Recording>>>,
-    /// After the rest, because the directory may lie in it.
+    /// The last field, because the directory may be in it.
     _tracefs: Tracefs,
 }
 
 impl Instance {
-    /// Makes an instance that records what is wanted, and starts its thread.
+    /// Creates an instance that records these events, and starts its thread.
     pub(crate) fn start(tracefs: Tracefs, events: &Wanted, ours: Ours) -> Result<Self> {
         let directory = tracefs.new_instance();
         std::fs::create_dir(&directory).map_err(|error| refusal(&error))?;
         let mut instance =
             Self { directory, stop: Arc::new(AtomicBool::new(false)), reader: None, _tracefs: tracefs };
-        // On an error from here on, the value is dropped and the instance removed.
+        // On an error from here on, the value is dropped and the instance is removed.
         instance.configure(events).map_err(|error| refusal(&error))?;
         let pipe =
             open_nonblocking(&instance.directory.join("trace_pipe")).map_err(|error| refusal(&error))?;
@@ -69,7 +70,7 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Where it is.
+    /// Returns its directory.
     #[cfg(test)]
     pub(crate) fn directory(&self) -> &Path {
         &self.directory
@@ -82,7 +83,7 @@ impl Instance {
     fn configure(&self, events: &Wanted) -> std::io::Result<()> {
         self.write("tracing_on", "0")?;
         self.write("trace_clock", "mono")?;
-        // A smaller buffer does, too; what it cannot hold is counted.
+        // A smaller buffer also works; events that do not fit are counted.
         let _ = self.write("buffer_size_kb", &BUFFER_KIB.to_string());
         for (tracepoint, numbers) in events {
             let name =
@@ -95,7 +96,7 @@ impl Instance {
         Ok(())
     }
 
-    /// Ends the recording, takes what was read, and removes the instance.
+    /// Stops the recording, returns the events, and removes the instance.
     pub(crate) fn stop(mut self) -> Result<Recording> {
         // Even if this fails, the thread ends.
         let _ = self.write("tracing_on", "0");
@@ -108,7 +109,8 @@ impl Instance {
                 &error,
             )
         })?;
-        // The thread's own count of lines `LOST` and the kernel's statistics tell of the same events.
+        // The `LOST` lines that the thread counted and the kernel's statistics cover the same
+        // events.
         recording.lost = recording.lost.max(dropped(&self.directory));
         Ok(recording)
     }
@@ -133,7 +135,8 @@ impl Drop for Instance {
     }
 }
 
-/// A filter of events by device; the kernel's own numbers have 20 bits for the minor (include/linux/kdev_t.h).
+/// Returns an event filter by device; the kernel's device numbers have 20 bits for the minor
+/// (include/linux/kdev_t.h).
 fn filter(numbers: &[Number]) -> String {
     let mut encoded: Vec<u64> =
         numbers.iter().map(|(major, minor)| u64::from(*major) << 20 | u64::from(*minor)).collect();
@@ -142,13 +145,13 @@ fn filter(numbers: &[Number]) -> String {
     encoded.iter().map(|number| format!("dev == {number}")).collect::<Vec<_>>().join(" || ")
 }
 
-/// Reads until told to stop and nothing is left.
+/// Reads until it is stopped and nothing is left.
 fn empty(mut pipe: File, stop: &AtomicBool, ours: &dyn Fn(u32, &str) -> bool) -> std::io::Result<Recording> {
     let mut recording = Recording::default();
     let mut buffer = vec![0; 1 << 16];
     let mut rest: Vec<u8> = Vec::new();
     loop {
-        // Before the read: what was written until the stop is then read.
+        // Loaded before the read, so that everything written before the stop is read.
         let stopping = stop.load(Ordering::Relaxed);
         match pipe.read(&mut buffer) {
             Ok(0) if stopping => break,
@@ -168,7 +171,7 @@ fn empty(mut pipe: File, stop: &AtomicBool, ours: &dyn Fn(u32, &str) -> bool) ->
     Ok(recording)
 }
 
-/// Takes whole lines; what follows the last end of a line waits for the next bytes.
+/// Processes complete lines; an incomplete one waits for the next bytes.
 fn take_lines(rest: &mut Vec<u8>, bytes: &[u8], recording: &mut Recording, ours: &dyn Fn(u32, &str) -> bool) {
     let Some(end) = bytes.iter().rposition(|&byte| byte == b'\n') else {
         rest.extend_from_slice(bytes);
@@ -187,14 +190,14 @@ fn take_lines(rest: &mut Vec<u8>, bytes: &[u8], recording: &mut Recording, ours:
     rest.extend_from_slice(&bytes[end + 1..]);
 }
 
-/// Events that the kernel dropped, over all CPUs.
+/// Returns the number of events that the kernel dropped, over all CPUs.
 fn dropped(instance: &Path) -> u64 {
     let cpus = instance.join("per_cpu");
     let stats = roots::names(&cpus).into_iter().filter_map(|cpu| roots::text(&cpus.join(cpu).join("stats")));
     stats.map(|stats| parse_dropped(&stats)).sum()
 }
 
-/// `overrun`, `commit overrun` and `dropped events` of a CPU's `stats`.
+/// Adds up `overrun`, `commit overrun` and `dropped events` of a CPU's `stats`.
 fn parse_dropped(stats: &str) -> u64 {
     let count = |line: &str| {
         let (name, count) = line.split_once(':')?;

@@ -1,15 +1,20 @@
-//! Records what reaches block devices while something runs: every operation with its time, place, length and latency.
+//! Records the operations that reach block devices: each with its time, offset, length and latency.
 //!
-//! The model: the kernel's block tracepoints in an instance of tracefs of our own, so that nobody else's tracing is
-//! touched. A device with a request queue is watched where requests are handed to its driver (`block_rq_issue`,
-//! `block_rq_complete`): after merging and splitting. A device without one (device mapper, md, zram) is watched where
-//! operations arrive (`block_bio_queue`, `block_bio_complete`). A partition is watched on its disk, by its sectors; a
-//! flush has none, so a partition is given all flushes of its disk. A thread reads the events while they happen; what
-//! the kernel had to drop is counted. Times are the kernel's monotonic clock, printed in whole µs.
+//! The kernel's block tracepoints are read in a separate instance of tracefs, so that other users
+//! of tracing are not affected. A device with a request queue is recorded where requests are issued
+//! to its driver (`block_rq_issue`, `block_rq_complete`), which is after merging and splitting. A
+//! device without one (device mapper, md, zram) is recorded where operations arrive
+//! (`block_bio_queue`, `block_bio_complete`). A partition is recorded on its disk, by its sectors.
+//! A flush has no sectors, so a partition gets all flushes of its disk. A thread reads the events
+//! while they occur, and events that the kernel drops are counted. Times are from the kernel's
+//! monotonic clock, printed in whole µs.
 //!
-//! tracefs is looked for where it is usually mounted; where it is not, it is mounted for this process alone, without a
-//! place in the tree of files. The instance goes away with the value, and those of dead processes at the next start.
-//! Not here: what a device counts for everybody (the host's), when a repetition is traced and who is told (the engine's).
+//! tracefs is searched at its usual mount points. If it is not mounted, it is mounted for this
+//! process only, outside the directory tree. The instance is removed with the value, and those of
+//! dead processes at the next start.
+//!
+//! Not here: counters of a device (the host's), and when a repetition is traced (the engine's).
+//!
 //! Sources: kernel Documentation/trace/ftrace.rst, events.rst; include/trace/events/block.h.
 
 mod assemble;
@@ -40,7 +45,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracefs::Tracefs;
 
-/// A recording that goes on.
+/// A running recording of the operations on block devices.
 #[derive(Debug)]
 pub struct BlockTrace {
     watched: Vec<Watched>,
@@ -49,11 +54,11 @@ pub struct BlockTrace {
 }
 
 impl BlockTrace {
-    /// Begins to record what reaches these block devices (major, minor).
+    /// Starts to record the operations that reach these block devices (major, minor).
     ///
     /// # Errors
-    /// When a device does not exist, or the kernel's tracing cannot be had here: not root, no tracefs, no tracepoints.
-    /// A caller can then fall back to [`kurabe_host::DeviceCounters`].
+    /// If a device does not exist, or the kernel's tracing is unavailable: not root, no tracefs, no
+    /// tracepoints. A caller can then fall back to [`kurabe_host::DeviceCounters`].
     pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
         let roots = Roots::default();
         if devices.is_empty() {
@@ -77,22 +82,24 @@ impl BlockTrace {
         Ok(Self { watched, instance, private_mount })
     }
 
-    /// Whether tracefs was mounted for this process alone because it is not mounted on this machine.
+    /// Returns whether tracefs was mounted for this process only, because it is not mounted on this
+    /// machine.
     pub fn mounted_privately(&self) -> bool {
         self.private_mount
     }
 
-    /// Ends the recording and gives what was recorded.
+    /// Stops the recording and returns it.
     ///
     /// # Errors
-    /// When the events could not be read.
+    /// If the events could not be read.
     pub fn stop(self) -> Result<RecordedTrace> {
         let read = self.instance.stop()?;
         Ok(assemble::assemble(&self.watched, read))
     }
 }
 
-/// A recording that follows the operations of this process through the kernel's queues and the device.
+/// A recording that follows the operations of this process through the kernel's queues and the
+/// device.
 #[derive(Debug)]
 pub struct SplitTrace {
     disks: Vec<Disk>,
@@ -100,11 +107,11 @@ pub struct SplitTrace {
 }
 
 impl SplitTrace {
-    /// Begins to follow, on those of these devices (major, minor) that have a request queue, what the threads of this
-    /// process hand in, and io_uring's workers on their behalf.
+    /// Starts to follow the operations that the threads of this process, and io_uring's workers on
+    /// their behalf, submit to those of these devices (major, minor) that have a request queue.
     ///
     /// # Errors
-    /// When none of the devices has a request queue, or the kernel's tracing cannot be had here.
+    /// If none of the devices has a request queue, or the kernel's tracing is unavailable.
     pub fn start(devices: &[(u32, u32)]) -> Result<Self> {
         let roots = Roots::default();
         let mut disks: Vec<Disk> = Vec::new();
@@ -133,11 +140,11 @@ impl SplitTrace {
         Ok(Self { disks, instance })
     }
 
-    /// Ends the recording, and adds to the repetitions that were made meanwhile what it tells of their operations, which
-    /// are of this size; of all sizes, if they differ.
+    /// Stops the recording, and adds its results to the repetitions that were measured during it.
+    /// Their operations have this size, or any size if `None`.
     ///
     /// # Errors
-    /// When the events could not be read.
+    /// If the events could not be read.
     pub fn stop(self, operation_bytes: Option<u64>, repetitions: &mut [Repetition]) -> Result<()> {
         let split = split::split(&self.disks, self.instance.stop()?, operation_bytes);
         for repetition in repetitions {
@@ -147,19 +154,20 @@ impl SplitTrace {
     }
 }
 
-/// Tells the threads of this process from others while they live, and remembers. Other processes may well be kurabe, too.
+/// Returns a function that recognizes the threads of this process while they live, and remembers
+/// them. Other processes may also be named kurabe.
 fn own_threads(roots: &Roots) -> Ours {
     let tasks = roots.proc.join("self/task");
     let is_own: Mutex<HashMap<u32, bool>> = Mutex::default();
     Arc::new(move |thread, name| {
-        // A worker of io_uring bears the number of the thread that it works for.
+        // The name of an io_uring worker has the number of the thread that it works for.
         let thread = name.strip_prefix("iou-wrk-").and_then(|number| number.parse().ok()).unwrap_or(thread);
         let mut is_own = is_own.lock().unwrap_or_else(PoisonError::into_inner);
         *is_own.entry(thread).or_insert_with(|| tasks.join(thread.to_string()).is_dir())
     })
 }
 
-/// The disk that a device is or lies on, if it has a request queue.
+/// Returns the disk of a device, if it has a request queue.
 fn disk(roots: &Roots, number: Number) -> Option<Disk> {
     let block = BlockNode::by_number(roots, number).ok()?;
     let whole = block.disk().unwrap_or(block);
@@ -172,7 +180,7 @@ fn disk(roots: &Roots, number: Number) -> Option<Disk> {
     Some(Disk { name: whole.name, numbers })
 }
 
-/// How a device is watched.
+/// Determines how a device is recorded.
 fn watch(roots: &Roots, number: Number) -> Result<Watched> {
     let block = BlockNode::by_number(roots, number).map_err(|error| {
         let (major, minor) = number;
@@ -194,7 +202,8 @@ fn watch(roots: &Roots, number: Number) -> Result<Watched> {
     let requests = whole.directory.join("mq").is_dir();
     let mut numbers: Vec<Number> = whole.number().into_iter().collect();
     if !requests {
-        // An operation that arrives at a partition bears the partition's number and the disk's sector.
+        // An operation that arrives at a partition has the partition's number and the disk's
+        // sector.
         let partitions = whole.partitions().unwrap_or_default();
         numbers.extend(partitions.iter().filter_map(BlockNode::number));
     }

@@ -1,4 +1,4 @@
-//! The boundary to the operating system: a mount of tracefs, and reading without waiting.
+//! Boundary to the operating system: a mount of tracefs, and non-blocking reads.
 
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
@@ -7,7 +7,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// A mount of tracefs that no other process sees; it goes away with the value.
+/// A mount of tracefs that no other process sees; it is unmounted when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct PrivateMount(OwnedFd);
 
@@ -20,13 +20,13 @@ impl PrivateMount {
         Ok(Self(fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, none)?))
     }
 
-    /// The path under which this process reaches it.
+    /// Returns the path at which this process can access it.
     pub(crate) fn path(&self) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}", self.0.as_raw_fd()))
     }
 }
 
-/// Opens for reading; a read gives `WouldBlock` where there is nothing to read.
+/// Opens a file for reading; reads return `WouldBlock` if nothing is available.
 pub(crate) fn open_nonblocking(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::fs::open(path, flags, Mode::empty())?.into())

@@ -1,9 +1,10 @@
-//! From events to operations with their time in queues and in the device.
+//! Assembles operations from events, with their time in queues and in the device.
 //!
-//! The model: kurabe's threads hand pieces to the block layer (`block_bio_queue`). The pieces of one operation follow each
-//! other on one thread until they add up to the operation's size. Requests are issued (`block_rq_issue`) and completed
-//! (`block_rq_complete`); which sectors a request holds tells which operations it serves, whatever was split or merged.
-//! An operation ends with the last of its sectors, and is in the device while at least one request of it is.
+//! kurabe's threads submit pieces to the block layer (`block_bio_queue`). The pieces of one
+//! operation are submitted consecutively by one thread until they add up to the operation's size.
+//! Requests are issued (`block_rq_issue`) and completed (`block_rq_complete`). The sectors of a
+//! request determine the operations that it serves, whatever was split or merged. An operation ends
+//! with the last of its sectors, and is in the device while at least one of its requests is.
 
 use crate::assemble::{Flights, land};
 use crate::event::{BlockEvent, Tracepoint};
@@ -13,7 +14,8 @@ use kurabe_core::{record::Repetition, trace::BlockVerb};
 use kurabe_host::{Number, SECTOR_BYTES};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// The kernel and the driver count the same operations if the counts differ by no more than this share of them.
+/// Largest relative difference between the kernel's and the driver's number of operations for which
+/// they count as the same.
 const SAME_COUNT: f64 = 0.01;
 
 /// A disk whose requests are followed.
@@ -21,21 +23,22 @@ const SAME_COUNT: f64 = 0.01;
 pub(crate) struct Disk {
     /// Kernel name.
     pub name: String,
-    /// Its number, and those of its partitions, under which operations arrive.
+    /// Device numbers of the disk and its partitions, under which operations arrive.
     pub numbers: Vec<Number>,
 }
 
-/// What a read or write is told apart by: disk, whether it writes.
+/// Disk, and whether it is a write.
 type DiskDirection = (usize, bool);
 
-/// Sectors that wait for a request: where they end, and whose they are.
+/// Sectors that wait for a request: their end, and their operation.
 #[derive(Clone, Copy)]
 struct QueuedSectors {
     end: u64,
     operation: usize,
 }
 
-/// A request with the device: when it was issued, what is still to come, and the sectors of each operation in it.
+/// A request in the device: its issue time, its remaining sectors, and the sectors of each
+/// operation in it.
 struct IssuedRequest {
     issued_ns: u64,
     rest_sectors: u64,
@@ -46,18 +49,18 @@ struct IssuedRequest {
 struct Followed {
     begun_ns: u64,
     ended_ns: u64,
-    /// Sectors handed in so far.
+    /// Sectors submitted so far.
     sectors: u64,
     /// Sectors completed so far.
     done_sectors: u64,
-    /// When requests of it were in the device.
+    /// Periods in which its requests were in the device.
     in_device: Vec<(u64, u64)>,
 }
 
 #[derive(Default)]
 struct Splitting {
     operations: Vec<Followed>,
-    /// The operation that each thread is handing in.
+    /// Operation that each thread is submitting.
     open: HashMap<u32, usize>,
     waiting: HashMap<DiskDirection, BTreeMap<u64, VecDeque<QueuedSectors>>>,
     flights: Flights<(DiskDirection, u64), IssuedRequest>,
@@ -67,11 +70,12 @@ struct Splitting {
     others: u64,
 }
 
-/// Follows the operations of our threads, each of `operation_bytes`; without a size, every piece is an operation.
+/// Follows the operations of our threads, each of `operation_bytes`; without a size, every piece is
+/// an operation.
 pub(crate) fn split(disks: &[Disk], recording: Recording, operation_bytes: Option<u64>) -> KernelSplit {
     let Recording { mut events, lost } = recording;
-    // Buffers of several CPUs are read in turns. Within a µs they stay as they were read: a request may be issued, given
-    // back and issued again in one.
+    // The buffers of the CPUs are read alternately. Within one µs the order of reading is kept: a
+    // request may be issued, requeued and issued again in it.
     events.sort_by_key(|event| event.at_ns);
     let wanted_sectors = operation_bytes.map(|bytes| bytes / SECTOR_BYTES);
     let mut splitting = Splitting::default();
@@ -115,7 +119,7 @@ impl Splitting {
         self.waiting.entry(side).or_default().entry(event.sector).or_default().push_back(piece);
     }
 
-    /// A request takes with it whatever waits for its sectors.
+    /// Issues a request with all pieces that wait for its sectors.
     fn issue(&mut self, side: DiskDirection, event: &BlockEvent) {
         let (start, end) = (event.sector, event.sector + u64::from(event.sectors));
         let parts =
@@ -133,7 +137,7 @@ impl Splitting {
         self.flights.entry((side, start)).or_default().push_back(flight);
     }
 
-    /// The driver gave a request back: its sectors wait again.
+    /// Requeues a request: its sectors wait again.
     fn give_back(&mut self, side: DiskDirection, event: &BlockEvent) {
         let Some(flight) = land(&mut self.flights, &(side, event.sector)) else { return };
         self.requests -= 1;
@@ -170,7 +174,8 @@ impl Splitting {
     fn finish(self, disks: &[Disk], wanted_sectors: Option<u64>, lost_events: u64) -> KernelSplit {
         let devices = disks.iter().map(|disk| disk.name.clone()).collect();
         if lost_events > 0 {
-            // An end that is missing would be taken from a later request of the same sectors: no figure could be trusted.
+            // A completion that is missing would be taken from a later request for the same
+            // sectors, so no figure would be reliable.
             let unfollowed_operations = self.operations.len() as u64;
             return KernelSplit { devices, unfollowed_operations, lost_events, ..KernelSplit::default() };
         }
@@ -206,12 +211,12 @@ impl Splitting {
     }
 }
 
-/// Takes from what waits whatever lies between two sectors: whose it is, and how many sectors.
+/// Removes the waiting sectors in a range, and returns their operations with the number of sectors.
 fn cut_out(waiting: &mut BTreeMap<u64, VecDeque<QueuedSectors>>, start: u64, end: u64) -> Vec<(usize, u64)> {
     let mut parts = Vec::new();
     let mut at = start;
     while at < end {
-        // Pieces that wait begin where a request begins, because requests take them from their start.
+        // Waiting pieces begin where a request begins, because requests take them from their start.
         let Some((&from, pieces)) = waiting.range_mut(at..end).next() else { break };
         let Some(piece) = pieces.pop_front() else { break };
         if pieces.is_empty() {
@@ -227,7 +232,7 @@ fn cut_out(waiting: &mut BTreeMap<u64, VecDeque<QueuedSectors>>, start: u64, end
     parts
 }
 
-/// The time covered by spans, overlaps once.
+/// Returns the time covered by the spans, counting overlaps once.
 fn union_ns(spans: &[(u64, u64)]) -> u64 {
     let mut spans = spans.to_vec();
     spans.sort_unstable();
@@ -244,20 +249,20 @@ fn summary(mut times_ns: Vec<u64>) -> TimeSplit {
         return TimeSplit::default();
     }
     times_ns.sort_unstable();
-    // The p-th percentile without interpolation, as of histograms.
+    // Percentile without interpolation, as for histograms.
     let at =
         |share: f64| times_ns[((share * times_ns.len() as f64).ceil() as usize).clamp(1, times_ns.len()) - 1];
     let sum: f64 = times_ns.iter().map(|ns| *ns as f64).sum();
     TimeSplit { mean_ns: sum / times_ns.len() as f64, p50_ns: at(0.5), p99_ns: at(0.99) }
 }
 
-/// The split of a repetition, with what the driver measured beyond it: both count the same operations, so the means can be
-/// taken from each other; percentiles cannot.
+/// Completes the split with the time that the driver measured in addition. Both count the same
+/// operations, so the means can be subtracted; percentiles cannot.
 pub(crate) fn with_rest(split: &KernelSplit, repetition: &Repetition) -> KernelSplit {
     KernelSplit { rest_mean_ns: rest_ns(split, repetition), ..split.clone() }
 }
 
-/// What the driver measured of an operation beyond the kernel's queues and the device.
+/// Returns the mean time that the driver measured beyond the kernel's queues and the device.
 fn rest_ns(split: &KernelSplit, repetition: &Repetition) -> Option<f64> {
     let sides = [&repetition.read.latency, &repetition.write.latency];
     let count: u64 = sides.iter().map(|side| side.count).sum();
@@ -289,7 +294,8 @@ mod tests {
 
     #[test]
     fn an_operation_waits_and_is_served() {
-        // Arrives at 0, is issued after 20 µs and completed after 100 µs; a request of somebody else does not count.
+        // Arrives at 0, is issued after 20 µs and completed after 100 µs; a request of another
+        // process does not count.
         let split = of(
             "
  kurabe-io-9 [000] . 1.000000: block_bio_queue: 254,1 R 2048 + 8 [kurabe-io]
@@ -307,7 +313,8 @@ mod tests {
 
     #[test]
     fn an_operation_that_is_split_ends_with_its_last_part() {
-        // 16 KiB arrive in two pieces and go out in three requests; two of them overlap in the device.
+        // 16 KiB arrive in two pieces and are issued in three requests, two of which overlap in the
+        // device.
         let split = of(
             "
  k-9 [000] . 1.000000: block_bio_queue: 254,0 W 0 + 16 [kurabe-io]
@@ -413,7 +420,7 @@ mod tests {
         let latency = LatencyRecord { count: 1001, sum_ns: 1001 * 80_000, ..LatencyRecord::default() };
         let one = Repetition { read: OpsRecord { latency, ..OpsRecord::default() }, ..Repetition::default() };
         assert_eq!(rest_ns(&split, &one), Some(15_000.0));
-        // The kernel saw others than the driver: nothing can be said.
+        // The kernel saw other operations than the driver, so nothing can be computed.
         assert_eq!(rest_ns(&KernelSplit { operations: 900, ..split }, &one), None);
         assert_eq!(rest_ns(&KernelSplit::default(), &one), None);
     }

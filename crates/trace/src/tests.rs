@@ -1,4 +1,5 @@
-//! The recorder on the real kernel, where that can be had (root, tracefs, loop devices), and how devices are watched.
+//! Tests of the recorder on the real kernel, if available (root, tracefs, loop devices), and of the
+//! way in which devices are recorded.
 #![allow(clippy::print_stderr)]
 
 use super::*;
@@ -40,7 +41,7 @@ fn nothing_to_record_is_an_error() {
     assert_eq!(BlockTrace::start(&[]).expect_err("nothing").kind(), ErrorKind::Target);
 }
 
-/// Runs a program; `None` if it is not there.
+/// Runs a program; `None` if it is not installed.
 fn run(program: &str, arguments: &[&str]) -> Option<Output> {
     Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()
 }
@@ -50,14 +51,14 @@ fn must(program: &str, arguments: &[&str]) {
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A loop device over a file of its own.
+/// A loop device on a temporary file.
 struct LoopDevice {
     node: PathBuf,
     directory: tempfile::TempDir,
 }
 
 impl LoopDevice {
-    /// `None` with a printed reason where there can be none.
+    /// Creates a device, or returns `None` with a printed reason.
     fn new() -> Option<Self> {
         let directory = tempfile::tempdir().expect("a directory");
         let image = directory.path().join("image");
@@ -82,13 +83,13 @@ impl LoopDevice {
 
 impl Drop for LoopDevice {
     fn drop(&mut self) {
-        // A partition that was made by hand outlives the file.
+        // A partition that was created manually outlives the file.
         let _ = run("delpart", &[self.node(), "1"]);
         let _ = run("losetup", &["-d", self.node()]);
     }
 }
 
-/// A recording of one device; `None` with a printed reason where there can be none.
+/// Records one device; `None` with a printed reason if that is not possible.
 fn start(device: Number) -> Option<BlockTrace> {
     match BlockTrace::start(&[device]) {
         Ok(trace) => {
@@ -107,7 +108,7 @@ fn dd(arguments: &[&str]) {
     must("dd", arguments);
 }
 
-/// Three writes, a flush and two reads, all direct.
+/// Does three writes, a flush and two reads, all with direct I/O.
 fn known_io(node: &str) {
     let (of, input) = (format!("of={node}"), format!("if={node}"));
     dd(&["if=/dev/zero", &of, "bs=8k", "count=3", "seek=4", "oflag=direct", "conv=fsync,notrunc"]);
@@ -125,7 +126,8 @@ const KNOWN: [(OpKind, u64, u32); 6] = [
     (Read, 32_768, 16_384),
 ];
 
-/// What was recorded, without what others (udev) read of a device that was written.
+/// Returns the known operations, without those by which others (udev) read a device that was
+/// written to.
 fn known(recorded: &RecordedTrace) -> Vec<(OpKind, u64, u32)> {
     let place = |op: &TraceOp| (op.kind, op.offset_bytes, op.length_bytes);
     recorded.trace.operations.iter().map(place).filter(|op| KNOWN.contains(op)).collect()
@@ -156,7 +158,7 @@ fn what_dd_does_to_a_loop_device_is_recorded_exactly() {
         let latency_ns = latency_ns.expect("every completion was seen");
         assert!((1000..elapsed_ns).contains(&latency_ns), "{latency_ns}");
     }
-    // The device's own counters tell of the same; a flush may be counted as a write of nothing.
+    // The device's own counters must agree; a flush may be counted as an empty write.
     let traffic = after.since(&before);
     let read = (traffic.read_operations, traffic.read_bytes);
     assert_eq!(read, (summary.reads, summary.read_bytes));
@@ -192,7 +194,7 @@ fn fio_moved_as_many_bytes_as_were_recorded_under_load() {
     let job = &result["jobs"][0];
     let summary = recorded.trace.summary();
     assert_eq!(recorded.lost_events, 0);
-    // Neighbours may have been merged, so bytes are compared, and reads of udev may be there, too.
+    // Adjacent requests may have been merged, so bytes are compared. Reads by udev may be included.
     assert_eq!(Some(summary.write_bytes), job["write"]["io_bytes"].as_u64());
     let read_bytes = job["read"]["io_bytes"].as_u64().expect("bytes");
     assert!(
@@ -207,7 +209,7 @@ fn fio_moved_as_many_bytes_as_were_recorded_under_load() {
 struct Zram(u32);
 
 impl Zram {
-    /// `None` with a printed reason where there can be none.
+    /// Creates a device, or returns `None` with a printed reason.
     fn new() -> Option<Self> {
         let number = std::fs::read_to_string("/sys/class/zram-control/hot_add").ok();
         let Some(number) = number.and_then(|number| number.trim().parse().ok()) else {
@@ -239,7 +241,7 @@ fn a_device_without_requests_is_recorded_where_operations_arrive() {
     known_io(&node);
     let recorded = trace.stop().expect("recorded");
     assert_eq!(recorded.lost_events, 0);
-    // Without a cache it is given no flushes.
+    // Without a cache it receives no flushes.
     let moved = |op: &(OpKind, u64, u32)| op.0 != Sync;
     let recorded_here: Vec<_> = known(&recorded).into_iter().filter(moved).collect();
     assert_eq!(recorded_here, KNOWN.into_iter().filter(moved).collect::<Vec<_>>());
@@ -277,7 +279,7 @@ fn a_partition_of_a_loop_device_is_recorded_from_its_own_start() {
     known_io(device.node());
     known_io(&part);
     let recorded = trace.stop().expect("recorded");
-    // The flush of the whole device is told of the partition, too.
+    // The flush of the whole device is also recorded for the partition.
     let without_flushes = |op: &(OpKind, u64, u32)| op.0 != Sync;
     let recorded_here: Vec<_> = known(&recorded).into_iter().filter(without_flushes).collect();
     assert_eq!(recorded_here, KNOWN.into_iter().filter(without_flushes).collect::<Vec<_>>());
@@ -324,7 +326,8 @@ fn an_instance_goes_with_its_value_and_those_of_dead_processes_at_a_start() {
     assert!(!orphan.exists());
 }
 
-/// `blktrace` on the same device at the same time; `None` with a printed reason where it does not work.
+/// Runs `blktrace` on the same device during the work; `None` with a printed reason if it does not
+/// work.
 fn with_blktrace(device: &LoopDevice, work: &dyn Fn()) -> Option<String> {
     let base = device.directory.path().join("bt");
     let base = base.to_str().expect("a name");
@@ -385,7 +388,7 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
         skip(TRACEPOINTS);
         return;
     };
-    // O_DIRECT; the same number on x86 and in the generic Linux ABI.
+    // O_DIRECT; it has the same value on x86 and in the generic Linux ABI.
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
     let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(&device.node).expect("open");
     let mut bytes = vec![0; 2 * BLOCK];
@@ -404,7 +407,7 @@ fn operations_of_this_process_are_followed_and_those_of_others_are_not() {
     assert!(split.other_requests >= 20, "{split:?}");
     assert_eq!(split.request_sizes.len(), 1);
     let account_ns = (split.queue.mean_ns + split.device.mean_ns) * READS as f64;
-    // Each of both is a sum of times in whole µs.
+    // Each of them is a sum of times in whole µs.
     assert!(
         account_ns > 0.0 && account_ns <= elapsed_ns + READS as f64 * 2_000.0,
         "{account_ns} of {elapsed_ns}: {split:?}"

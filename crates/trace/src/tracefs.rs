@@ -1,4 +1,4 @@
-//! Where tracefs is, and the instances that dead processes left in it.
+//! Locates tracefs, and removes the instances that dead processes left in it.
 
 use crate::platform::PrivateMount;
 use kurabe_core::{Error, ErrorKind, Result, text};
@@ -7,10 +7,10 @@ use kurabe_host::roots::{self, Roots};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How the names of our instances begin; the process's number and a counter follow.
+/// Prefix of the names of our instances, followed by the process id and a counter.
 const PREFIX: &str = "kurabe-";
 
-/// tracefs, mounted somewhere.
+/// A mounted tracefs.
 #[derive(Debug)]
 pub(crate) struct Tracefs {
     directory: PathBuf,
@@ -19,7 +19,7 @@ pub(crate) struct Tracefs {
 }
 
 impl Tracefs {
-    /// Finds it, or mounts it for this process alone.
+    /// Finds tracefs, or mounts it for this process only.
     pub(crate) fn find(roots: &Roots) -> Result<Self> {
         for folder in ["kernel/tracing", "kernel/debug/tracing"] {
             let directory = roots.sys.join(folder);
@@ -37,7 +37,7 @@ impl Tracefs {
         self.private.is_some()
     }
 
-    /// A directory for a new instance; it does not exist yet.
+    /// Returns a directory for a new instance, which does not exist yet.
     pub(crate) fn new_instance(&self) -> PathBuf {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -48,13 +48,14 @@ impl Tracefs {
         self.directory.join("instances")
     }
 
-    /// Removes the instances of processes that are no more; returns how many.
+    /// Removes the instances of processes that no longer exist, and returns their number.
     pub(crate) fn remove_orphans(&self) -> usize {
         remove_orphans_in(&self.instances(), process_exists)
     }
 }
 
-/// A live instance that is being read cannot be removed, so a number of another container does no harm.
+/// A live instance that is being read cannot be removed, so the process id of another container
+/// does no harm.
 fn remove_orphans_in(instances: &Path, exists: impl Fn(u32) -> bool) -> usize {
     roots::names(instances)
         .iter()
@@ -63,18 +64,19 @@ fn remove_orphans_in(instances: &Path, exists: impl Fn(u32) -> bool) -> usize {
         .count()
 }
 
-/// The process that made an instance, if kurabe did.
+/// Returns the process that created an instance, if it was kurabe.
 fn owner(name: &str) -> Option<u32> {
     name.strip_prefix(PREFIX)?.split('-').next()?.parse().ok()
 }
 
-/// Removes what recordings of killed processes left in the kernel; returns how many. Does nothing where tracefs cannot
-/// be had. [`crate::BlockTrace::start`] does the same.
+/// Removes recordings that killed processes left in the kernel, and returns their number.
+///
+/// Does nothing if tracefs is unavailable. [`crate::BlockTrace::start`] does the same.
 pub fn remove_orphaned_traces() -> usize {
     Tracefs::find(&Roots::default()).map_or(0, |tracefs| tracefs.remove_orphans())
 }
 
-/// The error where the kernel's tracing cannot be had.
+/// Creates the error for unavailable tracing.
 pub(crate) fn refusal(error: &std::io::Error) -> Error {
     let permission = error.kind() == std::io::ErrorKind::PermissionDenied;
     let kind = if permission { ErrorKind::Permission } else { ErrorKind::Unsupported };

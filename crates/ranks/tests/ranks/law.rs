@@ -1,4 +1,5 @@
-//! The law of merging: figures of ranks together are those of one recorder that saw all operations.
+//! The law of merging: the merged figures of ranks equal those of one recorder that saw all
+//! operations.
 
 use kurabe_core::record::{Interval, OpsRecord, Repetition, Series};
 use kurabe_core::workload::Direction;
@@ -10,10 +11,10 @@ use proptest::prelude::*;
 const INTERVAL_NS: u64 = 100;
 const BLOCK_BYTES: u64 = 4096;
 
-/// An operation: when it completed, from the first start of all, and its latency.
+/// An operation: completion time since the first start of all, and latency.
 type Completion = (u64, u64);
 
-/// What one recorder keeps of operations, from a start.
+/// Returns what one recorder records of operations, from a start.
 fn recorded(completions: &[Completion], start_ns: u64) -> Repetition {
     let mut histogram = Histogram::default();
     let end_ns = completions.iter().map(|(at_ns, _)| at_ns - start_ns).max().unwrap_or(0);
@@ -71,7 +72,8 @@ proptest! {
     }
 }
 
-/// Two ranks, the second an interval later and half as fast: what went on while both were at work is of whole intervals.
+/// Two ranks, the second of which starts an interval later and is half as fast: the throughput
+/// while both were active covers whole intervals.
 #[test]
 fn the_rate_while_all_were_at_work_is_of_the_time_of_all() {
     let steady = |start_ns: u64, every_ns: usize, until_ns: u64| -> Vec<Completion> {
@@ -94,7 +96,7 @@ fn the_rate_while_all_were_at_work_is_of_the_time_of_all() {
     assert_eq!(alone.ranks.unwrap().at_work, None, "shorter than an interval");
 }
 
-/// Of what others did at a host, what ranks beside one another did is none.
+/// Activity of other ranks on the same host does not count as noise.
 #[test]
 fn ranks_of_one_host_are_not_each_others_noise() {
     let part = |rank: u32, host: u32, others: u64| {

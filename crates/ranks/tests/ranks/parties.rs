@@ -1,4 +1,4 @@
-//! Ranks that work together, and ranks that do not.
+//! Ranks that work together, and ranks that fail.
 
 use crate::threads::{Thread, ranks};
 use kurabe_core::company::Company;
@@ -11,10 +11,11 @@ use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// What a rank came to: what its record took, how it ended, when each repetition began by its own clock, and who all are.
+/// Result of a rank: its recorded events, its outcome, the start of each repetition by its own
+/// clock, and the description of all ranks.
 type Came = (Vec<Event>, Result<bool>, Vec<u64>, Option<RanksRecord>);
 
-/// A session of a cell with three repetitions; `before` may end it before one of them.
+/// Runs a session of a cell with three repetitions; `before` may end it before one of them.
 fn session(party: &Party<'_>, thread: &Thread, before: impl Fn(u32) -> Result<()>) -> Came {
     let mut events = Vec::new();
     let mut begins = Vec::new();

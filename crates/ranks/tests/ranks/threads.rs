@@ -1,15 +1,15 @@
-//! Threads in the place of processes, channels in the place of MPI.
+//! Threads instead of processes, and channels instead of MPI.
 
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_ranks::{Communicator, Party, PartyPlan};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// A thread among others.
+/// A thread that acts as a rank.
 pub struct Thread {
     rank: u32,
     begun: Instant,
-    /// How far its clock is ahead.
+    /// Lead of its clock, in ns.
     shift_ns: u64,
     senders: Vec<Sender<(u32, Vec<u8>)>>,
     receiver: Receiver<(u32, Vec<u8>)>,
@@ -33,7 +33,7 @@ impl Communicator for Thread {
     }
 
     fn send(&self, to: u32, bytes: Vec<u8>) -> Result<()> {
-        // Who has gone hears nothing.
+        // A thread that has ended receives nothing.
         let _ = self.senders[to as usize].send((self.rank, bytes));
         Ok(())
     }
@@ -47,7 +47,7 @@ impl Communicator for Thread {
     }
 }
 
-/// Runs as many ranks as there are clock shifts; what each came to, in their order.
+/// Runs as many ranks as there are clock shifts, and returns their results in order.
 pub fn ranks<T: Send>(
     shifts_ns: &[u64],
     patience: Duration,

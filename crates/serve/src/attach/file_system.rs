@@ -1,8 +1,10 @@
-//! Disks as files of a FUSE file system: what the kernel asks of them becomes requests of the hub.
+//! Serves disks as files of a FUSE file system; the kernel's operations become requests to the hub.
 //!
-//! The model: one folder with a file for each export. The thread that hears the kernel stamps a request with its time and
-//! hands it over; the hub answers it. Only what needs no device is answered here: names, sizes, what is data and what are
-//! holes. Closes (`flush`) are refused, so that the kernel asks no more: nobody who closes a file waits for the server.
+//! There is one folder with a file for each export. The thread that receives the kernel's
+//! operations stamps a request with its time and passes it on; the hub answers it. Operations that
+//! need no device are answered here: names, sizes, and which ranges are data or holes. The `flush`
+//! operation on close is refused, so the kernel does not send it again and closing a file does not
+//! wait for the server.
 
 use crate::clock::RealTime;
 use crate::control::Controls;
@@ -21,30 +23,31 @@ use std::io;
 use std::sync::{Arc, Once};
 use std::time::{Duration, SystemTime};
 
-/// Bytes of one request: as many pages as the kernel puts into one (`FUSE_MAX_MAX_PAGES`).
+/// Bytes of one request: the most pages that the kernel puts into one (`FUSE_MAX_MAX_PAGES`).
 const MOST_BYTES: u32 = 1 << 20;
-/// Requests at a time: more than a loop device has (128), for each of several devices.
+/// Concurrent requests: more than a loop device has (128), for each of several devices.
 const MOST_REQUESTS: u16 = 1024;
-/// Nothing here changes but by who serves it.
+/// Cache lifetime: names and attributes change only with the server.
 const FOR_EVER: Duration = Duration::from_secs(1 << 31);
 const GENERATION: Generation = Generation(0);
-/// Modes of fallocate(2): what is there is not moved, and reads as zeroes afterwards.
+/// Modes of fallocate(2): the range is not moved, and reads as zeroes afterwards.
 const KEEP_SIZE: i32 = 1;
 const PUNCH_HOLE: i32 = 2;
 const ZERO_RANGE: i32 = 16;
 
-/// The file of an export.
+/// Returns the file name of an export.
 pub(super) fn file_name(export: usize) -> String {
     format!("disk{export}")
 }
 
-/// The file system.
+/// FUSE file system with one file for each disk.
 pub(super) struct DiskFiles {
     pub(super) disks: Vec<Arc<Disk>>,
     pub(super) has_trim: bool,
     pub(super) controls: Arc<Controls>,
     pub(super) time: RealTime,
-    /// The thread that hears the kernel goes before others, as the one does that keeps the time.
+    /// Raises the priority of the thread that receives the kernel's operations, as for the
+    /// timekeeping thread.
     pub(super) promotion: Once,
 }
 
@@ -84,7 +87,7 @@ impl DiskFiles {
         })
     }
 
-    /// Hands a request over.
+    /// Passes a request to the hub.
     fn ask(
         &self,
         export: usize,
@@ -95,7 +98,7 @@ impl DiskFiles {
     ) {
         let came_ns = self.time.now_ns();
         self.promotion.call_once(|| {
-            // Whether it was granted is asked and told by the thread that keeps the time.
+            // The timekeeping thread requests and reports the same privilege.
             let _ = platform::run_before_others();
         });
         let request = NbdRequest { command, flags, cookie: 0, offset_bytes, length_bytes };
@@ -103,7 +106,7 @@ impl DiskFiles {
         self.controls.tell(HubCommand::Request(FrontRequest { export, request, payload, came_ns, answer }));
     }
 
-    /// Has a stretch read as zeroes, in as many requests as their lengths make it.
+    /// Zeroes a range with one request.
     fn zero(
         &self,
         export: usize,
@@ -112,7 +115,7 @@ impl DiskFiles {
         (from, end): (u64, u64),
         reply: ReplyEmpty,
     ) {
-        // A loop device asks for less than 4 GiB at once; others wait for more in vain.
+        // A loop device sends less than 4 GiB per request. Longer ranges are refused.
         let Ok(length) = u32::try_from(end - from) else { return reply.error(Errno::EOPNOTSUPP) };
         self.ask(export, command, (flags, from, length), Vec::new(), |outcome| answer_empty(&outcome, reply));
     }
@@ -137,7 +140,7 @@ fn answer_empty(outcome: &FrontOutcome, reply: ReplyEmpty) {
 
 impl Filesystem for DiskFiles {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
-        // Where the kernel has less, it says so by what it asks.
+        // If the kernel supports less, its requests are smaller.
         let _ = config.set_max_write(MOST_BYTES);
         let _ = config.set_max_background(MOST_REQUESTS);
         let _ = config.set_congestion_threshold(MOST_REQUESTS);
@@ -164,7 +167,7 @@ impl Filesystem for DiskFiles {
 
     fn open(&self, _: &Request, inode: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         match self.export(inode) {
-            // What is cached would hide the device, and writes need not wait for each other.
+            // A page cache would hide the device, and writes need not wait for each other.
             Some(_) => reply.opened(
                 FileHandle(0),
                 FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES,
@@ -250,7 +253,7 @@ impl Filesystem for DiskFiles {
         match mode & !KEEP_SIZE {
             PUNCH_HOLE if self.has_trim => self.zero(export, NbdCommand::Trim, 0, (offset, end), reply),
             ZERO_RANGE => self.zero(export, NbdCommand::WriteZeroes, NO_HOLE, (offset, end), reply),
-            // A loop device takes it that there are no trims then, and asks for none again.
+            // A loop device concludes that discards are not supported, and does not try again.
             _ => reply.error(Errno::EOPNOTSUPP),
         }
     }
@@ -265,7 +268,7 @@ impl Filesystem for DiskFiles {
         let size_bytes = self.size_bytes(export);
         let from = u64::try_from(offset).ok().filter(|from| *from < size_bytes);
         let offset = from.and_then(|from| self.disks[export].data.next_of(from, kind));
-        // Behind the last byte is a hole.
+        // The end of the file counts as a hole.
         match offset.or(from.filter(|_| kind == ExtentKind::Hole).map(|_| size_bytes)) {
             Some(offset) => reply.offset(offset as i64),
             None => reply.error(Errno::ENXIO),
@@ -273,7 +276,7 @@ impl Filesystem for DiskFiles {
     }
 
     fn statfs(&self, _: &Request, _: INodeNo, reply: ReplyStatfs) {
-        // A loop device takes what it discards by from the block's size.
+        // A loop device derives its discard granularity from the block size.
         let block = SECTOR_BYTES as u32;
         reply.statfs(0, 0, 0, self.disks.len() as u64, 0, block, 255, block);
     }

@@ -1,7 +1,7 @@
-//! Loop devices: a file of ours as a block device.
+//! Loop devices on the files of a served stack.
 //!
-//! The model: whoever opens the file or the device, or asks it for something, may have to wait for the server, which may be this
-//! very process. So all of that is done apart.
+//! Opening the file or the device, or querying it, may wait for the server, which can be this very
+//! process. Therefore all of that is done in a separate thread ([`apart`]).
 
 use super::{flush, open_alone};
 use crate::apart::apart;
@@ -15,19 +15,20 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Others may take a free one first, again and again.
+/// Attempts to take a free device; another process may take it first.
 const MOST_TRIES: usize = 32;
 /// `LOOP_MAJOR` of `linux/major.h`.
 const MAJOR: u32 = 7;
 
-/// A loop device on a file of a file system of ours.
+/// A loop device on a file of a served stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct LoopDevice {
     pub(super) path: PathBuf,
 }
 
 impl LoopDevice {
-    /// Puts a free one on a file. Its sectors are of 512 bytes, and it goes past the page cache of the file.
+    /// Attaches a free device to a file, with sectors of 512 bytes and bypassing the page cache of
+    /// the file.
     pub(super) fn over(file: &Path, export: &Export) -> io::Result<Self> {
         apart(|| Self::set_up(file, export))
     }
@@ -48,13 +49,14 @@ impl LoopDevice {
                         platform::clear_loop(&node)?;
                         return Err(io::ErrorKind::Unsupported.into());
                     }
-                    // A hint for file systems; the next file has its own.
+                    // A hint for file systems; the next user of the device sets its own.
                     let _ = std::fs::write(
                         device.sysfs("queue/rotational"),
                         if export.is_rotational { "1" } else { "0" },
                     );
                     if !export.has_trim {
-                        // The file refuses it, by which the kernel learns that there is none to offer.
+                        // The file refuses it, which tells the kernel that discards are not
+                        // supported.
                         let how = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
                         let _ = rustix::fs::fallocate(&node, how, 0, SECTOR_BYTES);
                     }
@@ -71,7 +73,8 @@ impl LoopDevice {
         Path::new("/sys/block").join(self.path.file_name().unwrap_or_default()).join(name)
     }
 
-    /// Has it let go of its file once nobody uses it any more, if it still is on a file system of this number.
+    /// Detaches the device from its file once it is no longer in use, if the file is still on the
+    /// file system with this number.
     pub(super) fn let_go(&self, number: Number) -> io::Result<()> {
         apart(|| {
             let node = File::open(&self.path)?;
@@ -79,7 +82,8 @@ impl LoopDevice {
         })
     }
 
-    /// Writes out what is cached of it and has it let go of its file, unless somebody has it for himself: whether it does.
+    /// Writes its cache and detaches it from its file, unless another process has it open
+    /// exclusively. Returns whether it was detached.
     pub(super) fn flush_and_let_go(&self, number: Number, has_failed: bool) -> io::Result<bool> {
         apart(|| {
             let Some(node) = open_alone(&self.path)? else { return Ok(false) };
@@ -91,25 +95,30 @@ impl LoopDevice {
         })
     }
 
-    /// Whether it still is on a file system of this number. Is looked up first where nobody has to open it.
+    /// Returns whether the device is still on the file system with this number.
+    ///
+    /// Sysfs is checked first, so that most devices need not be opened.
     pub(super) fn is_on(&self, number: Number) -> bool {
         roots::text(&self.sysfs("loop/backing_file")).is_some()
             && apart(|| Ok(is_on(&open_quietly(&self.path)?, number))).unwrap_or(false)
     }
 }
 
-/// A device to ask something of, without waiting for it.
+/// Opens a device for queries without waiting for it.
 fn open_quietly(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)
 }
 
-/// The kernel answers from what it knows of the file: its server may be gone.
+/// The kernel answers from its own data about the file, so this works even if the server has
+/// exited.
 fn is_on(node: &File, number: Number) -> bool {
     loop_status(node).is_ok_and(|(file_system, _, _)| file_system == number)
 }
 
-/// The loop devices on a file system. Only those are opened whose file has a name below its place, so that those of others are
-/// left alone; what proves that they are ours is its number.
+/// Returns the loop devices on a file system, by export.
+///
+/// Only devices whose file is below the mount point are opened, so that those of other users are
+/// left alone. The device number of the file system proves that they are ours.
 pub(super) fn loops_on(point: &Path, number: Number) -> io::Result<Vec<LoopDevice>> {
     let mut devices = Vec::new();
     for entry in std::fs::read_dir("/sys/block")? {
@@ -126,7 +135,7 @@ pub(super) fn loops_on(point: &Path, number: Number) -> io::Result<Vec<LoopDevic
     Ok(devices.into_iter().map(|(_, _, device)| device).collect())
 }
 
-/// The number of the file system that a loop device is on; none for other devices.
+/// Returns the number of the file system that a loop device is on, or `None` for other devices.
 pub(super) fn file_system_of(device: &Path) -> io::Result<Option<Number>> {
     match block_number(device)? {
         Some((MAJOR, _)) => match loop_status(&open_quietly(device)?) {

@@ -1,10 +1,11 @@
-//! The kernel's own NBD driver: `/dev/nbdN` as a client of the hub, over a pair of sockets.
+//! The kernel's NBD driver: `/dev/nbdN` as a client of the hub, over a socket pair.
 //!
-//! The model: one thread takes a free device by giving it a socket, which the kernel refuses to all but the first, and is the
-//! device's client until that is disconnected. The device is open for reading only, because who has it open for writing counts
-//! as its user. The kernel notes the thread in `/sys/block/nbdN/pid`: the device is ours as long as that stands there. When the
-//! process dies, the kernel fails every request at once and frees the device when its last user goes; what remains are settings of
-//! its queue, and these are put back by the record.
+//! One thread takes a free device by giving it a socket, which the kernel accepts only from the
+//! first thread that tries. The thread is the device's client until the device is disconnected. It
+//! opens the device read-only, because an open for writing counts as use. The kernel shows the
+//! thread in `/sys/block/nbdN/pid`, and the device is ours as long as that is unchanged. If the
+//! process is killed, the kernel fails every request and frees the device when its last user closes
+//! it. The settings of its queue remain, and are restored from the record.
 
 use crate::disk::SECTOR_BYTES;
 use crate::hub::give_room;
@@ -24,20 +25,20 @@ use std::time::{Duration, Instant};
 const BLOCK: &str = "/sys/block";
 /// `NBD_MAJOR` of `linux/major.h`.
 const MAJOR: u32 = 43;
-/// How often it is looked whether a device is there, or gone.
+/// Interval at which the appearance or removal of a device is polled.
 const LOOK: Duration = Duration::from_millis(1);
-/// How long it is waited for the kernel to let go of a device.
+/// Longest wait for the kernel to release a device.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// An nbd device that was taken, as others find it.
+/// A device that was taken, as recorded for other processes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NbdRecord {
-    /// `nbd0`.
+    /// Name, such as `nbd0`.
     pub(super) name: String,
-    /// The thread that took it, by the number that the kernel shows, whatever process name space looks.
+    /// Thread that took it, by the number that the kernel shows in every PID namespace.
     client: String,
-    /// Settings that were changed, as they were before.
+    /// Previous values of changed settings.
     before: Vec<SysfsAttribute>,
 }
 
@@ -49,8 +50,11 @@ struct SysfsAttribute {
     value: String,
 }
 
-/// What kernels do not take from the flags: what file systems are told about the head (before 6.12), and how much is asked for at
-/// once. The driver's own 128 KiB would make eight requests of one of 1 MiB; of disks the kernel asks for up to 1280 KiB.
+/// Returns settings that kernels do not derive from the flags: whether the device is rotational
+/// (before 6.12), and the largest request.
+///
+/// The driver's own limit of 128 KiB would split 1 MiB into eight requests; for disks the kernel
+/// sends up to 1280 KiB.
 fn settings(is_rotational: bool) -> [SysfsAttribute; 2] {
     let setting = |name: &str, value: &str| SysfsAttribute { name: name.to_owned(), value: value.to_owned() };
     [
@@ -59,7 +63,8 @@ fn settings(is_rotational: bool) -> [SysfsAttribute; 2] {
     ]
 }
 
-/// Changes settings where they are otherwise; those that were, as they were before. They are hints: a kernel may refuse one.
+/// Changes settings that differ, and returns their previous values. They are hints, and a kernel
+/// may refuse one.
 fn change(device: &Path, wishes: &[SysfsAttribute]) -> Vec<SysfsAttribute> {
     let changed = |wish: &SysfsAttribute| {
         let value = attribute(device, &wish.name).filter(|value| *value != wish.value)?;
@@ -80,7 +85,7 @@ fn attribute(device: &Path, name: &str) -> Option<String> {
     roots::text(&device.join(name))
 }
 
-/// Those that nobody has, by number; none if the kernel has no such driver.
+/// Returns the free devices by number, or `None` if the kernel has no such driver.
 fn free_in(block: &Path) -> Option<Vec<String>> {
     let number = |name: &str| name.strip_prefix("nbd")?.parse::<u32>().ok();
     let mut devices: Vec<(u32, String)> = std::fs::read_dir(block)
@@ -93,19 +98,19 @@ fn free_in(block: &Path) -> Option<Vec<String>> {
         return None;
     }
     devices.sort();
-    // Between two users there is a moment in which nobody is named and the size is still there.
+    // Between two users, `pid` is absent for a moment while the size is still set.
     let is_free = |device: &Path| {
         attribute(device, "pid").is_none() && attribute(device, "size").as_deref() == Some("0")
     };
     Some(devices.into_iter().map(|(_, name)| name).filter(|name| is_free(&block.join(name))).collect())
 }
 
-/// How many are free; none if the kernel has no such driver.
+/// Returns the number of free devices, or `None` if the kernel has no such driver.
 pub(super) fn free_nbd_devices() -> Option<usize> {
     free_in(Path::new(BLOCK)).map(|names| names.len())
 }
 
-/// The kernel's name of a device of this driver; none for other devices.
+/// Returns the kernel's name of a device of this driver, or `None` for other devices.
 pub(super) fn nbd_name(device: &Path) -> io::Result<Option<String>> {
     let Some((MAJOR, minor)) = block_number(device)? else { return Ok(None) };
     let link = std::fs::read_link(format!("/sys/dev/block/{MAJOR}:{minor}"))?;
@@ -117,7 +122,8 @@ impl NbdRecord {
         Path::new("/dev").join(&self.name)
     }
 
-    /// Whether the kernel says that the noted thread has it: alive, or dead while somebody uses the device still.
+    /// Returns whether the recorded thread has the device: it is alive, or dead while the device is
+    /// still in use.
     pub(super) fn is_held(&self) -> bool {
         self.is_held_in(Path::new(BLOCK))
     }
@@ -126,7 +132,8 @@ impl NbdRecord {
         attribute(&block.join(&self.name), "pid").is_some_and(|client| client == self.client)
     }
 
-    /// Puts back what a kill left; whether the device is free now, or will be when its last user goes.
+    /// Restores settings after a kill. Returns whether the device is free now, or will be when its
+    /// last user closes it.
     pub(super) fn clean(&self) -> bool {
         self.clean_in(Path::new(BLOCK))
     }
@@ -142,7 +149,7 @@ impl NbdRecord {
 }
 
 impl NbdDevice {
-    /// Takes a free one for an export, whose requests come over a socket that `serve` is given.
+    /// Takes a free device for an export; `serve` receives the socket for its requests.
     pub(super) fn over(
         export: &Export,
         serve: impl FnOnce(OwnedFd),
@@ -151,7 +158,7 @@ impl NbdDevice {
         let (taken, was_taken) = channel();
         let (blocks, flags) = (export.size_bytes / SECTOR_BYTES, export.flags(false));
         let client = Builder::new().name("kurabe-nbd".to_owned()).spawn(move || {
-            // A signal would end the device.
+            // A signal would disconnect the device.
             platform::hear_no_signals()?;
             let (name, node, socket) = take_free()?;
             platform::set_up_nbd(&node, SECTOR_BYTES, blocks, flags)?;
@@ -179,12 +186,12 @@ impl NbdDevice {
         Ok(Self { record: NbdRecord { name, client: thread, before }, client: Some(client) })
     }
 
-    /// Has the kernel let go of it; who uses it gets errors from now on.
+    /// Disconnects the device; its users get errors from now on.
     pub(super) fn let_go(&mut self) -> io::Result<()> {
         let Some(client) = self.client.take() else { return Ok(()) };
-        // Somebody may have taken it away, and others have it since.
+        // Another process may have disconnected it, and a third may have taken it since.
         if self.record.is_held() && !client.is_finished() {
-            // The next user of the device should not inherit them.
+            // The next user of the device should not inherit the settings.
             change(&Path::new(BLOCK).join(&self.record.name), &self.record.before);
             platform::disconnect_nbd(&File::open(self.record.path())?)?;
         }
@@ -203,7 +210,7 @@ fn why_ended(client: JoinHandle<io::Result<()>>) -> io::Error {
     }
 }
 
-/// A free device, which is this thread's now, and the other end of its socket.
+/// Takes a free device for this thread, and returns it with the other end of its socket.
 fn take_free() -> io::Result<(String, File, OwnedFd)> {
     let (ours, kernels) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     rustix::io::ioctl_fionbio(&ours, true)?;
@@ -228,7 +235,7 @@ fn take_free() -> io::Result<(String, File, OwnedFd)> {
 mod tests {
     use super::*;
 
-    /// A tree as of /sys/block: device, attribute, value.
+    /// Creates a tree like /sys/block: device, attribute, value.
     fn tree(files: &[(&str, &str, &str)]) -> tempfile::TempDir {
         let tree = tempfile::tempdir().unwrap();
         for (device, name, value) in files {
@@ -256,7 +263,7 @@ mod tests {
             [SysfsAttribute { name: "queue/max_sectors_kb".to_owned(), value: "128".to_owned() }]
         );
         assert_eq!(attribute(&device, "queue/max_sectors_kb").as_deref(), Some("1280"));
-        // An attribute that this kernel lacks.
+        // This kernel lacks one of the attributes.
         std::fs::remove_file(device.join("queue/max_sectors_kb")).unwrap();
         assert_eq!(change(&device, &settings(true)).len(), 1);
     }
@@ -296,7 +303,7 @@ mod tests {
         let unchanged = tree(&[("nbd0", "size", "0"), ("nbd0", "queue/rotational", "1")]);
         assert!(record(None).clean_in(unchanged.path()));
         assert_eq!(rotational(&unchanged), "1");
-        // Still used as it was left, and somebody else's.
+        // Still in use by the recorded thread, or taken by another.
         for (client, is_ours) in [("4711", true), ("5000", false)] {
             let used = tree(&[("nbd0", "pid", client), ("nbd0", "queue/rotational", "1")]);
             assert_eq!(record(Some("0")).clean_in(used.path()), is_ours);

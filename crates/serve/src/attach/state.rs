@@ -1,10 +1,12 @@
-//! What is attached, as others find it: a folder for each, with a record of whose it is.
+//! Records attachments for other processes, in one folder per attachment.
 //!
-//! The model: below one folder of the user's alone, each attachment has a folder with a name of chance, in which its file
-//! system is mounted (`disks`) beside its control socket and a record: which process, and which device number the kernel
-//! gave the file system, or which nbd devices it took. A name alone proves nothing: what a kill left is what is mounted at that
-//! place, under that number, with the attachment's name as its source, by a process that is dead; a loop device is ours if
-//! the kernel says that it stands on that number, and an nbd device if the kernel says that the noted thread has it.
+//! Below a folder that only the user can access, each attachment has a folder with a random name.
+//! It holds the mount point of the file system (`disks`), the control socket and a record. The
+//! record names the process, and the device number of the file system or the nbd devices that it
+//! took. A name alone proves nothing. A mount is left over from a kill if it is at that place, with
+//! the recorded number and the attachment's name as its source, and its process is dead. A loop
+//! device is ours if the kernel reports that its file is on that number, and an nbd device if the
+//! kernel reports the recorded thread.
 
 use super::nbd_device::NbdRecord;
 use kurabe_core::process::ProcessIdentity;
@@ -19,35 +21,35 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// Where attachments are kept, instead of the usual folder.
+/// Environment variable with the folder for attachments, instead of the default.
 const VARIABLE: &str = "KURABE_RUNTIME_DIR";
 const OWNER_ALONE: u32 = 0o700;
-/// Type of the file system in the table of mounts.
+/// File system type in the mount table.
 pub(super) const FILE_SYSTEM: &str = "fuse.kurabe";
 const RECORD: &str = "state.json";
-/// Where the path of a folder elsewhere is noted that goes with the attachment.
+/// File with the path of a temporary folder that is removed with the attachment.
 const PASSING: &str = "passing";
 const RECORD_BYTES: u64 = 4096;
 /// Version of the record.
 const RECORD_SCHEMA: u32 = 1;
 
-/// The owner of an attachment.
+/// Record of an attachment.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Record {
     kurabe_attached: u32,
     process: ProcessIdentity,
-    /// Number of the file system, once it is mounted.
+    /// Device number of the file system, once it is mounted.
     number: Option<Number>,
-    /// The kernel's nbd devices that it took.
+    /// nbd devices of the kernel that it took.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nbd: Vec<NbdRecord>,
 }
 
-/// Where this user's attachments are.
+/// Returns the folder for this user's attachments.
 ///
 /// # Errors
-/// When there is no place for them.
+/// If no suitable folder exists.
 pub fn attachments_folder() -> Result<PathBuf> {
     let named =
         |variable: &str| std::env::var_os(variable).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -67,16 +69,16 @@ pub fn attachments_folder() -> Result<PathBuf> {
     })
 }
 
-/// All attachments of a user; one process at a time looks after them.
+/// All attachments of a user, locked by one process at a time.
 #[derive(Debug)]
 pub(super) struct Attachments {
     folder: PathBuf,
-    /// Locked as long as it is open.
+    /// Holds the lock while open.
     _lock: File,
 }
 
 impl Attachments {
-    /// Those in a folder, which is made if it is not there.
+    /// Opens a folder of attachments, and creates it if it does not exist.
     pub(super) fn open(folder: &Path) -> Result<Self> {
         let shown = shown::path(folder);
         let cannot = |error: io::Error| cannot_keep(&shown, &error);
@@ -84,7 +86,7 @@ impl Attachments {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(cannot(error)),
             _ => {}
         }
-        // Names in it are trusted, so nobody else may make any.
+        // Names in it are trusted, so no other user may create any.
         let facts = rustix::fs::lstat(folder).map_err(|error| cannot(error.into()))?;
         let is_ours = FileType::from_raw_mode(facts.st_mode) == FileType::Directory
             && facts.st_uid == rustix::process::geteuid().as_raw()
@@ -108,7 +110,7 @@ impl Attachments {
         Ok(Self { folder, _lock: lock })
     }
 
-    /// A new one, of this process.
+    /// Creates the folder of a new attachment of this process.
     pub(super) fn make(&self) -> Result<AttachmentFolder> {
         let name = format!("{:016x}", u64::from_ne_bytes(random_bytes()?));
         let made = || -> io::Result<AttachmentFolder> {
@@ -122,7 +124,7 @@ impl Attachments {
         made().map_err(|error| cannot_keep(&shown::path(&self.folder), &error))
     }
 
-    /// Every attachment of this user.
+    /// Returns every attachment of this user.
     pub(super) fn all(&self) -> Result<Vec<AttachmentFolder>> {
         let entries = std::fs::read_dir(&self.folder)
             .map_err(|error| cannot_keep(&shown::path(&self.folder), &error))?;
@@ -139,7 +141,7 @@ fn cannot_keep(shown: &str, error: &io::Error) -> Error {
     Error::os(text!("cannot keep what is attached in {shown}", "接続の状態を {shown} に置けません"), error)
 }
 
-/// The folder of an attachment.
+/// Folder of an attachment.
 #[derive(Clone, Debug)]
 pub(super) struct AttachmentFolder {
     path: PathBuf,
@@ -150,22 +152,22 @@ impl AttachmentFolder {
         Self { path }
     }
 
-    /// Where its file system is.
+    /// Returns the mount point of the file system.
     pub(super) fn point(&self) -> PathBuf {
         self.path.join("disks")
     }
 
-    /// Its control socket.
+    /// Returns the path of the control socket.
     pub(super) fn control(&self) -> PathBuf {
         self.path.join("control")
     }
 
-    /// What the table of mounts calls it.
+    /// Returns the source that the mount table shows.
     pub(super) fn source(&self) -> String {
         format!("kurabe-{}", shown::name(self.path.file_name().unwrap_or_default()))
     }
 
-    /// Notes whose it is, whole or not at all.
+    /// Writes the record atomically.
     pub(super) fn write(&self, number: Option<Number>, nbd: &[NbdRecord]) -> io::Result<()> {
         let process = own_identity();
         let record = Record { kurabe_attached: RECORD_SCHEMA, process, number, nbd: nbd.to_vec() };
@@ -181,13 +183,16 @@ impl AttachmentFolder {
         serde_json::from_str(&json).ok()
     }
 
-    /// Its process.
+    /// Returns the process that serves it.
     pub(super) fn process(&self) -> Option<ProcessIdentity> {
         self.record().map(|record| record.process)
     }
 
-    /// Whether a kill left it: nothing is under way any more that could still make it. Without a record it is one if it is
-    /// empty, because the record is written under the lock under which the folder is made.
+    /// Returns whether a kill left the attachment, so that no process can create anything in it any
+    /// more.
+    ///
+    /// An attachment without a record is left over if the file does not exist, because the record
+    /// is written under the lock under which the folder is created.
     pub(super) fn is_left(&self) -> bool {
         match self.process() {
             Some(process) => life_of(&process) == Liveness::Dead,
@@ -195,17 +200,19 @@ impl AttachmentFolder {
         }
     }
 
-    /// The device number that it noted of its file system, which may be mounted in another mount name space.
+    /// Returns the recorded device number of the file system, which may be mounted in another mount
+    /// namespace.
     pub(super) fn noted_number(&self) -> Option<Number> {
         self.record()?.number
     }
 
-    /// The nbd devices that it took.
+    /// Returns the nbd devices that it took.
     pub(super) fn nbd(&self) -> Vec<NbdRecord> {
         self.record().map(|record| record.nbd).unwrap_or_default()
     }
 
-    /// The device number of its file system, if that is mounted and provably its own.
+    /// Returns the device number of the file system if it is mounted and provably belongs to this
+    /// attachment.
     pub(super) fn number(&self) -> io::Result<Option<Number>> {
         let noted = self.noted_number();
         let mounts = mounts_at(&self.point())?;
@@ -216,7 +223,8 @@ impl AttachmentFolder {
             .map(|mount| mount.number))
     }
 
-    /// Creates a folder among temporary files. Its path is noted before, and its name is one that no other user can foresee.
+    /// Creates a temporary folder, with a name that other users cannot predict. Its path is
+    /// recorded first.
     pub(super) fn make_passing(&self, name: &str) -> io::Result<PathBuf> {
         let own = self.path.file_name().unwrap_or_default().to_string_lossy();
         let path = std::path::absolute(std::env::temp_dir())?.join(format!("{name}-{own}"));
@@ -225,7 +233,8 @@ impl AttachmentFolder {
         Ok(path)
     }
 
-    /// Removes the folder that was noted, if it bears the name of this attachment and is a folder of this user's.
+    /// Removes the recorded temporary folder, if it has the name of this attachment and belongs to
+    /// this user.
     fn remove_passing(&self) -> io::Result<()> {
         let Ok(noted) = std::fs::read(self.path.join(PASSING)) else { return Ok(()) };
         let path = PathBuf::from(OsString::from_vec(noted));
@@ -242,7 +251,7 @@ impl AttachmentFolder {
         if is_named && is_ours { std::fs::remove_dir_all(path) } else { Ok(()) }
     }
 
-    /// Removes what was made here by name, and nothing else: a folder that holds more stays.
+    /// Removes only the files that were created here, by name. A folder with other files remains.
     pub(super) fn remove(&self) -> io::Result<()> {
         let gone = |removed: io::Result<()>| match removed {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

@@ -1,4 +1,4 @@
-//! An image that is only read, and what was written since on top of it.
+//! A read-only image, with written data in a layer on top.
 
 use super::sparse::Sparse;
 use crate::protocol::ExtentKind;
@@ -8,9 +8,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::{PoisonError, RwLock};
 
-/// What is copied when it is first written to: a page.
+/// Unit that is copied on the first write: a page.
 const BLOCK_BYTES: u64 = 4096;
-/// Blocks of one piece of the map: bits of 64 words.
+/// Blocks in one piece of the map: the bits of 64 words.
 const PIECE_BLOCKS: u64 = 4096;
 
 /// An image with a layer on top.
@@ -20,7 +20,8 @@ pub(super) struct OverImage {
     image_bytes: u64,
     size_bytes: u64,
     top: Sparse,
-    /// Which blocks are on top. Held for writing while a block gets there, so that nobody sees half of it.
+    /// Blocks in the layer. Write-locked while a block is copied there, so that no reader sees half
+    /// of it.
     on_top: RwLock<BlockSet>,
 }
 
@@ -43,7 +44,7 @@ impl BlockSet {
     }
 }
 
-/// The parts of a stretch in each block: first byte, length.
+/// Splits a range at block boundaries, into offsets and lengths.
 fn parts(offset_bytes: u64, length_bytes: u64) -> impl Iterator<Item = (u64, u64)> {
     let (mut at, end) = (offset_bytes, offset_bytes + length_bytes);
     std::iter::from_fn(move || {
@@ -74,7 +75,7 @@ impl OverImage {
         Ok(())
     }
 
-    /// What is behind the end of the image reads as zeroes.
+    /// Bytes beyond the end of the image read as zeroes.
     fn read_image(&self, from: u64, part: &mut [u8]) -> io::Result<()> {
         let inside = self.image_bytes.saturating_sub(from).min(part.len() as u64);
         let (inside, behind) = part.split_at_mut(inside as usize);
@@ -96,7 +97,7 @@ impl OverImage {
         self.change(offset_bytes, length_bytes, |from, length| self.top.punch(from, length))
     }
 
-    /// Does something to each part on top; what of its block is not part of it is copied there first.
+    /// Applies a change to each part in the layer. The rest of its block is copied there first.
     fn change(
         &self,
         offset_bytes: u64,
@@ -121,7 +122,7 @@ impl OverImage {
         Ok(())
     }
 
-    /// Blocks one by one, up to a piece of the map: the image's own holes are not looked for.
+    /// Tests block by block, up to a piece of the map. Holes of the image itself are not detected.
     pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         let on_top = self.on_top.read().unwrap_or_else(PoisonError::into_inner);
         let kind = |from: u64, to: u64| {

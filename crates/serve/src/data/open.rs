@@ -1,9 +1,9 @@
-//! Opening data: what may be written to, and what is only read.
+//! Opens data, and decides whether a file may be written to.
 //!
-//! The model: a file that kurabe made for data bears a mark (an extended attribute) and is used again without a word; any
-//! other file that is there is written to only if its user says so. A file is looked at through a descriptor that cannot
-//! write, and what was looked at is opened anew through that descriptor, so that nobody exchanges it in between. It is
-//! locked as long as it is served.
+//! A file that kurabe created for data has a mark (an extended attribute) and is reused without
+//! confirmation. Any other existing file is written to only with the user's permission. A file is
+//! inspected through a read-only descriptor and then reopened through this descriptor, so that it
+//! cannot be replaced in between. It is locked while it is served.
 
 use super::image::OverImage;
 use super::sparse::Sparse;
@@ -18,12 +18,12 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The extended attribute of a file that kurabe made for data.
+/// Extended attribute of a file that kurabe created for data.
 const ATTRIBUTE: &str = "user.kurabe.data";
-/// What may be taken where the kernel does not say.
+/// Available memory that is assumed if the kernel does not report it.
 const USUAL_MEMORY_BYTES: u64 = 1 << 30;
 
-/// Where a user wants the bytes.
+/// The user's choice of the place for data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DataPlace {
     /// In memory.
@@ -32,24 +32,24 @@ pub enum DataPlace {
     File(PathBuf),
     /// On top of an image.
     Over(PathBuf),
-    /// Computed from the offset; nothing is kept.
+    /// Computed from the offset; nothing is stored.
     Pattern,
 }
 
-/// The data of every export, and what there is to say of it.
+/// Data of every export.
 #[derive(Debug)]
 pub struct OpenedData {
     /// Data by export.
     pub disks: Vec<DiskData>,
-    /// Bytes of memory that may be taken, where it is kept there.
+    /// Memory that the data may take, if it is stored there.
     pub most_bytes: Option<u64>,
 }
 
 impl DataPlace {
-    /// From a user's words: `memory`, `pattern`, `file:PATH`, `over:IMAGE`.
+    /// Parses `memory`, `pattern`, `file:PATH` or `over:IMAGE`.
     ///
     /// # Errors
-    /// A text that is none of these.
+    /// If the text is none of these.
     pub fn parse(text: &str) -> Result<Self> {
         match text.split_once(':') {
             None if text == "memory" => Ok(Self::Memory),
@@ -65,10 +65,11 @@ impl DataPlace {
         }
     }
 
-    /// Opens the data of exports of one size; `write_existing`: a file that is there and not kurabe's may be written to.
+    /// Opens the data of exports of one size. `write_existing` permits writing to an existing file
+    /// that kurabe did not create.
     ///
     /// # Errors
-    /// When it cannot be opened, or must not be written to.
+    /// If it cannot be opened, or must not be written to.
     pub fn open(&self, size_bytes: u64, exports: usize, write_existing: bool) -> Result<OpenedData> {
         let most_bytes = available_memory_bytes().unwrap_or(USUAL_MEMORY_BYTES) / 2;
         let no_memory = |error: io::Error| {
@@ -112,7 +113,7 @@ fn one_only(exports: usize, path: &Path) -> Result<()> {
         .remedy(text!("use {DATA} memory with {EXPORTS}", "{EXPORTS} には {DATA} memory を使ってください")))
 }
 
-/// A new file with the mark, or one that is there and may be used.
+/// Creates a file with the mark, or opens an existing one that may be used.
 fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
     let shown = shown::path(path);
     let cannot = |error: &io::Error| cannot_use(&shown, error);
@@ -120,7 +121,8 @@ fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File>
     match made {
         Ok(file) => {
             lock(&file, &shown)?;
-            // Where there are no attributes it has no mark, and the next start asks for leave.
+            // Without support for extended attributes the file has no mark, and the next start asks
+            // for permission.
             let _ = rustix::fs::fsetxattr(&file, ATTRIBUTE, b"1", XattrFlags::empty());
             file.set_len(size_bytes).map_err(|error| cannot(&error))?;
             Ok(file)
@@ -135,7 +137,7 @@ fn open_file(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File>
 fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<File> {
     let shown = shown::path(path);
     let cannot = |error: &io::Error| cannot_use(&shown, error);
-    // A pipe would be waited for.
+    // Without `O_NONBLOCK`, opening a pipe would block.
     let looked = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path);
     let looked = looked.map_err(|error| cannot(&error))?;
     let facts = looked.metadata().map_err(|error| cannot(&error))?;
@@ -188,12 +190,12 @@ fn lock(file: &File, shown: &str) -> Result<()> {
         Err(TryLockError::WouldBlock) => Err(ErrorKind::Refused
             .error(text!("{shown} is served already", "{shown} はすでに使用中です"))
             .remedy(text!("end the other server first", "先にもう一方のサーバーを終了してください"))),
-        // A file system without locks.
+        // The file system does not support locks.
         Err(TryLockError::Error(_)) => Ok(()),
     }
 }
 
-/// An image, open for reading only, and its bytes.
+/// Opens an image read-only, and returns its size in bytes.
 fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
     let shown = shown::path(path);
     let cannot = |error: &io::Error| Error::os(text!("cannot read {shown}", "{shown} を読めません"), error);
@@ -206,7 +208,7 @@ fn open_image(path: &Path, size_bytes: u64) -> Result<(File, u64)> {
             "{shown} はファイルでもブロックデバイスでもありません"
         )));
     }
-    // The end is where a device ends, too, which has no length.
+    // Seeking also works for a block device, whose metadata has no length.
     let bytes =
         rustix::fs::seek(&image, rustix::fs::SeekFrom::End(0)).map_err(|error| cannot(&error.into()))?;
     if bytes > size_bytes {

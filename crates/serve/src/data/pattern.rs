@@ -1,10 +1,10 @@
-//! Bytes computed from where they are: nothing is kept, so a device of any size costs nothing.
+//! Data computed from its offset: nothing is stored, so a device of any size is free.
 
 use kurabe_core::random::split_mix;
 
 const WORD_BYTES: u64 = 8;
 
-/// Fills a buffer with what stands from an offset on: each aligned word is its own place, mixed.
+/// Fills a buffer from an offset: each aligned word is a hash of its index.
 pub(super) fn fill(offset_bytes: u64, buffer: &mut [u8]) {
     let (mut at, mut rest) = (offset_bytes, buffer);
     while !rest.is_empty() {

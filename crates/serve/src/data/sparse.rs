@@ -1,6 +1,7 @@
-//! Bytes in a file with holes: one with a name, or memory without one.
+//! Data in a sparse file, either named or in anonymous memory.
 //!
-//! Read and written by calls, never through a mapping: a mapped hole takes a page as soon as it is looked at.
+//! It is read and written by system calls, never through a mapping: reading a mapped hole allocates
+//! a page.
 
 use crate::protocol::ExtentKind;
 use rustix::buffer::spare_capacity;
@@ -11,14 +12,14 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// After so many bytes of writes it is looked whether the room is used up: often enough that no more than this is taken
-/// beyond the limit, and seldom enough to cost nothing.
+/// Bytes of writes between two checks of the space used. No more than this is taken beyond the
+/// limit, and the checks cost little.
 const LOOK_BYTES: u64 = 64 << 20;
-/// `st_blocks` counts in these.
+/// Unit of `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 static ZEROES: [u8; 64 << 10] = [0; 64 << 10];
 
-/// A file with holes.
+/// A sparse file.
 #[derive(Debug)]
 pub(super) struct Sparse {
     file: File,
@@ -28,14 +29,14 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// An anonymous file in memory.
+    /// Creates an anonymous file in memory.
     pub(super) fn in_memory(size_bytes: u64, most_bytes: u64) -> io::Result<Self> {
         let file = File::from(rustix::fs::memfd_create("kurabe-data", MemfdFlags::CLOEXEC)?);
         file.set_len(size_bytes)?;
         Ok(Self { most_bytes, ..Self::in_file(file) })
     }
 
-    /// A file that is open for reading and writing and has its size.
+    /// Uses a file that is open for reading and writing and already has its size.
     pub(super) fn in_file(file: File) -> Self {
         let (written_bytes, is_full) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { file, most_bytes: u64::MAX, written_bytes, is_full }
@@ -55,7 +56,7 @@ impl Sparse {
                 Err(error) => return Err(error.into()),
             }
         }
-        // The allocator may have given more, and that was read as well.
+        // The allocator may have provided more capacity, which was filled as well.
         bytes.truncate(length);
         Ok(bytes)
     }
@@ -98,12 +99,15 @@ impl Sparse {
         }
     }
 
-    /// Whether a stretch is a hole. Where data ends is not asked: the operating system would go through it page by page.
+    /// Returns whether a range is a hole.
+    ///
+    /// The end of data is not searched for, because the operating system would scan it page by
+    /// page.
     pub(super) fn is_hole(&self, from: u64, end: u64) -> bool {
         self.next_data(from) >= end
     }
 
-    /// Length of the extent of one kind that begins here.
+    /// Returns the length and kind of the extent that begins here.
     pub(super) fn stretch(&self, from: u64, end: u64) -> (u64, ExtentKind) {
         let data = self.next_data(from);
         if data > from {
@@ -113,11 +117,12 @@ impl Sparse {
         (hole.clamp(from + 1, end) - from, ExtentKind::Data)
     }
 
-    /// Where data begins, from a place on; a file system that cannot tell has data everywhere.
+    /// Returns the start of the next data. A file system without this information has data
+    /// everywhere.
     fn next_data(&self, from: u64) -> u64 {
         match rustix::fs::seek(&self.file, SeekFrom::Data(from)) {
             Ok(data) => data,
-            // No data lies behind it.
+            // No data follows.
             Err(rustix::io::Errno::NXIO) => u64::MAX,
             Err(_) => from,
         }
@@ -131,7 +136,7 @@ impl Sparse {
         rustix::fs::fstat(&self.file).map_or(0, |facts| facts.st_blocks as u64 * BLOCK_BYTES)
     }
 
-    /// Memory that is used up must not end the machine it is served on.
+    /// Checks the limit on memory, because using it up could crash the machine.
     fn take_room(&self, bytes: u64) -> io::Result<()> {
         let before = self.written_bytes.fetch_add(bytes, Ordering::Relaxed);
         if self.most_bytes != u64::MAX && before / LOOK_BYTES != (before + bytes) / LOOK_BYTES {

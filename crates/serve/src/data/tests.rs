@@ -1,4 +1,4 @@
-//! Whatever is done to it, data is a plain array of bytes; and what must not be written to is not.
+//! Data behaves like an array of bytes, and files without permission are not written to.
 
 use super::*;
 use kurabe_core::ErrorKind;
@@ -21,7 +21,7 @@ fn any_deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(prop_oneof![3 => write, 1 => zero], 1..12)
 }
 
-/// Does them to data and to an array, and compares.
+/// Applies the changes to data and to an array, and compares them.
 fn compare(data: &DiskData, array: &mut [u8], deeds: &[Deed]) {
     for deed in deeds {
         match deed {
@@ -100,7 +100,7 @@ fn memory_has_an_end_and_room_that_was_given_back_can_be_written() {
     let data = DiskData::memory(1 << 30, 1 << 20).unwrap();
     let piece = vec![1; 16 << 20];
     let failed = (0..64).find(|at| data.write(at << 24, &piece).is_err());
-    // It is looked at every 64 MiB.
+    // The limit is checked every 64 MiB.
     assert!(failed.is_some_and(|at| at <= 8), "{failed:?}");
     data.zero(0, 1 << 30, false).unwrap();
     data.write(0, &piece).unwrap();
@@ -121,7 +121,7 @@ fn a_file_that_kurabe_made_is_used_again_and_no_other_one() {
     let (ours, theirs) = (folder.path().join("ours"), folder.path().join("theirs"));
     let data = open(&file(&ours), false).unwrap();
     data.write(5, b"kept").unwrap();
-    // It is locked as long as it is served.
+    // It is locked while it is served.
     assert_eq!(open(&file(&ours), false).unwrap_err(), ErrorKind::Refused);
     drop(data);
     let mut read = [0; 4];
@@ -132,7 +132,7 @@ fn a_file_that_kurabe_made_is_used_again_and_no_other_one() {
     assert_eq!(std::fs::read(&theirs).unwrap(), b"precious");
     open(&file(&theirs), true).unwrap().read(0, &mut read).unwrap();
     assert_eq!(&read, b"prec");
-    // Nothing of it is cut off, with leave or without.
+    // The file is not truncated, with permission or without.
     std::fs::write(&theirs, vec![1; SIZE as usize + 1]).unwrap();
     assert_eq!(open(&file(&theirs), true).unwrap_err(), ErrorKind::Target);
     assert_eq!(std::fs::metadata(&theirs).unwrap().len(), SIZE + 1);
@@ -156,7 +156,7 @@ fn what_is_no_file_is_refused_and_a_file_in_use_is_too() {
 
 #[test]
 fn a_full_disk_is_an_error_of_the_write() {
-    // A limit of the process would end the test; a file system that is full is `/dev/full`'s error.
+    // A process limit would end the test, so `/dev/full` provides the error of a full file system.
     let full = std::fs::OpenOptions::new().read(true).write(true).open("/dev/full").unwrap();
     let data = DiskData { size_bytes: SIZE, keeper: Keeper::File(Sparse::in_file(full)) };
     assert_eq!(data.write(0, &[1; 512]).unwrap_err().kind(), io::ErrorKind::StorageFull);

@@ -1,4 +1,4 @@
-//! Clients: who is taken in, and who is let go.
+//! Accepts and drops clients.
 
 use super::connection::{Connection, Incomings, Peer, give_room};
 use super::{FIRST_CONNECTION, Hub, LISTENER, MOST_CONNECTIONS};
@@ -11,22 +11,23 @@ use rustix::net::SocketFlags;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// How long a client may take to choose an export, and to take its last answers.
+/// Time limit for a client to choose an export, and to receive its last answers.
 const PATIENCE_NS: u64 = 10_000_000_000;
 impl Hub {
-    /// Takes in who knocks.
+    /// Accepts pending connections.
     pub(super) fn accept(&mut self) {
         while let Some(listener) = &self.parts.listener {
             let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
             match rustix::net::accept_with(&listener.socket, flags) {
-                // Not even those that are to be refused may come without end.
+                // Even the connections that are refused with a message are limited.
                 Ok(_) if self.connections.len() >= 2 * MOST_CONNECTIONS => {
                     self.counts.refused_connections += 1;
                 }
                 Ok(socket) => self.welcome(socket),
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
                 Err(rustix::io::Errno::AGAIN) => return,
-                // No descriptors left: it would ring for ever. Housekeeping tries again.
+                // No descriptors are left, and the listener would signal forever. Housekeeping
+                // tries again.
                 Err(_) => {
                     let _ = epoll::delete(&self.epoll, &listener.socket);
                     self.accepts = false;
@@ -36,7 +37,7 @@ impl Hub {
         }
     }
 
-    /// Begins a conversation with who knocked.
+    /// Starts the conversation with a new client.
     fn welcome(&mut self, socket: OwnedFd) {
         if let Some(listener) = &self.parts.listener {
             listener.prepare(&socket);
@@ -50,18 +51,18 @@ impl Hub {
         self.connect(socket, conversation, Peer::Client);
     }
 
-    /// How many there are.
+    /// Returns the number of clients.
     pub(super) fn clients(&self) -> usize {
         self.connections.values().filter(|connection| connection.peer == Peer::Client).count()
     }
 
-    /// Begins a conversation with kurabe's own client.
+    /// Starts the conversation with kurabe's own client.
     pub(super) fn welcome_own(&mut self, socket: OwnedFd) {
         let conversation = Conversation::new(Arc::clone(&self.parts.exports));
         self.connect(socket, conversation, Peer::Own);
     }
 
-    /// Answers the kernel, which knows the export from who gave it the other end.
+    /// Starts the conversation with the kernel, which already knows its export.
     pub(super) fn welcome_kernel(&mut self, socket: OwnedFd, export: usize) {
         let conversation = Conversation::begun(Arc::clone(&self.parts.exports), export);
         self.connect(socket, conversation, Peer::Kernel);
@@ -99,7 +100,7 @@ impl Hub {
         }
     }
 
-    /// Something is to be done for a connection: there are bytes, or room, or it is gone.
+    /// Handles an event of a connection: data has arrived, it can be written to, or it was closed.
     pub(super) fn look_at(&mut self, id: u64, flags: EventFlags) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         if flags.intersects(EventFlags::ERR)
@@ -117,7 +118,7 @@ impl Hub {
         self.adjust(id);
     }
 
-    /// Asks for what it waits for, and lets it go when it is done.
+    /// Updates the events that a connection waits for, and drops it when it is done.
     pub(super) fn adjust(&mut self, id: u64) {
         let now_ns = self.now_ns();
         let Some(connection) = self.connections.get_mut(&id) else { return };
@@ -137,20 +138,20 @@ impl Hub {
         }
     }
 
-    /// The conversation is over; what it has in the stack goes on there, and is not answered.
+    /// Drops a connection. Its requests in the stack continue and are not answered.
     pub(super) fn drop_connection(&mut self, id: u64) {
         if let Some(connection) = self.connections.remove(&id) {
             let _ = epoll::delete(&self.epoll, &*connection.socket);
-            // A worker may hold the socket still.
+            // A worker may still hold the socket.
             let _ = rustix::net::shutdown(&connection.socket, rustix::net::Shutdown::Both);
         }
         self.dirty.remove(&id);
     }
 
-    /// Clients that take too long go.
+    /// Drops clients that take too long.
     pub(super) fn keep_house(&mut self) {
         let now_ns = self.now_ns();
-        // What goes on in an idle stack is caught up with, so that the next request does not wait for that.
+        // Lets an idle stack catch up, so that the next request does not have to wait for that.
         if self.operations.is_empty() {
             self.parts.stack.advance(now_ns.saturating_sub(super::HOUSEKEEPING_NS));
         }
@@ -160,7 +161,7 @@ impl Hub {
         self.counts.slow_connections += late.len() as u64;
         late.into_iter().for_each(|id| self.drop_connection(id));
         if !self.accepts && self.announced {
-            // It is tried again in the next round.
+            // On failure, the next round tries again.
             let _ = self.accept_clients();
         }
     }

@@ -1,4 +1,4 @@
-//! What the hub is told and asked from outside: figures, changes of the stack, a power cut, the end.
+//! Executes commands from outside: figures, changes of the stack, power cuts, and the end.
 
 use super::connection::Peer;
 use super::orders::{HubCommand, ServedFigures};
@@ -11,12 +11,12 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use kurabe_sim::{Control, Stack};
 use std::collections::HashSet;
 
-/// Memory for what a power cut could put back, after which it is looked at what of it can be forgotten.
+/// Size of the journals above which entries that a power cut can no longer affect are removed.
 pub(super) const JOURNAL_BYTES: u64 = 32 << 20;
 
 impl Hub {
     pub(super) fn obey(&mut self, command: HubCommand) {
-        // Who asked may have gone.
+        // The sender of a command may no longer wait for the answer.
         match command {
             HubCommand::Measure(socket) => self.welcome_own(socket),
             HubCommand::Kernel(socket, export) => self.welcome_kernel(socket, export),
@@ -31,7 +31,7 @@ impl Hub {
             HubCommand::Figures(answer) => drop(answer.send((self.figures(), self.rehearsal()))),
             HubCommand::Set(path, value, answer) => {
                 let HubParts { spec, stack, .. } = &mut self.parts;
-                // Whatever is made anew of it has the same value.
+                // The description is changed as well, for stacks that are built from it later.
                 let changed = stack.change(&path, &value).and_then(|()| spec.set(&path, &value));
                 drop(answer.send(changed.map(|()| stack.record(spec))));
             }
@@ -57,7 +57,7 @@ impl Hub {
         }
     }
 
-    /// Does something to the layer of this name, or to the first to which it can be done.
+    /// Controls the layer of this name, or the first layer that supports it.
     fn control_layer(&mut self, layer: Option<&str>, control: Control) -> Result<()> {
         if let Some(layer) = layer {
             return self.parts.stack.control(layer, control);
@@ -80,7 +80,7 @@ impl Hub {
         )))
     }
 
-    /// Sets a fault, or lifts all: what they hold up is answered now.
+    /// Sets a fault, or lifts all of them and answers the requests that they delayed.
     fn change_faults(&mut self, fault: Option<DeviceFault>) -> Result<()> {
         let now_ns = self.now_ns();
         if let Some(fault) = fault {
@@ -114,7 +114,7 @@ impl Hub {
             grants: self.granted.grants.clone(),
             data_bytes: self.parts.disks.iter().map(|disk| disk.data.room_bytes()).sum(),
             faults: self.faults.figures(),
-            // What clients got, and what the host took away, is found out by a thread that has time for it.
+            // The figures of clients and of the host are added by a thread with time for it.
             ..self.counts.clone()
         }
     }
@@ -123,13 +123,14 @@ impl Hub {
         self.account.rehearsal(&self.parts.spec, self.parts.seed, self.counts.round_trip_ns)
     }
 
-    /// Cuts power: what the caches held is lost as the rules toss it, clients are dropped, and the stack begins anew.
+    /// Cuts power: loses cached writes according to the rules, drops clients, and restarts the
+    /// stack.
     pub(super) fn cut_power(&mut self) -> Result<CutReport> {
         let rules = self.parts.power.clone().ok_or_else(no_power_cuts)?;
         let clients = self.connections.iter().filter(|(_, connection)| connection.peer != Peer::Kernel);
         let clients: Vec<u64> = clients.map(|(id, _)| *id).collect();
         clients.into_iter().for_each(|id| self.drop_connection(id));
-        // What workers were at is not acknowledged, but must not come after the cut.
+        // Jobs of workers are not acknowledged yet, but must not finish after the cut.
         let settled = self.workers.settle();
         let in_flight = self.writes_in_flight();
         let mut report = CutReport { acknowledged_writes: self.acknowledged_writes, ..CutReport::default() };
@@ -149,7 +150,7 @@ impl Hub {
         self.front_changes.clear();
         self.timed.clear();
         self.is_off = true;
-        // The kernel's connections go on where they were.
+        // The kernel's connections continue.
         settled.into_iter().for_each(|returned| self.job_returned(returned));
         self.acknowledged_writes = 0;
         self.parts.stack = Stack::new(&self.parts.spec, self.parts.seed)?;
@@ -161,7 +162,8 @@ impl Hub {
         self.operations.values().filter_map(super::pending::PendingRequest::write_in_flight).collect()
     }
 
-    /// Forgets what no cut can take any more, where more than so many bytes are noted.
+    /// Removes journal entries that a power cut can no longer affect, if the journal is larger than
+    /// `most_bytes`.
     pub(super) fn trim_journals(&self, most_bytes: u64) {
         let is_large = |disk: &crate::disk::Disk| {
             disk.with_journal(|journal, _| journal.noted_bytes() > most_bytes).unwrap_or(false)

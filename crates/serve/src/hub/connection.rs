@@ -1,4 +1,4 @@
-//! A client's connection: who it is, what it has under way, and when it is let go.
+//! A client's connection: its peer, its pending requests, and its deadline.
 
 use crate::protocol::Conversation;
 use crate::segment::Segment;
@@ -8,63 +8,64 @@ use rustix::fd::OwnedFd;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Requests of one client under way; what comes on top waits in its socket.
+/// Largest number of pending requests per client; further ones wait in its socket.
 const MOST_REQUESTS: usize = 1024;
-/// Bytes that these read or write, and of answers that were not taken; but one is always let through.
+/// Largest number of bytes that these read or write, including answers not yet received. One
+/// request is always accepted.
 const MOST_BYTES: u64 = 32 << 20;
-/// Memory of a socket, so that answers of some hundred KiB leave in one piece.
+/// Socket buffer size, so that answers of some hundred KiB leave in one piece.
 const SOCKET_BYTES: usize = 4 << 20;
 
-/// Who uses one direction of the socket.
+/// Current reader of the socket.
 #[derive(Debug)]
 pub(super) enum Incomings {
-    /// Requests are read from it.
+    /// The hub reads requests.
     Requests,
-    /// A payload, which a worker is at.
+    /// A worker receives a payload.
     AtWorker,
-    /// A payload that waits for more to come.
+    /// A payload waits for more data.
     Waiting(Incoming),
-    /// Nobody: the client is done.
+    /// There is no reader, because the client is done.
     Ended,
 }
 
-/// Who is at the other end.
+/// Peer of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Peer {
-    /// A program that knocked.
+    /// A program that connected.
     Client,
-    /// One program too many, which is told so.
+    /// A program beyond the limit, which is refused with a message.
     Surplus,
-    /// Kurabe's own, that measures the round trip.
+    /// kurabe's own client, which measures the round trip.
     Own,
-    /// The kernel, with a block device: it cannot be made to connect anew.
+    /// The kernel, with a block device; it cannot reconnect.
     Kernel,
 }
 
-/// A connection.
+/// Connection of a client or the kernel, with its pending data.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) socket: Arc<OwnedFd>,
     pub(super) conversation: Conversation,
-    /// What has come and was not taken: so many bytes of the buffer.
+    /// Received data that was not processed yet, in the first `held_bytes` of the buffer.
     pub(super) held: Vec<u8>,
     pub(super) held_bytes: usize,
     pub(super) incomings: Incomings,
     pub(super) out: VecDeque<Segment>,
     pub(super) sending_at_worker: bool,
-    /// The socket took no more.
+    /// Whether the socket's buffer is full.
     pub(super) is_full: bool,
     pub(super) requests: usize,
     pub(super) bytes: u64,
-    /// Answers that it has not taken.
+    /// Bytes of answers that were not sent yet.
     pub(super) unsent_bytes: u64,
     pub(super) interest: EventFlags,
-    /// Until when it must have got on.
+    /// Time by which the client must have made progress.
     pub(super) deadline_ns: Option<u64>,
     pub(super) peer: Peer,
 }
 
-/// Has a socket hold what is sent in one piece.
+/// Enlarges the send buffer so that an answer fits as one piece.
 pub(crate) fn give_room(socket: &OwnedFd) {
     if rustix::net::sockopt::set_socket_send_buffer_size_force(socket, SOCKET_BYTES).is_err() {
         let _ = rustix::net::sockopt::set_socket_send_buffer_size(socket, SOCKET_BYTES);
@@ -72,7 +73,7 @@ pub(crate) fn give_room(socket: &OwnedFd) {
 }
 
 impl Connection {
-    /// Whether it takes more requests now.
+    /// Returns whether more requests are accepted now.
     pub(super) fn takes_requests(&self) -> bool {
         matches!(self.incomings, Incomings::Requests)
             && self.requests < MOST_REQUESTS

@@ -1,9 +1,10 @@
-//! Fronts, which make block devices of this machine: requests that come from within this process, and those of the kernel's NBD
-//! client.
+//! Fronts, which provide block devices of this machine: requests from within this process, and
+//! those of the kernel's NBD client.
 //!
-//! The model: they were made here, before anybody else was let in, and cannot be made to connect anew after a power cut: what
-//! they ask fails until power is on again. A front that is not NBD turns what it is asked into the requests of a connection, stamped with the time at which they came,
-//! and brings a function that takes the outcome. Nothing else about it is known here.
+//! Fronts are created before clients are accepted, and cannot reconnect after a power cut. Their
+//! requests fail until power is on again. A front that is not NBD converts its operations to
+//! requests, stamped with their arrival times, and passes a callback for the outcome. Nothing else
+//! about it is known here.
 
 use super::Hub;
 use super::asker::{Asker, FrontAnswer, FrontOutcome, FrontRequest};
@@ -13,7 +14,7 @@ use crate::protocol::{NbdCommand, NbdError};
 use crate::workers::{Body, PayloadJob, SMALL_BYTES};
 
 impl Hub {
-    /// Does what a front asks; nothing works while the power is off.
+    /// Executes a request of a front. It fails while power is off.
     pub(super) fn take_front_request(&mut self, asked: FrontRequest) {
         let FrontRequest { export, request, payload, came_ns, answer } = asked;
         let operation = self.begin(Asker::Front(Some(answer)), export, &request, came_ns);
@@ -24,12 +25,12 @@ impl Hub {
         self.do_request(operation, payload);
     }
 
-    /// Whether a connection is a front's, while the power is off.
+    /// Returns whether a connection belongs to a front and power is off.
     pub(super) fn is_front_without_power(&self, id: u64) -> bool {
         self.is_off && self.connections.get(&id).is_some_and(|connection| connection.peer == Peer::Kernel)
     }
 
-    /// What fronts wait for has failed.
+    /// Fails the pending requests of fronts.
     pub(super) fn drop_front_requests(&mut self) {
         let is_of_front = |asker: &Asker| match asker {
             Asker::Front(_) => true,
@@ -42,7 +43,7 @@ impl Hub {
         of_fronts.into_iter().for_each(|operation| self.fail(operation, NbdError::Io));
     }
 
-    /// Answers a front: at once, or by a worker where bytes have to be copied for long.
+    /// Answers a front directly, or by a worker if much data has to be copied.
     pub(super) fn answer_front(
         &mut self,
         answer: FrontAnswer,
@@ -63,7 +64,8 @@ impl Hub {
         answer(outcome);
     }
 
-    /// Whether a request is one that the stack never sees: of what measures the round trip, or about no bytes.
+    /// Returns whether a request bypasses the stack: one that measures the round trip, or one that
+    /// concerns no data.
     pub(super) fn is_beside_stack(&self, operation: u64) -> bool {
         let Some(pending) = self.operations.get(&operation) else { return false };
         let is_own = match &pending.asker {
@@ -72,7 +74,7 @@ impl Hub {
                 Some(Peer::Kernel) => !self.announced,
                 Some(Peer::Client | Peer::Surplus) | None => false,
             },
-            // Nobody else is let in before it is known.
+            // Before the round trip is known, only kurabe's own client has access.
             Asker::Front(_) => !self.announced,
         };
         is_own || pending.request.command == NbdCommand::BlockStatus

@@ -1,4 +1,4 @@
-//! What clients send: turns of the conversation, and payloads.
+//! Input of clients: the turns of the conversation, and payloads.
 
 use super::Hub;
 use super::asker::Asker;
@@ -11,7 +11,7 @@ use rustix::net::RecvFlags;
 use std::sync::Arc;
 
 impl Hub {
-    /// Takes what a connection has brought.
+    /// Receives data of a connection.
     pub(super) fn take_input(&mut self, id: u64) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         if matches!(connection.incomings, Incomings::Waiting(_)) {
@@ -30,7 +30,7 @@ impl Hub {
         self.take_turns(id, self.heard_ns);
     }
 
-    /// Takes turns from what is held, which came at a time.
+    /// Processes turns in the received data, which arrived at `came_ns`.
     pub(super) fn take_turns(&mut self, id: u64, came_ns: u64) {
         let mut taken = 0;
         loop {
@@ -50,7 +50,7 @@ impl Hub {
         }
     }
 
-    /// Whether something was done, so that there may be more.
+    /// Processes one turn. Returns whether there was one, so that more may follow.
     fn take_turn(&mut self, id: u64, taken: &mut usize, came_ns: u64) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return false };
         let held = &connection.held[*taken..connection.held_bytes];
@@ -120,13 +120,13 @@ impl Hub {
         false
     }
 
-    /// Has a worker take the rest of a payload; `first` is what has come of it.
+    /// Lets a worker receive the rest of a payload; `first` is the part that has arrived.
     fn hand_over_payload(&mut self, id: u64, first: Vec<u8>) {
         let Some(connection) = self.connections.get_mut(&id) else { return };
         let Connection { incomings, socket, conversation, .. } = connection;
         match std::mem::replace(incomings, Incomings::AtWorker) {
             Incomings::Waiting(mut incoming) => {
-                // A power cut has answered it: what comes of it from now on is not kept.
+                // A power cut has failed the request, so the rest of its data is discarded.
                 if !self.operations.contains_key(&incoming.operation) {
                     incoming.failure.get_or_insert(NbdError::Io);
                 }
@@ -138,7 +138,7 @@ impl Hub {
         }
     }
 
-    /// A worker took what there was of a payload.
+    /// Continues after a worker has received the available part of a payload.
     pub(super) fn payload_came(&mut self, id: u64, incoming: Incoming, alive: bool) {
         let is_whole = incoming.left_bytes == 0;
         if let Some(connection) = self.connections.get_mut(&id) {
@@ -152,9 +152,10 @@ impl Hub {
             };
         }
         match incoming.failure {
-            // Its client never sent it to the end, so nobody is told, and the device never had it.
+            // The client never sent all of it, so there is no answer and the device never received
+            // the request.
             _ if !is_whole => self.forget(incoming.operation),
-            // What has a fault takes the device's time all the same.
+            // A request with a fault still takes the device's time.
             Some(error) if self.fault_of(incoming.operation).is_none() => {
                 self.fail(incoming.operation, error);
             }

@@ -1,4 +1,4 @@
-//! Requests on their way: through their data, through the stack, and back.
+//! Requests on their way through the data and the stack.
 
 use super::Hub;
 use super::asker::Asker;
@@ -14,7 +14,7 @@ use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
 
 impl Hub {
-    /// A request has come.
+    /// Registers a request.
     pub(super) fn begin(&mut self, asker: Asker, export: usize, request: &NbdRequest, came_ns: u64) -> u64 {
         let operation = self.next_operation;
         self.next_operation += 1;
@@ -46,7 +46,7 @@ impl Hub {
         operation
     }
 
-    /// Does a request whose payload, if it brings one, is here.
+    /// Executes a request whose payload, if it has one, is complete.
     pub(super) fn do_request(&mut self, operation: u64, payload: Vec<u8>) {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let (request, export, came_ns) = (waiting.request, waiting.export, waiting.came_ns);
@@ -85,7 +85,8 @@ impl Hub {
             }
             Some(deed) => {
                 self.workers.give(PayloadJob::Data { operation, disk, deed });
-                // What changes bytes is done to them before the device is asked, so that its answer is the last word.
+                // Changes are made to the data before the device receives them, so that its answer
+                // comes last.
                 if !changes && !beside {
                     self.submit(operation);
                 }
@@ -93,7 +94,7 @@ impl Hub {
         }
     }
 
-    /// What becomes of the bytes of an operation is known.
+    /// Continues a request after its data was read or written.
     pub(super) fn data_done(&mut self, operation: u64, outcome: Result<Body, NbdError>) {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         if waiting.is_in_stack || waiting.is_beside {
@@ -112,7 +113,8 @@ impl Hub {
         self.submit_front_changes();
     }
 
-    /// Hands changes to the stack whose bytes are in their place, as far as none before them waits for its own.
+    /// Submits changes of fronts to the stack, in order, up to the first whose data is not in
+    /// place.
     fn submit_front_changes(&mut self) {
         while let Some(operation) = self.front_changes.front().copied() {
             let waiting = self.operations.get(&operation);
@@ -124,7 +126,7 @@ impl Hub {
         }
     }
 
-    /// Hands an operation to the stack.
+    /// Submits a request to the stack.
     fn submit(&mut self, operation: u64) {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let (request, lies) = (waiting.request, waiting.fault.lies);
@@ -140,13 +142,13 @@ impl Hub {
         self.parts.stack.submit(waiting.stamp_ns, waiting.modelled, operation);
     }
 
-    /// The stack is done with a request.
+    /// Handles a completion of the stack.
     pub(super) fn left_stack(&mut self, completion: &CompletedRequest) {
         let outcome = completion.outcome.map(|_| ()).map_err(|_| NbdError::Io);
         self.is_done(completion.token, completion.at_ns, outcome);
     }
 
-    /// The device is done with a request; a fault may hold its answer up.
+    /// Records the completion of a request by the device; a fault may delay its answer.
     fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let FaultMet { error, delay_ns, .. } = waiting.fault;
@@ -159,7 +161,7 @@ impl Hub {
         self.answer_if_ready(operation);
     }
 
-    /// The time of a request has come that had to wait for it.
+    /// Answers a request that was delayed until now.
     pub(super) fn held_is_due(&mut self, operation: u64) {
         if let Some(waiting) = self.operations.get_mut(&operation) {
             waiting.is_held = false;
@@ -168,7 +170,7 @@ impl Hub {
         self.answer_if_ready(operation);
     }
 
-    /// Looks which faults meet a request that came for the stack.
+    /// Determines the faults that affect a request to the stack.
     pub(super) fn meet_faults(&mut self, operation: u64) {
         if self.is_beside_stack(operation) {
             return;
@@ -178,12 +180,12 @@ impl Hub {
         }
     }
 
-    /// What a request will be answered with, if that is an error of a fault.
+    /// Returns the error that a fault causes for a request.
     pub(super) fn fault_of(&self, operation: u64) -> Option<NbdError> {
         self.operations.get(&operation).and_then(|waiting| waiting.fault.error)
     }
 
-    /// Answers an operation if both its bytes and its time have come.
+    /// Answers a request if its data is ready and it is due.
     fn answer_if_ready(&mut self, operation: u64) {
         let is_ready =
             |waiting: &PendingRequest| waiting.outcome.is_some() && waiting.due.is_some() && !waiting.is_held;
@@ -207,14 +209,14 @@ impl Hub {
         self.after_answer(&done);
     }
 
-    /// Answers an operation that failed before it got to the stack.
+    /// Fails a request before it reaches the stack.
     pub(super) fn fail(&mut self, operation: u64, error: NbdError) {
         let Some(mut done) = self.operations.remove(&operation) else { return };
         self.counts.errors += 1;
         self.reply(&mut done, Err(error), None);
     }
 
-    /// Forgets an operation whose client is gone.
+    /// Removes a request whose client has disconnected.
     pub(super) fn forget(&mut self, operation: u64) {
         if let Some(done) = self.operations.remove(&operation) {
             self.release(&done);
@@ -226,7 +228,7 @@ impl Hub {
         if let Some(connection) = self.connections.get_mut(&id) {
             connection.requests -= 1;
             connection.bytes -= moved_bytes(&done.request);
-            // There may be requests that had to wait.
+            // Requests that had to wait can be accepted now.
             self.dirty.insert(id);
         }
     }
@@ -296,7 +298,7 @@ impl Hub {
         }
     }
 
-    /// Power may be cut after a write, and a flush leaves less to be cut.
+    /// Cuts power after a write if that is due. After a flush, shortens the journals.
     fn after_answer(&mut self, done: &PendingRequest) {
         self.acknowledged_writes += u64::from(done.request.writes() && matches!(done.due, Some((_, Ok(())))));
         let Some(rules) = &self.parts.power else { return };
@@ -320,7 +322,7 @@ fn moved_bytes(request: &NbdRequest) -> u64 {
     }
 }
 
-/// What is to be done to the data.
+/// Returns the job on the data.
 fn deed_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<Deed> {
     let NbdRequest { offset_bytes, length_bytes, .. } = *request;
     let keeps_room = request.keeps_room();
@@ -334,7 +336,7 @@ fn deed_of(request: &NbdRequest, number: u64, payload: Vec<u8>) -> Option<Deed> 
     })
 }
 
-/// What the stack is asked, in whole sectors.
+/// Returns the request to the stack, in whole sectors.
 fn model_request(request: &NbdRequest) -> Request {
     let kind = match request.command {
         NbdCommand::Write => RequestKind::Write,

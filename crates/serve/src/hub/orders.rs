@@ -1,4 +1,4 @@
-//! What can be told to the hub and asked of it, and what it counts.
+//! Commands to the hub, and its counters.
 
 use super::asker::FrontRequest;
 use crate::clock::Grants;
@@ -14,38 +14,38 @@ use rustix::fd::OwnedFd;
 use serde::{Deserialize, Serialize};
 use std::sync::mpsc::Sender;
 
-/// What can be told to the hub; who asks waits for the answer.
+/// A command to the hub; those with a sender are answered.
 pub(crate) enum HubCommand {
-    /// The other end of kurabe's own connection, by which the round trip is measured.
+    /// Socket of kurabe's own client, which measures the round trip.
     Measure(OwnedFd),
-    /// The other end of a connection that the kernel makes a block device of, and the export that it is.
+    /// Socket of a connection that the kernel uses as a block device, and its export.
     Kernel(OwnedFd, usize),
-    /// The round trip; clients may come.
+    /// Measured round trip in ns; clients are accepted afterwards.
     Measured(u64, Sender<Result<()>>),
     Figures(Sender<(ServedFigures, Option<Rehearsal>)>),
-    /// A live parameter and its new value; the stack as it is then.
+    /// A live parameter and its new value; the answer is the changed stack.
     Set(String, String, Sender<Result<ModelRecord>>),
     Layer(Option<String>, Control, Sender<Result<()>>),
     Cut(Sender<Result<CutReport>>),
-    /// After so many more acknowledged writes.
+    /// Cut after a number of further acknowledged writes.
     CutAfter(u64, Sender<Result<()>>),
     PowerOn(Sender<Result<()>>),
-    /// A fault more; without one, all are lifted.
+    /// Sets a fault, or lifts all if `None`.
     Fault(Option<DeviceFault>, Sender<Result<()>>),
-    /// A front's.
+    /// Request of a front.
     Request(FrontRequest),
     End,
 }
 
-/// A served stack so far.
+/// Figures of a served stack so far.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServedFigures {
-    /// Time since it is served.
+    /// Time since serving began.
     pub served_ns: u64,
-    /// Reads that the stack did.
+    /// Reads that the stack completed.
     pub reads: u64,
-    /// Writes, those of zeroes too.
+    /// Writes, including those of zeroes.
     pub writes: u64,
     /// Flushes.
     pub flushes: u64,
@@ -55,39 +55,40 @@ pub struct ServedFigures {
     pub read_bytes: u64,
     /// Bytes written.
     pub written_bytes: u64,
-    /// Requests that made no sense or had no room.
+    /// Requests that were invalid or exceeded the space.
     pub errors: u64,
-    /// Clients now.
+    /// Number of clients now.
     pub clients: u64,
-    /// Clients so far.
+    /// Number of clients so far.
     pub connections: u64,
-    /// Clients that were turned away because there were too many.
+    /// Clients that were refused because there were too many.
     pub refused_connections: u64,
-    /// Clients that were let go because they took too long.
+    /// Clients that were dropped because they took too long.
     pub slow_connections: u64,
-    /// How late answers were.
+    /// Lateness of the answers.
     pub lateness: Lateness,
-    /// What clients kept under way and got at last, and what the model would have given.
+    /// Requests that clients kept in flight, the rate they achieved, and the model's rate.
     #[serde(default)]
     pub client: Option<ClientFigures>,
-    /// Share of the time in which the thread that keeps the time worked.
+    /// Share of the time in which the timekeeping thread was busy.
     pub busy_share: f64,
-    /// The same of the busiest second.
+    /// Busy share in the busiest second.
     pub busiest_second_share: f64,
-    /// Seconds in which it worked nearly all the time: what came in them had to wait for the server, not for the model.
+    /// Seconds in which the thread was busy almost all the time, so that requests waited for the
+    /// server and not for the model.
     pub server_bound_seconds: u64,
-    /// Share of the processors' time that the host of this virtual machine took away, where that can be told.
+    /// Share of processor time that the host of this virtual machine took, if known.
     pub steal_share: Option<f64>,
-    /// What the round trip of a null request costs, which arrivals are stamped before their time.
+    /// Round trip of a null request, which is subtracted from arrival times.
     pub round_trip_ns: u64,
-    /// What a request costs the server by itself, as its own client saw at the start.
+    /// Time that the server itself needs per request, as measured by its own client at the start.
     #[serde(default)]
     pub request_ns: u64,
-    /// What the operating system granted.
+    /// Privileges that the operating system granted.
     pub grants: Grants,
-    /// What the data takes where it is kept.
+    /// Bytes that the data occupies where it is stored.
     pub data_bytes: u64,
-    /// What the model broke down with: every request fails since.
+    /// Error that broke the model; every request has failed since.
     pub defect: Option<Text>,
     /// Power cuts so far.
     pub cuts: Vec<CutReport>,
@@ -97,10 +98,11 @@ pub struct ServedFigures {
 }
 
 impl ServedFigures {
-    /// How it went since an earlier look at the same server. What is counted by kind, or is of a moment, is as it is now.
+    /// Returns the figures for the time since an earlier query of the same server. Counts by kind
+    /// and current values are those of the later query.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
-        // Shares and means are of all that was until then.
+        // Shares and means cover the whole time until each query.
         let rest = |of_now: f64, weight_now: u64, of_before: f64, weight_before: u64| {
             let weight = weight_now.saturating_sub(weight_before).max(1) as f64;
             ((of_now * weight_now as f64 - of_before * weight_before as f64) / weight).max(0.0)
@@ -140,7 +142,8 @@ mod tests {
     use super::*;
     use kurabe_stats::{Histogram, percentile_ns};
 
-    /// A server after some answers, each of so many ns late; means are of the model and in reality.
+    /// Creates figures of a server after some answers, with the lateness of each in ns. `means` are
+    /// those of the model and of reality.
     fn figures(served_ns: u64, late_ns: &[u64], means: [f64; 2], shares: [f64; 3]) -> ServedFigures {
         let mut histogram = Histogram::default();
         late_ns.iter().for_each(|late_ns| histogram.record(*late_ns));
@@ -157,7 +160,8 @@ mod tests {
 
     #[test]
     fn what_was_done_since_an_earlier_look_is_had_apart() {
-        // Four late answers before; since then three of four in time, twice as long, half of the time busy.
+        // Four late answers before. Since then three of four were in time, with twice the duration
+        // and half of the time busy.
         let before = figures(1_000, &[90_000; 4], [100.0, 300.0], [0.0, 1.0, 0.0]);
         let now = figures(
             3_000,

@@ -1,4 +1,4 @@
-//! What clients are sent.
+//! Output to clients.
 
 use super::Hub;
 use crate::segment::{Segment, send_all};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 impl Hub {
-    /// Has a client sent something at the end of this round.
+    /// Queues data for a client, which is sent at the end of this round.
     pub(super) fn say(&mut self, id: u64, segment: Segment) {
         if segment.left() == 0 {
             return;
@@ -19,9 +19,9 @@ impl Hub {
         }
     }
 
-    /// Sends what there is to send.
+    /// Sends all queued data.
     pub(super) fn flush_all(&mut self) {
-        // What was taken out of a connection's way can let it take more requests, which are answered at once.
+        // Sending can make room for more requests of a connection, which are processed immediately.
         while !self.dirty.is_empty() {
             for id in std::mem::take(&mut self.dirty) {
                 self.flush(id);
@@ -56,7 +56,7 @@ impl Hub {
         connection.unsent_bytes -= bytes as u64;
     }
 
-    /// A worker has sent what the socket took.
+    /// Continues after a worker has sent what the socket accepted.
     pub(super) fn sending_returned(
         &mut self,
         id: u64,
@@ -77,11 +77,11 @@ impl Hub {
     }
 }
 
-/// Makes small answers one piece, which leaves in one call.
+/// Joins small answers so that they are sent by one call.
 fn join(out: &mut VecDeque<Segment>, mut begins: impl FnMut(crate::honesty::Timing)) {
     out.iter_mut().filter_map(|segment| segment.timing.take()).for_each(&mut begins);
     if out.len() > 1 {
-        // Piece by piece: byte by byte it took 4 µs for 4 KiB.
+        // Joined segment by segment: byte by byte it took 4 µs for 4 KiB.
         let bytes = out.iter().filter_map(Segment::bytes).collect::<Vec<_>>().concat();
         out.clear();
         out.push_back(Segment::of_bytes(bytes));

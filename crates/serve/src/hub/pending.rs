@@ -1,4 +1,4 @@
-//! A request on its way.
+//! A pending request.
 
 use super::asker::Asker;
 use crate::fault::FaultMet;
@@ -8,40 +8,41 @@ use kurabe_sim::Request;
 
 /// A request that was not answered yet.
 pub(super) struct PendingRequest {
-    /// Who waits for the answer.
+    /// Recipient of the answer.
     pub(super) asker: Asker,
     pub(super) export: usize,
     pub(super) request: NbdRequest,
-    /// When it came.
+    /// Arrival time.
     pub(super) came_ns: u64,
-    /// When it came, less the round trip.
+    /// Arrival time less the round trip.
     pub(super) asked_ns: u64,
-    /// When the stack got it.
+    /// Time at which the stack received it.
     pub(super) stamp_ns: u64,
-    /// What the stack got.
+    /// Request as submitted to the stack.
     pub(super) modelled: Request,
-    /// Of what writes: its place in the order of all.
+    /// Sequence number of a write.
     pub(super) number: u64,
-    /// What becomes of its bytes, once that is known.
+    /// Outcome of its data, once known.
     pub(super) outcome: Option<Result<Body, NbdError>>,
-    /// What of the device's faults it met.
+    /// Faults that affect it.
     pub(super) fault: FaultMet,
-    /// When the stack was done with it, or a fault lets go of it; beside the stack: when it came.
+    /// Due time, with the outcome: when the stack completed it or a fault releases it. For a
+    /// request that bypasses the stack, its arrival.
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
-    /// That time is still to come.
+    /// Whether the due time is still in the future.
     pub(super) is_held: bool,
     pub(super) is_in_stack: bool,
-    /// The stack never sees it.
+    /// Whether it bypasses the stack.
     pub(super) is_beside: bool,
 }
 
 impl PendingRequest {
-    /// Whether other bytes are there afterwards.
+    /// Returns whether it changes the data.
     pub(super) fn changes(&self) -> bool {
         self.request.writes() || self.request.command == NbdCommand::Trim
     }
 
-    /// Its number, if it is a write that was not acknowledged yet.
+    /// Returns the sequence number of a write that was not acknowledged yet.
     pub(super) fn write_in_flight(&self) -> Option<u64> {
         self.request.writes().then_some(self.number)
     }

@@ -1,4 +1,4 @@
-//! The haggling before the first request.
+//! Option negotiation before the first request.
 
 use super::{
     Conversation, Export, Front, MOST_OPTION_BYTES, MOST_REQUEST_BYTES, OPTION_HEAD_BYTES, OPTION_MAGIC,
@@ -17,7 +17,7 @@ const STRUCTURED_REPLY: u32 = 8;
 const LIST_META_CONTEXT: u32 = 9;
 const SET_META_CONTEXT: u32 = 10;
 
-// Answers to them.
+// Replies to options.
 const ACK: u32 = 1;
 const SERVER: u32 = 2;
 const INFORMATION: u32 = 3;
@@ -27,13 +27,13 @@ const POLICY: u32 = (1 << 31) + 2;
 const INVALID: u32 = (1 << 31) + 3;
 const UNKNOWN: u32 = (1 << 31) + 6;
 
-// What an export is asked about.
+// Information about an export.
 const ABOUT_EXPORT: u16 = 0;
 const ABOUT_NAME: u16 = 1;
 const ABOUT_DESCRIPTION: u16 = 2;
 const ABOUT_BLOCK_SIZE: u16 = 3;
 
-// What can be done with an export.
+// Transmission flags of an export.
 const HAS_FLAGS: u16 = 1;
 const SEND_FLUSH: u16 = 1 << 2;
 const SEND_FUA: u16 = 1 << 3;
@@ -45,30 +45,30 @@ const CAN_MULTI_CONN: u16 = 1 << 8;
 const SEND_CACHE: u16 = 1 << 10;
 const SEND_FAST_ZERO: u16 = 1 << 11;
 
-/// The block size that suits: that of file systems and of page caches.
+/// Preferred block size: that of file systems and page caches.
 const PREFERRED_BYTES: u32 = 4096;
-/// The only context there is: what is data and what are holes.
+/// The only metadata context: which ranges are data and which are holes.
 const ALLOCATION: &[u8] = b"base:allocation";
-/// The number by which it is called in answers.
+/// Id of the context in replies.
 pub(super) const ALLOCATION_ID: u32 = 1;
-/// What one client too many is told.
+/// Message to a client beyond the limit.
 const TOO_MANY: &[u8] = b"kurabe has 16 clients already: let one of them go first";
-/// Zeroes behind the size, for clients that did not ask to do without.
+/// Zeroes after the size, for clients that did not disable them.
 const PADDING_BYTES: usize = 124;
 
 impl Export {
-    /// What can be done with it, for a client with which structured replies were agreed or not.
+    /// Returns the transmission flags, for a client with or without structured replies.
     pub(crate) fn flags(&self, structured: bool) -> u16 {
         let mut flags = HAS_FLAGS | SEND_FLUSH | SEND_FUA | SEND_WRITE_ZEROES | SEND_FAST_ZERO;
         flags |= CAN_MULTI_CONN | SEND_CACHE;
         flags |= if self.has_trim { SEND_TRIM } else { 0 };
-        // It has a meaning only where an answer can come in pieces.
+        // It has a meaning only if replies can have several chunks.
         flags |= if structured { SEND_DF } else { 0 };
         flags | if self.is_rotational { ROTATIONAL } else { 0 }
     }
 }
 
-/// Answers to one option.
+/// Replies to one option.
 struct Answers {
     option: u32,
     bytes: Vec<u8>,
@@ -121,7 +121,7 @@ impl Conversation {
         Turn::Answer { taken, bytes: answers.bytes }
     }
 
-    /// The old way to choose an export, which has no way to say no.
+    /// Handles the old way to choose an export, which has no error reply.
     fn take_export_name(&mut self, name: &[u8], taken: usize) -> Turn {
         let Some(export) = self.place_of(name) else { return Turn::End { bytes: Vec::new() } };
         self.begin(export);
@@ -135,11 +135,11 @@ impl Conversation {
     fn begin(&mut self, export: usize) {
         self.phase = Phase::Requests;
         self.export = export;
-        // A context is agreed for one export and means nothing for another.
+        // A context is negotiated for one export and is not valid for another.
         self.context = self.context.filter(|of| *of == export);
     }
 
-    /// The export of a name; no name is the first one's.
+    /// Finds an export by name; the empty name is that of the first.
     fn place_of(&self, name: &[u8]) -> Option<usize> {
         self.exports.iter().position(|export| name.is_empty() || export.name.as_bytes() == name)
     }
@@ -207,7 +207,7 @@ impl Conversation {
             self.context = has.then_some(index);
         }
         if has {
-            // In a list the number means nothing.
+            // In a list the id has no meaning.
             let id = if set { ALLOCATION_ID } else { 0 };
             answers.add(META_CONTEXT, &[&id.to_be_bytes(), ALLOCATION]);
         }

@@ -1,11 +1,11 @@
-//! What requests are answered with: simple replies, and chunks where they were agreed.
+//! Replies to requests: simple replies, and structured replies where they were negotiated.
 
 use super::options::ALLOCATION_ID;
 use super::{Conversation, NbdCommand, NbdError, NbdRequest};
 
 const SIMPLE_MAGIC: u32 = 0x6744_6698;
 const CHUNK_MAGIC: u32 = 0x668e_33ef;
-/// Every answer is one chunk, which is its last.
+/// Flag of the last chunk; every reply has one chunk.
 const DONE: u16 = 1;
 
 const OFFSET_DATA: u16 = 1;
@@ -13,21 +13,21 @@ const OFFSET_HOLE: u16 = 2;
 const BLOCK_STATUS: u16 = 5;
 const ERROR: u16 = (1 << 15) + 1;
 
-/// What is there.
+/// Kind of an extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExtentKind {
-    /// Bytes that were written.
+    /// Data that was written.
     Data,
-    /// Nothing, which reads as zeroes.
+    /// A hole, which reads as zeroes.
     Hole,
 }
 
-/// A stretch of one kind.
+/// An extent of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatusExtent {
-    /// Its bytes.
+    /// Length in bytes.
     pub length_bytes: u32,
-    /// What is there.
+    /// Kind of the extent.
     pub kind: ExtentKind,
 }
 
@@ -46,24 +46,24 @@ fn chunk(kind: u16, length: u32, request: &NbdRequest, out: &mut Vec<u8>) {
 }
 
 impl Conversation {
-    /// It is done; of what brings no bytes back.
+    /// Writes the reply to a successful request that returns no data.
     pub fn success(&self, request: &NbdRequest, out: &mut Vec<u8>) {
         simple(0, request, out);
     }
 
-    /// It is not done.
+    /// Writes the reply to a failed request.
     pub fn failure(&self, request: &NbdRequest, error: NbdError, out: &mut Vec<u8>) {
         let in_chunks = matches!(request.command, NbdCommand::Read | NbdCommand::BlockStatus);
         if !(self.structured && in_chunks) {
             return simple(error as u32, request, out);
         }
-        // The number and the length of a message that is not there.
+        // Error number, and the length of an empty message.
         chunk(ERROR, 6, request, out);
         out.extend((error as u32).to_be_bytes());
         out.extend(0u16.to_be_bytes());
     }
 
-    /// What goes before the bytes that were read.
+    /// Writes the header of a reply with data.
     pub fn before_data(&self, request: &NbdRequest, out: &mut Vec<u8>) {
         if !self.structured {
             return simple(0, request, out);
@@ -72,7 +72,8 @@ impl Conversation {
         out.extend(request.offset_bytes.to_be_bytes());
     }
 
-    /// All that was read is a hole, if that can be said without its zeroes.
+    /// Writes a reply for a hole. Returns `false` if the client did not negotiate it and needs the
+    /// zeroes.
     pub fn hole(&self, request: &NbdRequest, out: &mut Vec<u8>) -> bool {
         if self.structured {
             chunk(OFFSET_HOLE, 12, request, out);
@@ -82,12 +83,12 @@ impl Conversation {
         self.structured
     }
 
-    /// What is data and what are holes, from the request's first byte on.
+    /// Writes the extents from the start of the request.
     pub fn block_status(&self, request: &NbdRequest, extents: &[StatusExtent], out: &mut Vec<u8>) {
         chunk(BLOCK_STATUS, 4 + 8 * extents.len() as u32, request, out);
         out.extend(ALLOCATION_ID.to_be_bytes());
         for extent in extents {
-            // Bits: a hole, reads as zeroes.
+            // Bits: hole, reads as zeroes.
             let state: u32 = if extent.kind == ExtentKind::Hole { 3 } else { 0 };
             out.extend(extent.length_bytes.to_be_bytes());
             out.extend(state.to_be_bytes());

@@ -1,4 +1,4 @@
-//! Requests, and what is wrong with them.
+//! Requests and their errors.
 
 use super::{Conversation, Front, MOST_REQUEST_BYTES};
 
@@ -6,69 +6,70 @@ const REQUEST_MAGIC: u32 = 0x2560_9513;
 const REQUEST_BYTES: usize = 28;
 
 const FUA: u16 = 1;
-/// Of zeroes: they take room.
+/// Flag of a write of zeroes: it must allocate space.
 pub const NO_HOLE: u16 = 1 << 1;
 const DO_NOT_FRAGMENT: u16 = 1 << 2;
 const ONE_EXTENT: u16 = 1 << 3;
 const FAST_ZERO: u16 = 1 << 4;
 
-/// What is asked for.
+/// Command of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdCommand {
-    /// Bytes.
+    /// Reads data.
     Read,
-    /// Bytes are brought.
+    /// Writes data.
     Write,
-    /// The client goes.
+    /// Ends the connection.
     Disconnect,
-    /// What was written must stay.
+    /// Makes earlier writes durable.
     Flush,
-    /// Bytes that are no longer needed.
+    /// Discards data.
     Trim,
-    /// Bytes that will be read soon.
+    /// Prefetches data.
     Cache,
-    /// Bytes of value 0.
+    /// Writes zeroes.
     WriteZeroes,
-    /// What is data and what are holes.
+    /// Queries the extents.
     BlockStatus,
-    /// Nothing that was offered.
+    /// A command that was not offered.
     Other(u16),
 }
 
-/// Why not, in the protocol's numbers.
+/// Error of a request, with the number in the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NbdError {
-    /// The device takes no writes.
+    /// The device is read-only.
     NotPermitted = 1,
     /// The device failed.
     Io = 5,
-    /// The request makes no sense.
+    /// The request is not valid.
     Invalid = 22,
-    /// Beyond the end, or the data has no room.
+    /// Beyond the end of the device, or no space for the data.
     NoSpace = 28,
-    /// Longer than was agreed.
+    /// Longer than the negotiated limit.
     TooLong = 75,
-    /// It would be no quicker than a write.
+    /// It would not be faster than a write.
     NotQuick = 95,
 }
 
-/// A request.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NbdRequest {
-    /// What is asked for.
+    /// Command.
     pub command: NbdCommand,
-    /// How.
+    /// Flags.
     pub flags: u16,
-    /// By what the client knows the answer.
+    /// Cookie, by which the client identifies the reply.
     pub cookie: u64,
     /// First byte.
     pub offset_bytes: u64,
-    /// Bytes.
+    /// Length in bytes.
     pub length_bytes: u32,
 }
 
 impl NbdRequest {
-    /// A request from the front of bytes and how many it takes, if it is whole; or that this is none.
+    /// Parses a request at the start of the bytes, and returns how many it takes. `None` if it is
+    /// incomplete, an error if the bytes are not a request.
     pub(super) fn read(bytes: &[u8]) -> Option<Result<(usize, Self), ()>> {
         let mut front = Front(bytes);
         if front.u32()? != REQUEST_MAGIC {
@@ -90,37 +91,38 @@ impl NbdRequest {
         Some(Ok((REQUEST_BYTES, Self { command, flags, cookie, offset_bytes, length_bytes })))
     }
 
-    /// Bytes that follow it.
+    /// Returns the length of the payload that follows.
     pub fn payload_bytes(&self) -> u32 {
         if self.command == NbdCommand::Write { self.length_bytes } else { 0 }
     }
 
-    /// Whether other bytes are there afterwards.
+    /// Returns whether the request changes data.
     pub(crate) fn writes(&self) -> bool {
         matches!(self.command, NbdCommand::Write | NbdCommand::WriteZeroes)
     }
 
-    /// Whether it is done only when the medium has it.
+    /// Returns whether the reply must wait until the data is on the medium.
     pub fn is_fua(&self) -> bool {
         self.flags & FUA != 0
     }
 
-    /// Whether zeroes must take room, so that a later write cannot fail for want of it.
+    /// Returns whether zeroes must allocate space, so that a later write cannot fail for lack of
+    /// it.
     pub fn keeps_room(&self) -> bool {
         self.flags & NO_HOLE != 0
     }
 
-    /// Whether one extent is enough.
+    /// Returns whether the client wants one extent only.
     pub fn wants_one_extent(&self) -> bool {
         self.flags & ONE_EXTENT != 0
     }
 }
 
 impl Conversation {
-    /// Checks a request against what was agreed.
+    /// Checks a request against what was negotiated.
     ///
     /// # Errors
-    /// With what to answer.
+    /// The error to reply with.
     pub fn check(&self, request: &NbdRequest) -> Result<(), NbdError> {
         let allowed = match request.command {
             NbdCommand::Read if self.structured => DO_NOT_FRAGMENT,

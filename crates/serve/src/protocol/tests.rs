@@ -1,4 +1,4 @@
-//! The bytes of the protocol's text, and any bytes.
+//! The bytes of the protocol's text, and arbitrary bytes.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ fn exports() -> Arc<[Export]> {
     Arc::new([export("a", 1 << 20), export("b", 1 << 50)])
 }
 
-/// Bytes from words in hexadecimal; a word in `'` is text.
+/// Parses bytes from words in hexadecimal; a word that begins with `'` is text.
 fn bytes(words: &str) -> Vec<u8> {
     let byte = |at: &str| u8::from_str_radix(at, 16).unwrap();
     let one = |word: &str| match word.strip_prefix('\'') {
@@ -25,13 +25,13 @@ fn bytes(words: &str) -> Vec<u8> {
     words.split_whitespace().flat_map(one).collect()
 }
 
-/// An option with its body, as the client sends it.
+/// Returns an option with its body, as the client sends it.
 fn option(number: &str, body: &str) -> Vec<u8> {
     let body = bytes(body);
     [bytes("'IHAVEOPT"), bytes(number), (body.len() as u32).to_be_bytes().to_vec(), body].concat()
 }
 
-/// A client that has said its flags, and then these options; the last turn.
+/// Starts a conversation with these options, and returns the last turn.
 fn after(options: &[Vec<u8>]) -> (Conversation, Turn) {
     let mut conversation = Conversation::new(exports());
     let mut turn = conversation.next(&bytes("00000003"));
@@ -58,7 +58,7 @@ fn the_greeting_is_that_of_fixed_newstyle() {
     assert_eq!(Conversation::greeting(), bytes("'NBDMAGIC 'IHAVEOPT 0003"));
 }
 
-/// An answer to an option, as the protocol's text has it.
+/// Returns the reply to an option according to the protocol's text.
 fn answered(option: &str, kind: &str, body: &str) -> Vec<u8> {
     let body = bytes(body);
     let length = (body.len() as u32).to_be_bytes().to_vec();
@@ -70,7 +70,7 @@ const INVALID: &str = "80000003";
 const UNKNOWN: &str = "80000006";
 const UNSUPPORTED: &str = "80000001";
 
-/// The name of a case, what the client says, and the answers to the last of it.
+/// The name of a case, the client's options, and the replies to the last one.
 type OptionCase = (&'static str, Vec<Vec<u8>>, Vec<Vec<u8>>);
 
 fn hexadecimal(words: &str) -> String {
@@ -186,7 +186,7 @@ fn the_old_way_to_choose_has_its_zeroes_unless_they_are_not_wanted() {
     };
     assert_eq!(with_zeroes, [bytes("0000000000100000 0d6d"), vec![0; 124]].concat());
     assert!(conversation.has_begun());
-    // It has no way to say no.
+    // It has no error reply.
     assert_eq!(after(&[option("00000001", "'c")]).1, Turn::End { bytes: Vec::new() });
 }
 
@@ -202,14 +202,14 @@ fn what_is_no_part_of_the_protocol_ends_the_conversation() {
     assert_eq!(abort, Turn::End { bytes: bytes("0003e889045565a9 00000002 00000001 00000000") });
 }
 
-/// Flags, command, cookie, offset and length as the client sends them.
+/// Returns a request with these flags, command, offset and length.
 fn request(flags: u16, command: u16, offset: u64, length: u32) -> Vec<u8> {
     let (flags, command) = (flags.to_be_bytes(), command.to_be_bytes());
     let (offset, length) = (offset.to_be_bytes(), length.to_be_bytes());
     [&bytes("25609513")[..], &flags, &command, &bytes("00000000c0ffee11"), &offset, &length].concat()
 }
 
-/// A conversation that has begun with the first export, with or without structured replies.
+/// Returns a conversation that has chosen the first export, with or without structured replies.
 fn begun(structured: bool) -> Conversation {
     let mut options = Vec::new();
     if structured {
@@ -227,7 +227,7 @@ fn asked(conversation: &mut Conversation, bytes: &[u8]) -> NbdRequest {
     }
 }
 
-/// Flags, command, offset, length: what a plain client and one with all options are answered.
+/// Flags, command, offset, length, and the results for a plain client and for one with all options.
 type CheckCase = (u16, u16, u64, u32, Option<NbdError>, Option<NbdError>);
 
 #[test]
@@ -268,7 +268,7 @@ fn requests_are_checked_against_what_was_agreed() {
             assert_eq!(conversation.check(&request).err(), error, "{case}");
         }
     }
-    // The second has no command for trims and writes zeroes as data.
+    // The second export does not support trims, and writes zeroes as data.
     let (mut second, _) = after(&[option("00000007", "00000001 'b 0000")]);
     for (flags, command, error) in
         [(0, 4, Some(Invalid)), (16, 6, Some(NbdError::NotQuick)), (2, 6, None), (0, 1, None)]
@@ -291,7 +291,7 @@ fn one_client_too_many_is_refused_with_the_reason_whatever_it_wants() {
     assert!(!surplus.has_begun());
     let end = surplus.next(&option("00000002", ""));
     assert_eq!(end, Turn::End { bytes: bytes("0003e889045565a9 00000002 00000001 00000000") });
-    // The old way has no way to say no.
+    // The old way has no error reply.
     let mut surplus = Conversation::new(Arc::new([]));
     surplus.next(&bytes("00000003"));
     assert_eq!(surplus.next(&option("00000001", "'a")), Turn::End { bytes: Vec::new() });
@@ -353,7 +353,7 @@ fn a_write_that_is_too_long_is_the_last_thing_that_is_heard() {
     assert_eq!(turn, Turn::End { bytes: bytes("67446698 0000004b 00000000c0ffee11") });
 }
 
-/// Shows a conversation bytes as they come, in pieces; what it takes, as if all payloads were skipped.
+/// Passes bytes to a conversation in pieces. Returns its turns, as if all payloads were skipped.
 fn listen(bytes: &[u8], piece: usize) -> Vec<String> {
     let mut conversation = Conversation::new(exports());
     let mut turns = Vec::new();
@@ -379,7 +379,7 @@ fn listen(bytes: &[u8], piece: usize) -> Vec<String> {
     }
 }
 
-/// Parts of a conversation, whole or not.
+/// Generates parts of a conversation, complete or not.
 fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
     let options =
         prop_oneof![Just(1u32), Just(3), Just(6), Just(7), Just(8), Just(9), Just(10), any::<u32>()];
@@ -402,7 +402,7 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    /// No bytes panic or have more held than the limit, and how they come in pieces changes nothing.
+    /// No input panics or exceeds the buffer limit, and the division into pieces has no effect.
     #[test]
     fn any_bytes_are_heard(bytes in any_bytes(), piece in 1usize..80) {
         prop_assert_eq!(listen(&bytes, piece), listen(&bytes, bytes.len().max(1)));

@@ -1,4 +1,4 @@
-//! Files that are replaced, added to and removed, each time with all that makes it last.
+//! Files that are replaced, appended to and removed, each time durably.
 
 use super::Work;
 use kurabe_core::random::Random;
@@ -11,7 +11,7 @@ use std::path::Path;
 const NAMES: u64 = 8;
 const MOST_BYTES: u64 = 64 << 10;
 
-/// What every name stands for, and what it was last to stand for, if that was not promised yet.
+/// Promised content of every name, and the change that was not promised yet.
 pub struct Files {
     random: Random,
     promised: BTreeMap<String, Vec<u8>>,
@@ -22,7 +22,7 @@ pub struct Files {
 struct Change {
     name: String,
     kind: Kind,
-    /// What the file holds after it; nothing if it is gone.
+    /// Content of the file after the change; `None` if it is removed.
     after: Option<Vec<u8>>,
 }
 
@@ -55,7 +55,7 @@ impl Files {
         Change { name, kind, after }
     }
 
-    /// Every change is on the disk when this is done.
+    /// Makes a change and waits until it is durable.
     fn make(&self, folder: &Path, change: &Change) -> io::Result<()> {
         let path = folder.join(&change.name);
         match (change.kind, &change.after) {
@@ -83,7 +83,7 @@ impl Files {
         };
     }
 
-    /// Whether a file may be as it is.
+    /// Returns whether the content of a file is allowed.
     fn is_kept(&self, name: &str, contents: Option<&Vec<u8>>) -> bool {
         let promised = self.promised.get(name);
         if contents == promised {
@@ -93,7 +93,7 @@ impl Files {
             return false;
         };
         match (attempt.kind, contents, &attempt.after) {
-            // What was being added is there in part.
+            // An append may be present in part.
             (Kind::Append, Some(contents), Some(after)) => {
                 contents.len() >= promised.map_or(0, Vec::len) && after.starts_with(contents)
             }

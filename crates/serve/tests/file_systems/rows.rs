@@ -1,4 +1,5 @@
-//! Transactions of the sqlite3 program, write-ahead log and `synchronous=FULL`, with many checkpoints.
+//! Transactions of the sqlite3 program with write-ahead log and `synchronous=FULL`, with many
+//! checkpoints.
 
 use super::Work;
 use crate::machine::run;
@@ -7,17 +8,17 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Rows of a transaction, all of them there or none.
+/// Rows of a transaction, of which all or none must be present.
 const ROWS: u64 = 3;
 const MOST_CHARACTERS: u64 = 3000;
-/// Transactions after which their rows go again.
+/// Number of transactions whose rows are kept.
 const KEPT: usize = 40;
 
-/// The length of what each transaction brought, from the first on.
+/// Length of the rows of each transaction, from the first.
 pub struct Rows {
     random: Random,
     lengths: Vec<u64>,
-    /// How many of them were promised; one more may be there.
+    /// Number of promised transactions; one more may be present.
     promised: usize,
 }
 
@@ -26,7 +27,7 @@ impl Rows {
         Self { random, lengths: Vec::new(), promised: 0 }
     }
 
-    /// One transaction, which prints its number once it is committed.
+    /// Returns the SQL of the next transaction, which prints its number once it is committed.
     fn next(&mut self) -> String {
         let (number, length) = (self.lengths.len() + 1, self.random.below(MOST_CHARACTERS));
         self.lengths.push(length);
@@ -39,7 +40,7 @@ impl Rows {
         )
     }
 
-    /// What a database holds that has so many transactions.
+    /// Returns the expected content of a database with this number of transactions.
     fn expected(&self, count: usize) -> String {
         let from = count.saturating_sub(KEPT);
         let kept = &self.lengths[from..count];
@@ -55,7 +56,7 @@ impl Work for Rows {
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut words = sqlite.stdin.take().unwrap();
         let mut answers = BufReader::new(sqlite.stderr.take().unwrap()).lines();
-        // What goes to standard error is not gathered first.
+        // Standard error is not buffered.
         let begin = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA wal_autocheckpoint=16;\n\
             CREATE TABLE IF NOT EXISTS rows (number, row, text);\n\
             CREATE TABLE IF NOT EXISTS last AS SELECT 0 AS number;\n.output stderr\n";

@@ -1,8 +1,10 @@
-//! What is needed to connect: an address, and what libpq takes from elsewhere.
+//! Connection parameters: an address, completed with the settings that libpq takes from elsewhere.
 //!
-//! The model: the settings of an address become a configuration of the client's library; what that does not know (`sslmode=verify-full`,
-//! `sslrootcert`) or does not decide (hosts, TLS, time) is taken out before. A password comes from the address, else from
-//! `PGPASSWORD`, else from the password file, by libpq's rules: the first line that fits, and no file that others may read.
+//! The settings of an address become a configuration of the client library. Settings that the
+//! library does not know (`sslmode=verify-full`, `sslrootcert`) or does not decide (hosts, TLS,
+//! timeout) are removed first. A password comes from the address, from `PGPASSWORD`, or from the
+//! password file by libpq's rules: the first matching line, and only if other users cannot read the
+//! file.
 
 use super::session::ServerPlace;
 use super::tls::{Checked, Tls};
@@ -16,22 +18,23 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tokio_postgres::config::{Config, SslMode};
 
-/// Time for a connection, from the name of the host to the login, unless the address says otherwise.
+/// Time limit for connecting, from the name resolution to the login, unless the address specifies
+/// one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is needed to connect.
+/// Connection parameters.
 pub(super) struct DatabaseAddress {
-    /// For the login.
+    /// Configuration for the login.
     pub(super) config: Config,
     pub(super) places: Vec<ServerPlace>,
     pub(super) tls: Option<Tls>,
     pub(super) must_encrypt: bool,
-    /// Whether TLS begins without being asked for.
+    /// Whether the connection begins with TLS directly.
     pub(super) is_tls_direct: bool,
-    /// Whether only a server that takes writes is meant.
+    /// Whether the server must accept writes.
     pub(super) must_write: bool,
     pub(super) patience: Duration,
-    /// As it is shown.
+    /// Address as it is shown.
     pub(super) shown: String,
 }
 
@@ -46,7 +49,7 @@ impl DatabaseAddress {
         let (mode, checked) = match mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, Checked::Nothing),
             "allow" | "prefer" => (SslMode::Prefer, Checked::Nothing),
-            // As libpq does it: a named root is there to be asked.
+            // As in libpq, a root certificate that is specified is used.
             "require" if roots.is_some() => (SslMode::Require, Checked::Issuer),
             "require" => (SslMode::Require, Checked::Nothing),
             "verify-ca" => (SslMode::Require, Checked::Issuer),
@@ -71,7 +74,7 @@ impl DatabaseAddress {
         }
         let is_tls_direct = match address.get("sslnegotiation") {
             None | Some("postgres") => false,
-            // It leaves the server no way to say that it has no TLS.
+            // The server cannot reply that it has no TLS.
             Some("direct") if mode == SslMode::Require => true,
             Some(_) => return Err(wrong_setting("sslnegotiation")),
         };
@@ -92,7 +95,8 @@ impl DatabaseAddress {
         })
     }
 
-    /// A text of the server, in which it may repeat the password, cut to what fits into a message.
+    /// Returns a text of the server without the password, which it may repeat, cut to the length of
+    /// a message.
     pub(super) fn without_password(&self, text: &str) -> String {
         const MOST_LETTERS: usize = 500;
         let password = self.config.get_password().and_then(|password| std::str::from_utf8(password).ok());
@@ -107,14 +111,14 @@ impl DatabaseAddress {
     }
 }
 
-/// Takes the settings that the library understands, but for those that the session decides.
+/// Applies the settings that the library supports, except those that the session decides.
 fn login(config: &mut Config, address: &SharedAddress) -> Result<()> {
     for (setting, value) in address.settings() {
         match setting {
             "application_name" => config.application_name(value),
             "dbname" => config.dbname(value),
             "options" => config.options(value),
-            // Without the end point of TLS the login is not bound to it.
+            // The library does not know the TLS connection, so the login cannot be bound to it.
             "channel_binding" if !["disable", "prefer"].contains(&value) => {
                 return Err(wrong_setting(setting));
             }
@@ -128,7 +132,7 @@ fn patience(address: &SharedAddress) -> Result<Duration> {
     match address.get("connect_timeout") {
         None => Ok(PATIENCE),
         Some(seconds) => match seconds.parse::<u32>() {
-            // As in libpq: no limit, of which here the usual one remains.
+            // In libpq this means no limit; here the default limit applies.
             Ok(0) => Ok(PATIENCE),
             Ok(seconds) if seconds <= MOST_PATIENCE_S => Ok(Duration::from_secs(seconds.into())),
             _ => Err(wrong_setting("connect_timeout")),
@@ -136,10 +140,10 @@ fn patience(address: &SharedAddress) -> Result<Duration> {
     }
 }
 
-/// The longest time for a connection that an address may ask for, in seconds.
+/// Longest time limit for a connection that an address may specify, in seconds.
 const MOST_PATIENCE_S: u32 = 600;
 
-/// The places that an address names, in their order.
+/// Returns the servers that an address names, in order.
 fn places(address: &SharedAddress) -> Result<Vec<ServerPlace>> {
     let list =
         |setting| address.get(setting).map(|words| words.split(',').collect::<Vec<_>>()).unwrap_or_default();
@@ -176,13 +180,13 @@ fn wrong_setting(setting: &str) -> Error {
         ))
 }
 
-/// The root certificates that libpq takes unless one is named.
+/// Returns the path of libpq's default root certificates.
 fn usual_roots(env: Env<'_>) -> Option<PathBuf> {
     let path = PathBuf::from(env("HOME")?).join(".postgresql/root.crt");
     path.exists().then_some(path)
 }
 
-/// The password that a line of the password file has for this address.
+/// Returns the password for this address from the password file.
 fn of_file(
     address: &SharedAddress,
     places: &[ServerPlace],
@@ -216,7 +220,7 @@ fn refused(message: Text) -> Error {
     ErrorKind::Store.error(message)
 }
 
-/// The password of a line, if its host, port, database and user are these; `*` is any.
+/// Returns the password of a line if its host, port, database and user match; `*` matches anything.
 fn password_of(line: &str, own: [&str; 4]) -> Option<String> {
     if line.starts_with('#') {
         return None;

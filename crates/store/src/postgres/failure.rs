@@ -1,4 +1,4 @@
-//! The errors for requests that have no answer, each with the remedy that it calls for.
+//! Converts failed requests to errors with a remedy.
 
 use super::address::DatabaseAddress;
 use super::session::Failure;
@@ -6,7 +6,7 @@ use kurabe_core::{Error, ErrorKind, Text, shown, text};
 use tokio_postgres::Error as DatabaseError;
 use tokio_postgres::error::SqlState;
 
-/// The error for a request that has no answer, with the remedy that it calls for.
+/// Creates the error for a failed request.
 pub(super) fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
     let database = &address.shown;
     let unusable = || ErrorKind::Store.error(text!("cannot use {database}", "{database} を使えません"));
@@ -30,7 +30,7 @@ fn unreachable_server() -> Text {
     )
 }
 
-/// The error for what the server or the client's library says.
+/// Creates the error for a message of the server or the client library.
 fn answered(address: &DatabaseAddress, error: Error, cause: &DatabaseError) -> Error {
     let reason = match (cause.as_db_error(), std::error::Error::source(cause)) {
         (Some(answer), _) => answer.message().to_owned(),

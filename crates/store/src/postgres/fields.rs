@@ -12,7 +12,7 @@ use tokio_postgres::types::FromSql;
 /// Bytes of a SHA-256.
 const HASH_BYTES: usize = 32;
 
-/// A row that was asked of a table. Columns are known by their names.
+/// A row of a table, whose columns are accessed by name.
 pub(super) struct Fields<'r> {
     table: &'static str,
     row: &'r Row,
@@ -23,7 +23,7 @@ impl<'r> Fields<'r> {
         Self { table, row }
     }
 
-    /// The value of a column.
+    /// Returns the value of a column.
     pub(super) fn get<T: FromSql<'r>>(&self, column: &str) -> Result<T> {
         self.row.try_get(column).map_err(|error| {
             let reason =
@@ -32,12 +32,12 @@ impl<'r> Fields<'r> {
         })
     }
 
-    /// The error for a value that does not fit.
+    /// Creates the error for an invalid value.
     pub(super) fn fault(&self, column: &str, reason: impl Display) -> Error {
         fault(self.table, column, reason)
     }
 
-    /// A value that must hold.
+    /// Returns a value that must satisfy a condition.
     pub(super) fn checked<T: FromSql<'r>>(
         &self,
         column: &str,
@@ -48,23 +48,23 @@ impl<'r> Fields<'r> {
         if holds(&value) { Ok(value) } else { Err(self.fault(column, what)) }
     }
 
-    /// The hash of a record.
+    /// Returns the hash of a record.
     pub(super) fn record_sha256(&self) -> Result<Vec<u8>> {
         self.checked("record_sha256", |hash: &Vec<u8>| hash.len() == HASH_BYTES, "not a SHA-256")
     }
 }
 
-/// The id of a run.
+/// Returns the id of a run.
 pub(super) fn run_id(row: &Fields<'_>) -> Result<String> {
     row.checked("id", |id: &String| id::is_well_formed(id), "not the id of a run")
 }
 
-/// The identity of a run.
+/// Returns the identity of a run.
 pub(super) fn run_identity(row: &Fields<'_>) -> Result<String> {
     row.checked("identity", |word: &String| identity::is_well_formed(word), "not a UUID")
 }
 
-/// The error for a value of a table that does not fit.
+/// Creates the error for an invalid value of a table.
 pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
     ErrorKind::Store
         .error(text!(
@@ -78,13 +78,13 @@ pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
         ))
 }
 
-/// The error for a record or a summary that contradicts itself.
+/// Creates the error for an inconsistent record or summary.
 pub(super) fn contradiction(id: &str, column: &str, contradiction: Fault) -> Error {
     let Fault { field, message } = contradiction;
     fault("runs", column, format!("{id}: {field}: {}", message.en))
 }
 
-/// The rows that a table has for a statement, each made into a value.
+/// Runs a query on a table, and converts each row to a value.
 pub(super) fn read<T>(
     session: &DatabaseSession,
     table: &'static str,
@@ -100,7 +100,7 @@ pub(super) fn read<T>(
     Ok(values)
 }
 
-/// The only row that a table has for a statement.
+/// Runs a query that must return one row.
 pub(super) fn read_one<T>(
     session: &DatabaseSession,
     table: &'static str,

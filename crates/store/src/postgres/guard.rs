@@ -1,9 +1,11 @@
-//! What a server may send: limits on each message and on an answer, checked on the stream before the client's library sees a byte.
+//! Limits on the messages of a server and on whole answers, enforced on the stream before the
+//! client library sees a byte.
 //!
-//! The model: every message has a letter and a length. The guard follows them, and knows the letters that can answer what kurabe asks. A message
-//! that is too long ends the connection when its length has arrived, not its contents, so that no memory is taken for it. Of the few
-//! messages whose contents cost the client more than their length, the contents are checked as well: a login that asks for years of
-//! hashing, and a type whose description the library would ask for, and ask again.
+//! Every message has a type letter and a length. The guard follows them, and knows the letters that
+//! can answer kurabe's requests. A message that is too long closes the connection when its length
+//! has arrived, so no memory is allocated for its contents. The contents of a few messages can cost
+//! the client more than their length, so they are checked as well: a login that demands years of
+//! hashing, and a type whose description the library would request repeatedly.
 
 use kurabe_core::{Text, text};
 use std::io;
@@ -14,18 +16,18 @@ use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::types::Type;
 
-/// The longest row, which is a run with its record.
+/// Longest row, which is a run with its record.
 const MOST_ROW_BYTES: u32 = 64 << 20;
-/// The longest error, notice and description of columns.
+/// Longest error, notice and description of columns.
 const MOST_TEXT_BYTES: u32 = 64 << 10;
-/// The longest of all other messages.
+/// Longest message of any other type.
 const MOST_OTHER_BYTES: u32 = 4 << 10;
-/// Rows of one answer, each with what it takes in memory beyond its length.
+/// Most bytes of the rows in one answer, including the memory that each takes beyond its length.
 const MOST_ANSWER_BYTES: u64 = 1 << 30;
 const ROW_OVERHEAD_BYTES: u64 = 256;
-/// All messages of an answer that are not rows: notices, settings, ends of statements.
+/// Most bytes of all other messages of an answer: notices, settings, ends of statements.
 const MOST_ASIDE_BYTES: u64 = 1 << 20;
-/// Rounds of hashing that a login may ask for. PostgreSQL's default is 4096.
+/// Most rounds of hashing that a login may demand. PostgreSQL's default is 4096.
 const MOST_SCRAM_ROUNDS: u32 = 1_000_000;
 
 /// A connection, encrypted or not.
@@ -33,7 +35,7 @@ pub(super) trait Wire: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Wire for S {}
 
-/// What went over a connection since the last request began, and why the guard closed it.
+/// Traffic on a connection since the current request began, and the reason if the guard closed it.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     row_bytes: AtomicU64,
@@ -43,19 +45,20 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A request begins.
+    /// Begins a request.
     pub(super) fn begin(&self) {
         for count in [&self.row_bytes, &self.aside_bytes, &self.sent_bytes] {
             count.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Bytes for which a request is given more time: its own, and the rows of the answer.
+    /// Returns the bytes for which a request is given more time: those that were sent, and the rows
+    /// of the answer.
     pub(super) fn moved_bytes(&self) -> u64 {
         self.row_bytes.load(Ordering::Relaxed) + self.sent_bytes.load(Ordering::Relaxed)
     }
 
-    /// Why the connection is not used any more.
+    /// Returns the reason why the connection was closed.
     pub(super) fn refused(&self) -> Option<Text> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -65,7 +68,7 @@ impl Meter {
     }
 }
 
-/// A stream on which the server is held to the limits.
+/// A stream on which the limits are enforced.
 pub(super) struct Guarded {
     wire: Box<dyn Wire>,
     messages: Messages,
@@ -78,12 +81,12 @@ impl Guarded {
     }
 }
 
-/// Where in the server's messages a stream is.
+/// Position of a stream within the server's messages.
 #[derive(Default)]
 struct Messages {
-    /// Letter and length of the message, as far as they have arrived.
+    /// Letter and length of the current message, as far as received.
     header: Vec<u8>,
-    /// Bytes of its contents that have not arrived yet.
+    /// Bytes of its contents that were not received yet.
     rest: usize,
     /// Its contents, if they are checked.
     contents: Vec<u8>,
@@ -92,7 +95,7 @@ struct Messages {
 const HEADER_BYTES: usize = 5;
 
 impl Messages {
-    /// Follows the messages through bytes that have arrived.
+    /// Follows the messages through received bytes.
     fn follow(&mut self, mut bytes: &[u8], meter: &Meter) -> Result<(), Text> {
         while !bytes.is_empty() {
             if self.header.len() < HEADER_BYTES {
@@ -123,7 +126,7 @@ impl Messages {
     }
 }
 
-/// The length of the contents of a message that begins.
+/// Checks the header of a message, and returns the length of its contents.
 fn begun(header: &[u8], meter: &Meter) -> Result<usize, Text> {
     let letter = header[0];
     let length = u32::from_be_bytes([header[1], header[2], header[3], header[4]]);
@@ -183,7 +186,8 @@ fn big_endian(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |number, byte| number << 8 | u32::from(*byte))
 }
 
-/// Names and types of the columns that a server describes; `None` if they are not described so.
+/// Parses the names and types of the columns that a server describes, or returns `None` on a format
+/// error.
 fn columns(contents: &[u8]) -> Option<Vec<(String, u32)>> {
     let count = big_endian(contents.get(..2)?);
     let mut rest = contents.get(2..)?;
@@ -191,14 +195,15 @@ fn columns(contents: &[u8]) -> Option<Vec<(String, u32)>> {
     for _ in 0..count {
         let end = rest.iter().position(|byte| *byte == 0)?;
         let name = String::from_utf8_lossy(&rest[..end]).into_owned();
-        // Behind the name are the table's number and the column's, then that of the type, then its size, its modifier and the format.
+        // The name is followed by the numbers of the table and the column, that of the type, its
+        // size, its modifier and the format.
         columns.push((name, big_endian(rest.get(end + 7..end + 11)?)));
         rest = rest.get(end + 19..)?;
     }
     Some(columns)
 }
 
-/// Refuses a type that the library would ask the server to describe.
+/// Refuses a type whose description the library would request from the server.
 fn check_type(column: &str, number: u32) -> Result<(), Text> {
     if Type::from_oid(number).is_some() {
         return Ok(());
@@ -210,7 +215,7 @@ fn check_type(column: &str, number: u32) -> Result<(), Text> {
     ))
 }
 
-/// Refuses a login by SCRAM that asks for too many rounds of hashing (`i=` in RFC 5802).
+/// Refuses a login by SCRAM that demands too many rounds of hashing (`i=` in RFC 5802).
 fn check_rounds(contents: &[u8]) -> Result<(), Text> {
     const CONTINUED: u32 = 11;
     let (kind, message) = contents.split_at_checked(4).ok_or_else(foreign)?;
@@ -228,7 +233,7 @@ fn check_rounds(contents: &[u8]) -> Result<(), Text> {
     }
 }
 
-/// What speaks is not a server of PostgreSQL.
+/// Creates the error for a peer that is not a PostgreSQL server.
 pub(super) fn foreign() -> Text {
     text!("the server does not speak PostgreSQL's protocol", "相手は PostgreSQL のプロトコルを話していません")
 }
@@ -245,7 +250,7 @@ impl AsyncRead for Guarded {
         if matches!(read, Poll::Ready(Ok(())))
             && let Err(reason) = messages.follow(&into.filled()[before..], meter)
         {
-            // Nothing of what came with it is given on.
+            // Data received together with it is not passed on.
             into.set_filled(before);
             meter.refuse(reason);
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
@@ -284,7 +289,7 @@ mod tests {
         [&[letter][..], &(contents.len() as u32 + 4).to_be_bytes(), contents].concat()
     }
 
-    /// Why a server that sends these bytes is refused, however they are cut.
+    /// Returns why a server that sends these bytes is refused, however they are split.
     fn refused(bytes: &[u8]) -> Option<String> {
         let outcomes = [1, 3, bytes.len()].map(|size| {
             let (mut messages, meter) = (Messages::default(), Meter::default());

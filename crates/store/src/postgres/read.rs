@@ -1,4 +1,4 @@
-//! Reading: the list, a run whole, digests.
+//! Reads the list, complete runs and digests.
 
 use super::PostgresStore;
 use super::fields::{Fields, contradiction, fault, read, run_id, run_identity};
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use tokio_postgres::types::ToSql;
 
-/// The run with this id, if there is one.
+/// Returns the run with this id, if it exists.
 pub(super) fn record(session: &DatabaseSession, id: &str) -> DatabaseAnswer<Option<RunRecord>> {
     let sql = "SELECT id, identity, schema, record, record_sha256 FROM kurabe.runs WHERE id = $1";
     let mut records = read(session, "runs", sql, &[&id], |row| record_of(row, id))?;
@@ -46,7 +46,7 @@ fn record_of(row: &Fields<'_>, asked: &str) -> Result<RunRecord> {
     Ok(run)
 }
 
-/// A line of the list of a row of `id, summary`.
+/// Reads an entry of the list from a row of `id, summary`.
 fn summary(row: &Fields<'_>) -> Result<RunSummary> {
     let id = run_id(row)?;
     let run: RunSummary = json::from_slice(row.get::<&str>("summary")?.as_bytes())
@@ -55,8 +55,10 @@ fn summary(row: &Fields<'_>) -> Result<RunSummary> {
     Ok(RunSummary { id, ..run })
 }
 
-/// The runs that a filter means. The database leaves out what is of other devices, and what is not asked for of the newest if
-/// nothing else is asked; the filter itself decides.
+/// Returns the runs that match a filter.
+///
+/// The database preselects by device, and by number if that is the only condition; the filter makes
+/// the final selection.
 pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<RunSummary>> {
     let only_last = Filter { last: filter.last, ..Filter::default() } == *filter;
     let most = filter.last.filter(|_| only_last).map_or(i64::MAX, |last| last as i64);
@@ -78,7 +80,7 @@ pub(super) fn narrowed(store: &PostgresStore, filter: &Filter) -> Result<Vec<Run
     Ok(filter.apply(runs))
 }
 
-/// The digests of these runs, or of all.
+/// Returns the digests of these runs, or of all.
 pub(super) fn digests(
     store: &PostgresStore,
     ids: Option<&[&str]>,
@@ -104,7 +106,7 @@ pub(super) fn digests(
     })?;
     let (runs, mut missing) = (kept.iter().flatten(), Vec::new());
     let mut digests = Digests { words: words(store, runs)?, ..Digests::default() };
-    // One that is not understood counts as missing: the record has all that it should have.
+    // A digest that is not valid counts as missing, because it can be computed from the record.
     for run in kept {
         match run {
             Ok(run) if is_sound(&run, &digests.words) => digests.runs.push(run),
@@ -118,14 +120,14 @@ pub(super) fn digests(
     Ok(digests)
 }
 
-/// Whether a digest names words that are there, and has figures that can be.
+/// Returns whether the words of a digest exist and its figures are plausible.
 fn is_sound(run: &DigestedRun, words: &[String]) -> bool {
     let is_word = |number: &u32| words.get(*number as usize).is_some_and(|word| !word.is_empty());
     run.facts.iter().all(is_word)
         && run.figures.iter().all(|(number, summary)| is_word(number) && is_possible(summary))
 }
 
-/// Whether figures can be added up: their squares and counts must fit their types.
+/// Returns whether figures can be aggregated: their squares and counts must fit their types.
 fn is_possible(summary: &Summary) -> bool {
     const MOST: f64 = 1e30;
     const MOST_COUNT: u32 = 1 << 24;
@@ -133,12 +135,14 @@ fn is_possible(summary: &Summary) -> bool {
     mean.abs() <= MOST && (0.0..=MOST).contains(deviation) && *count <= MOST_COUNT
 }
 
-/// The most cells of a digest that the server adds up: columns of an answer.
+/// Most cells of a digest that the server aggregates, because each is a column of the answer.
 const MOST_CELLS: i32 = 1000;
 
-/// Runs that are alike as one of them with what all came to, in the order of the newest of each; none where a digest is of
-/// another version, or what is kept for adding up does not fit the digests. `day_chars`: so much of the day of measuring must be
-/// the same, too.
+/// Pools equal runs into one of them with the aggregated figures, in the order of the newest of
+/// each.
+///
+/// Returns `None` if a digest has another version, or the figures for aggregation do not match the
+/// digests. With `day_chars`, this many characters of the day of measurement must be equal as well.
 pub(super) fn pooled(
     store: &PostgresStore,
     day_chars: usize,
@@ -183,18 +187,18 @@ pub(super) fn pooled(
     Ok(is_sound.then(|| (runs, Digests { words, runs: digested, ..Digests::default() })))
 }
 
-/// Runs that are alike.
+/// A pool of equal runs.
 struct Pool {
-    /// The newest start of them.
+    /// Start of the newest.
     start_unix_s: f64,
-    /// One of them.
+    /// Sequence number of one of them.
     arrival: i64,
     count: u32,
-    /// What each cell came to in all of them.
+    /// Figures of each cell over all of them.
     among: Vec<Summary>,
 }
 
-/// All runs in pools of those that are alike; none where a figure is missing or cannot be.
+/// Pools all runs. `None` if a figure is missing or not plausible.
 fn pools(store: &PostgresStore, day_chars: usize) -> Result<Option<Vec<Pool>>> {
     let mut pools: Vec<Pool> = Vec::new();
     let sql = "SELECT DISTINCT cardinality(means) AS means FROM kurabe.figures";
@@ -227,7 +231,7 @@ impl Pool {
     }
 }
 
-/// The words that digests name, each at the place of its number; empty where there is none.
+/// Returns the words that digests use, each at the index of its number; unused ones are empty.
 fn words<'d>(store: &PostgresStore, runs: impl Iterator<Item = &'d DigestedRun>) -> Result<Vec<String>> {
     let mut is_used: Vec<bool> = Vec::new();
     for run in runs {
@@ -254,7 +258,7 @@ fn words<'d>(store: &PostgresStore, runs: impl Iterator<Item = &'d DigestedRun>)
     Ok(words)
 }
 
-/// Words with their numbers, but for those that are not what was written: a word is stored with its hash.
+/// Returns words with their numbers, except those that do not match their stored hash.
 pub(super) fn numbered_words(
     session: &DatabaseSession,
     condition: &str,
@@ -265,7 +269,7 @@ pub(super) fn numbered_words(
     Ok(words.into_iter().flatten().collect())
 }
 
-/// A word of a row of `word_id, word, hash`.
+/// Reads a word from a row of `word_id, word, hash`.
 pub(super) fn numbered_word(row: &Fields<'_>) -> Result<Option<(i32, String)>> {
     let (number, word): (i32, String) = (row.get("word_id")?, row.get("word")?);
     let is_whole = Sha256::digest(&word).as_slice() == row.get::<&[u8]>("hash")?;

@@ -1,7 +1,7 @@
-//! The tables in PostgreSQL, in a schema of their own (`kurabe`), and their version.
+//! The tables in PostgreSQL, in a separate schema (`kurabe`), and their version.
 //!
-//! The model: as in a file of SQLite, the version says which of the steps the tables have seen. Who brings runs makes the steps
-//! that are missing, if its role may; who reads is told.
+//! As in a SQLite file, the version is the number of migration steps that were applied. Writers
+//! apply missing steps if their role permits it; readers get an error.
 
 use super::address::DatabaseAddress;
 use super::failure::failed;
@@ -12,10 +12,10 @@ use std::cell::Cell;
 use std::time::Duration;
 use tokio_postgres::error::SqlState;
 
-/// Whoever changes something holds this lock of the database until its transaction ends: "kurabe" in ASCII.
+/// Lock that every writer holds until its transaction ends: "kurabe" in ASCII.
 const LOCK: i64 = 0x6b75_7261_6265;
 
-/// The version of the tables that this kurabe writes.
+/// Version of the tables that this kurabe writes.
 const VERSION: i32 = STEPS.len() as i32;
 
 const STEPS: [&str; 2] = ["
@@ -77,15 +77,15 @@ BEGIN
 END $$;
 "];
 
-/// How often the lock is tried for, each time as long as the server allows ([`LOCK_WAIT`]).
+/// Attempts to get the lock, each as long as the server waits ([`LOCK_WAIT`]).
 const LOCK_TRIES: u32 = 30;
-/// Less than the time for a request.
+/// Shorter than the time limit of a request.
 const LOCK_WAIT: &str = "SET lock_timeout = '10s'";
 
-/// Time for a step, which rewrites what all runs have.
+/// Time limit of a step, which rewrites data of all runs.
 const STEP_PATIENCE: Duration = Duration::from_secs(300);
 
-/// Does work in a transaction while no other process brings runs.
+/// Runs work in a transaction while no other process adds runs.
 pub(super) fn locked<T>(
     session: &DatabaseSession,
     mut work: impl FnMut() -> DatabaseAnswer<T>,
@@ -109,7 +109,7 @@ pub(super) fn locked<T>(
     }
 }
 
-/// The version of the tables; 0 if there are none.
+/// Returns the version of the tables, or 0 if they do not exist.
 fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
     let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta') AS meta";
     if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
@@ -119,7 +119,7 @@ fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
     read_one(session, "meta", "SELECT version FROM kurabe.meta", &[], version)
 }
 
-/// Looks whether the tables are those of this kurabe.
+/// Checks that the tables have the version of this kurabe.
 pub(super) fn check(session: &DatabaseSession, address: &DatabaseAddress) -> Result<()> {
     let version = version(session).map_err(|failure| failed(address, failure))?;
     let database = &address.shown;
@@ -154,7 +154,7 @@ fn refuse_newer(version: i32, database: &str) -> Result<()> {
         .remedy(text!("update kurabe", "kurabe を更新してください")))
 }
 
-/// Makes what is missing of the tables.
+/// Creates or migrates the tables.
 pub(super) fn migrate(session: &DatabaseSession, address: &DatabaseAddress) -> Result<()> {
     let steps = || {
         session.statements(LOCK_WAIT)?;
@@ -167,9 +167,9 @@ pub(super) fn migrate(session: &DatabaseSession, address: &DatabaseAddress) -> R
     refuse_newer(made, &address.shown)
 }
 
-/// Makes the steps that the tables have not seen; returns the version that they had.
+/// Applies the missing steps, and returns the previous version.
 fn steps(session: &DatabaseSession) -> DatabaseAnswer<i32> {
-    // Another process may have made them since.
+    // Another process may have applied them in the meantime.
     let version = version(session)?;
     if version == 0 {
         let is_there =

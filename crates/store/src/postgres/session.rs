@@ -1,8 +1,9 @@
-//! A connection to the server, each request of which ends within a limit.
+//! A connection to the server, in which every request has a time limit.
 //!
-//! The model: the client's library waits for nothing itself. All that it does runs in one executor, on the caller's thread, and only while
-//! a request is waited for; the executor's clock ends what takes too long. A request gets more time only for rows that arrive and
-//! for what it sends itself, so that a slow line is not taken for a server that does not answer.
+//! The client library never blocks. Its work runs in one executor on the caller's thread, and only
+//! during a request; the executor's timer ends requests that take too long. A request gets more
+//! time only for rows that arrive and for data that it sends, so that a slow line is not mistaken
+//! for a server that does not respond.
 
 use super::address::DatabaseAddress;
 use super::guard::{Guarded, Meter, Wire, foreign};
@@ -23,25 +24,25 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Connection, Error as DatabaseError, NoTls, Row, tls::NoTlsStream};
 
-/// Time for a request whose rows and parameters are small.
+/// Time limit of a request with small rows and parameters.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The slowest line: for so many bytes a request gets a second more.
+/// Lowest data rate: this many bytes extend the limit by a second.
 const LEAST_BYTES_PER_S: u64 = 64 << 10;
-/// Time for taking leave of the server.
+/// Time limit for closing the connection.
 const FAREWELL: Duration = Duration::from_secs(2);
 
 pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 
-/// Why a request has no answer.
+/// Reason why a request failed.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The server, or the client's library.
+    /// Error of the server or the client library.
     Database(DatabaseError),
-    /// The connection.
+    /// Error of the connection.
     Connection(io::Error),
-    /// A limit of the guard or of time.
+    /// A limit of the guard, or the time limit.
     Limit(Text),
-    /// A value that does not fit.
+    /// A value that is not valid.
     Value(Error),
 }
 
@@ -77,16 +78,16 @@ type Connected = (Client, Connection<Guarded, NoTlsStream>);
 pub(super) struct DatabaseSession {
     client: Option<Client>,
     connection: JoinHandle<()>,
-    /// Why the connection ended.
+    /// Reason why the connection ended.
     ended: Arc<Mutex<Option<DatabaseError>>>,
     meter: Arc<Meter>,
     patience: Cell<Duration>,
-    /// Taken when it ends.
+    /// Removed when the session ends.
     runtime: Option<Runtime>,
 }
 
 impl DatabaseSession {
-    /// Connects to the first place of an address that answers.
+    /// Connects to the first server of an address that responds.
     pub(super) fn open(address: &DatabaseAddress) -> DatabaseAnswer<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let meter = Arc::new(Meter::default());
@@ -117,19 +118,19 @@ impl DatabaseSession {
                 Ok(Self { client, connection, ended, meter, patience, runtime: Some(runtime) })
             }
             Err(failure) => {
-                // A name that is still being resolved is not waited for.
+                // Does not wait for a name resolution in progress.
                 runtime.shutdown_background();
                 Err(failure)
             }
         }
     }
 
-    /// Gives each request that follows so much time.
+    /// Sets the time limit of the following requests.
     pub(super) fn set_patience(&self, patience: Option<Duration>) {
         self.patience.set(patience.unwrap_or(PATIENCE));
     }
 
-    /// The answer to a request.
+    /// Runs a request within its time limit.
     fn wait<'s, T, F>(&'s self, request: impl FnOnce(&'s Client) -> F) -> DatabaseAnswer<T>
     where
         F: Future<Output = DatabaseAnswer<T>> + 's,
@@ -162,7 +163,8 @@ impl DatabaseSession {
         })
     }
 
-    /// Why a request failed: a connection that closed knows more than who waits for an answer from it.
+    /// Returns why a request failed. If the connection was closed, its own error is more specific
+    /// than that of the request.
     fn reason(&self, error: DatabaseError) -> Failure {
         if !error.is_closed() {
             return Failure::Database(error);
@@ -171,7 +173,7 @@ impl DatabaseSession {
         self.meter.refused().map_or_else(|| Failure::Database(cause.unwrap_or(error)), Failure::Limit)
     }
 
-    /// Gives each row on as it arrives.
+    /// Passes each row to `take` as it arrives.
     pub(super) fn each(
         &self,
         sql: &str,
@@ -197,17 +199,17 @@ impl DatabaseSession {
         })
     }
 
-    /// Executes statements that have no parameters and whose rows do not matter.
+    /// Executes statements without parameters, ignoring their rows.
     pub(super) fn statements(&self, sql: &str) -> DatabaseAnswer<()> {
         self.wait(|client| async move { Ok(client.batch_execute(sql).await?) })
     }
 
-    /// Does work that is there whole or not at all.
+    /// Runs work in a transaction.
     pub(super) fn transaction<T>(&self, work: impl FnOnce() -> DatabaseAnswer<T>) -> DatabaseAnswer<T> {
         self.statements("BEGIN")?;
         let done = work().and_then(|done| self.statements("COMMIT").map(|()| done));
         if done.is_err() {
-            // A connection that has ended takes nothing back; the server does it then.
+            // On a closed connection this fails, and the server rolls back.
             let _ = self.statements("ROLLBACK");
         }
         done
@@ -217,7 +219,7 @@ impl DatabaseSession {
 impl Drop for DatabaseSession {
     fn drop(&mut self) {
         let Some(runtime) = self.runtime.take() else { return };
-        // The connection takes leave when its client is gone.
+        // The connection closes when its client is dropped.
         self.client = None;
         if self.meter.refused().is_none() && !self.connection.is_finished() {
             let _ = runtime.block_on(async { timeout(FAREWELL, &mut self.connection).await });
@@ -226,9 +228,9 @@ impl Drop for DatabaseSession {
     }
 }
 
-/// The connection until its end.
+/// Drives the connection until it ends.
 async fn followed(connection: Connection<Guarded, NoTlsStream>, ended: Arc<Mutex<Option<DatabaseError>>>) {
-    // Whoever waits for an answer is woken by the same end, after this.
+    // Requests that wait for an answer are woken by the same event, after this.
     if let Err(error) = connection.await {
         *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
     }
@@ -242,24 +244,24 @@ fn late(patience: Duration) -> Failure {
     ))
 }
 
-/// A place where a server may be.
+/// A possible server.
 #[derive(Clone, Debug)]
 pub(super) struct ServerPlace {
-    /// The name or address of a host, or the folder of a socket.
+    /// Name or address of a host, or the directory of a socket.
     pub(super) host: String,
-    /// The name that the server's certificate must have.
+    /// Name that the server's certificate must have.
     pub(super) name: String,
     pub(super) port: u16,
 }
 
-/// Connects to a place and logs in.
+/// Connects to a server and logs in.
 async fn logged_in(
     address: &DatabaseAddress,
     place: &ServerPlace,
     meter: &Arc<Meter>,
 ) -> DatabaseAnswer<Connected> {
     let wire: Box<dyn Wire> = match place.host.starts_with('/') {
-        // As in libpq, nothing is encrypted on this machine's own sockets.
+        // As in libpq, local sockets are not encrypted.
         true => {
             let socket = Path::new(&place.host).join(format!(".s.PGSQL.{}", place.port));
             Box::new(UnixStream::connect(socket).await?)
@@ -290,7 +292,7 @@ async fn logged_in(
     Ok((client, connection))
 }
 
-/// Asks the server for TLS, and encrypts the connection.
+/// Requests TLS from the server, and encrypts the connection.
 async fn encrypted(
     address: &DatabaseAddress,
     place: &ServerPlace,

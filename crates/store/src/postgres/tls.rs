@@ -1,7 +1,8 @@
-//! TLS for the client of PostgreSQL, by rustls with ring.
+//! TLS for the PostgreSQL client, by rustls with ring.
 //!
-//! The model: how far the server's certificate is asked is decided before the first byte ([`Checked`]); the session
-//! decides whether there is TLS at all. Signatures of the handshake are always checked; nobody can take a certificate without its key.
+//! The checks of the server's certificate are decided before the first byte ([`Checked`]); the
+//! session decides whether TLS is used at all. Signatures of the handshake are always checked, so a
+//! certificate cannot be used without its key.
 
 use super::guard::Wire;
 use kurabe_core::{ErrorKind, Result, shown, text};
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 
-/// What of the server's certificate is checked.
+/// Checks of the server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Checked {
     Nothing,
@@ -25,11 +26,11 @@ pub(super) enum Checked {
     IssuerAndName,
 }
 
-/// Where distributions keep the roots of the world (`sslrootcert=system`).
+/// Where distributions install public root certificates (`sslrootcert=system`).
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
 
-/// Makes connections with TLS.
+/// Creates TLS connections.
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {
@@ -59,7 +60,7 @@ impl Tls {
         Ok(Self(Arc::new(config)))
     }
 
-    /// A connection through TLS to the server of this name.
+    /// Encrypts a connection to the server of this name.
     pub(super) async fn encrypted(&self, name: &str, wire: Box<dyn Wire>) -> io::Result<Box<dyn Wire>> {
         let name = ServerName::try_from(name.to_owned()).map_err(io::Error::other)?;
         Ok(Box::new(TlsConnector::from(self.0.clone()).connect(name, wire).await?))
@@ -90,11 +91,11 @@ fn issuer(path: &Path, provider: &Arc<CryptoProvider>) -> Result<Issuer> {
         .map_err(|error| refused(error.to_string()))
 }
 
-/// Those who may have certified the server.
+/// Authorities that may have issued the server's certificate.
 #[derive(Debug)]
 struct Issuer {
     verifier: Arc<WebPkiServerVerifier>,
-    /// Their certificates, with the inside of the DER of their subjects.
+    /// Their certificates, with the content of their subjects in DER.
     trusted: Vec<(CertificateDer<'static>, Vec<u8>)>,
 }
 
@@ -111,13 +112,14 @@ impl Issuer {
         let verdict = self.verifier.verify_server_cert(certificate, between, name, ocsp, now);
         let Err(rustls::Error::InvalidCertificate(Other(reason))) = &verdict else { return verdict };
         let itself = self.trusted.iter().find(|(trusted, _)| trusted == certificate);
-        // A server's certificate that is trusted itself, as `openssl req -x509` makes it, needs no issuer. webpki refuses it because
-        // it may certify others; its time was looked at before that.
+        // A server's certificate that is itself trusted, such as one created by `openssl req
+        // -x509`, needs no issuer. webpki refuses it because it may issue others. Its validity
+        // period was checked before that.
         let Some((_, subject)) = itself.filter(|_| reason.to_string() == "CaUsedAsEndEntity") else {
             return verdict;
         };
         match verify_server_name(&ParsedCertificate::try_from(certificate)?, name) {
-            // As to libpq, the subject names what no other field does.
+            // As in libpq, the subject's common name counts only if no other field has a name.
             Err(rustls::Error::InvalidCertificate(NotValidForNameContext { presented, .. }))
                 if presented.is_empty() && has_common_name(subject, &name.to_str()) =>
             {
@@ -128,9 +130,9 @@ impl Issuer {
     }
 }
 
-/// Whether a subject has this common name.
+/// Returns whether a subject has this common name.
 fn has_common_name(subject: &[u8], name: &str) -> bool {
-    // The number of the field; behind it are the kind of text, its length and the text.
+    // Object identifier of the field, followed by the type, length and content of the text.
     const COMMON_NAME: [u8; 5] = [0x06, 0x03, 0x55, 0x04, 0x03];
     let field = subject.windows(COMMON_NAME.len()).position(|bytes| bytes == COMMON_NAME);
     let text = field.and_then(|at| match &subject[at + COMMON_NAME.len()..] {
@@ -159,7 +161,7 @@ impl ServerCertVerifier for Verifier {
         use CertificateError::{NotValidForName, NotValidForNameContext};
         let Some(issuer) = &self.issuer else { return Ok(ServerCertVerified::assertion()) };
         match issuer.verify(certificate, between, name, ocsp, now) {
-            // The name is looked at last: all else holds.
+            // The name is checked last, so everything else is valid.
             Err(rustls::Error::InvalidCertificate(NotValidForName | NotValidForNameContext { .. }))
                 if self.checked == Checked::Issuer =>
             {

@@ -1,4 +1,4 @@
-//! Bringing runs: a batch of them in one transaction.
+//! Adds runs: a batch of them in one transaction.
 
 use super::PostgresStore;
 use super::fields::{fault, read, read_one, run_id, run_identity};
@@ -20,16 +20,16 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::Builder;
 
-/// What becomes of a run of the batch.
+/// Decision about a run of the batch.
 enum Fate {
-    /// It is written, in place of nothing or of the row that has its identity.
+    /// It is written, as a new row or in place of the one with its identity.
     Written(BroughtRun),
-    /// It is there, whole.
+    /// It already exists, complete.
     Kept(BroughtRun),
     Refused(Error),
 }
 
-/// Takes in a batch of runs.
+/// Stores a batch of runs.
 pub(super) fn take(
     store: &PostgresStore,
     records: Vec<RunRecord>,
@@ -67,11 +67,12 @@ pub(super) fn take(
     Ok(offered.into_iter().map(arrival).collect())
 }
 
-/// A run that is brought, and its record as text.
+/// A run to add, with its record as text.
 type OfferedRun = (RunRecord, String);
 
-/// Runs as they are kept, several at a time. The way through the file's form makes each what it would be as a file: checked, ended,
-/// without NaN.
+/// Prepares runs for storing, on several threads.
+///
+/// The conversion to the file format and back checks each run, ends it and removes NaN.
 fn entering_all(records: Vec<RunRecord>) -> Result<Vec<Result<OfferedRun>>> {
     let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let size = records.len().div_ceil(threads).max(1);
@@ -92,7 +93,7 @@ fn entering_all(records: Vec<RunRecord>) -> Result<Vec<Result<OfferedRun>>> {
 
 fn entering(mut record: RunRecord) -> Result<OfferedRun> {
     if record.header.id.is_empty() {
-        // Any that is well-formed: a number that is free is drawn if it is taken.
+        // Any valid id will do: if it is taken, a free one is drawn.
         record.header.id = "new".to_owned();
     }
     let record = as_read_back(record)?;
@@ -100,16 +101,16 @@ fn entering(mut record: RunRecord) -> Result<OfferedRun> {
     Ok((record, text))
 }
 
-/// What a batch must know of the runs that are there.
+/// Facts about the stored runs that a batch needs.
 struct Batch {
-    /// Of runs with the identities of the batch: id, hash of the record, version of the digest.
+    /// Stored runs with the identities of the batch: id, hash of the record, version of the digest.
     stored: HashMap<String, (String, Vec<u8>, i32)>,
     version: i32,
-    /// Ids of the batch that are taken, by runs that are there or by others of the batch.
+    /// Ids of the batch that are taken, by stored runs or by others of the batch.
     taken: HashSet<String>,
-    /// Identities of more than one run of the batch.
+    /// Identities that occur more than once in the batch.
     repeated: HashSet<String>,
-    /// Those of them that came before.
+    /// Runs with repeated identities that were processed already.
     seen: HashMap<String, RunRecord>,
 }
 
@@ -135,7 +136,7 @@ impl Batch {
         Ok(Self { stored, version: version as i32, taken, repeated, seen: HashMap::new() })
     }
 
-    /// Decides about a run, which gets the id and the labels that it has here; `text` is its record.
+    /// Decides about a run, and sets the id and the labels that it has here; `text` is its record.
     fn fate(
         &mut self,
         session: &DatabaseSession,
@@ -173,7 +174,7 @@ impl Batch {
         Ok(fate)
     }
 
-    /// The id that a new run has here: its own if that is free.
+    /// Returns the id of a new run here: its own if that is free.
     fn draw(&mut self, session: &DatabaseSession, own: &str) -> DatabaseAnswer<String> {
         let mut id = own.to_owned();
         if self.taken.contains(own) {
@@ -201,10 +202,10 @@ impl Batch {
     }
 }
 
-/// Draws of an id, of which one in four is free at least once ids have become longer.
+/// Most attempts to draw an id. Once ids have become longer, at least one in four is free.
 const MOST_DRAWS: u32 = 200;
 
-/// What becomes of a run that differs from the stored one with its identity.
+/// Decides about a run that differs from the stored one with its identity.
 fn merged(session: &DatabaseSession, record: &mut RunRecord, id: String) -> DatabaseAnswer<Fate> {
     let stored = match stored_record(session, &id) {
         Ok(stored) => stored.ok_or_else(|| no_such_run(&id)),
@@ -236,7 +237,7 @@ fn sha256(words: &str) -> Vec<u8> {
     Sha256::digest(words).to_vec()
 }
 
-/// A text that PostgreSQL takes: it has no zero byte.
+/// Returns a text without zero bytes, which PostgreSQL does not support.
 fn plain(words: &str) -> String {
     words.replace('\0', "\u{fffd}")
 }
@@ -253,7 +254,7 @@ struct BatchRows {
     hashes: Vec<Vec<u8>>,
     digests: Vec<RunDigest>,
     days: Vec<String>,
-    /// What must be the same in runs that are alike, beside the words of their digests.
+    /// Properties that must be equal in pooled runs, in addition to the words of their digests.
     kinds: Vec<String>,
     version: i32,
 }
@@ -345,14 +346,15 @@ FROM brought JOIN unnest($1::text[], $11::text[], $12::text[], $13::text[])
     AS own (identity, measured_on, alike, means) USING (identity)
 ON CONFLICT (arrival) DO UPDATE SET measured_on = excluded.measured_on, alike = excluded.alike, means = excluded.means";
 
-/// What is the same in runs that are alike: a hash of their facts, cells, target and labels, in hexadecimal.
+/// Returns the properties that pooled runs have in common: a hash of facts, cells, target and
+/// labels, in hexadecimal.
 fn alike((facts, figures): &DigestRow, kind: &str) -> DatabaseAnswer<String> {
     let cells: Vec<u32> = figures.iter().map(|(cell, ..)| *cell).collect();
     let hash = sha256(&json::to_text(&(facts, cells, kind))?);
     Ok(hash[..16].iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Sees to it that words have their numbers.
+/// Adds words that have no numbers yet, and fetches the numbers.
 fn number(
     session: &DatabaseSession,
     words: impl Iterator<Item = String>,

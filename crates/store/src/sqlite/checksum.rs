@@ -1,9 +1,10 @@
-//! Checksums: a bit that changed in the file is told, and never shown as a figure.
+//! Checksums, which detect a bit that changed in the file before it is shown as a figure.
 //!
-//! The model: every text that a record is made of has the CRC-32 of its bytes in a row of `checksums`, under the name of its
-//! field (`cells[2]`), written in the transaction that writes the text. When a run is read, every text must fit its
-//! checksum, and every checksum must have its text: so a row that is gone is told, too. A CRC finds every change of up to
-//! 32 neighbouring bits and all but one of 4·10⁹ others; it is against accidents, not against somebody.
+//! For every text of a record, `checksums` has a row with the CRC-32 of its bytes, under the name
+//! of its field (`cells[2]`). It is written in the transaction that writes the text. When a run is
+//! read, every text must match its checksum, and every checksum must have its text, so a missing
+//! row is detected as well. A CRC detects every change of up to 32 adjacent bits and all but one in
+//! 4·10⁹ others. It protects against accidents, not against an attacker.
 
 use super::read::Texts;
 use kurabe_core::mention::{CHECK, RM};
@@ -12,7 +13,7 @@ use rusqlite::{Transaction, params};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The field of what closes a run: its status, its end, its error and its device's health.
+/// Field of the columns that close a run: status, end, error and health of the device.
 pub(super) const ENDING: &str = "status";
 
 pub(super) fn notice_field(index: u32) -> String {
@@ -31,7 +32,7 @@ pub(super) fn label_field(key: &str) -> String {
     format!("labels.{key}")
 }
 
-/// The bytes of several columns as one text. A column that is null differs from one that is empty.
+/// Joins the bytes of several columns. A NULL column differs from an empty one.
 pub(super) fn joined(columns: &[Option<&[u8]>]) -> Vec<u8> {
     let mut joined = Vec::new();
     for column in columns {
@@ -42,7 +43,7 @@ pub(super) fn joined(columns: &[Option<&[u8]>]) -> Vec<u8> {
     joined
 }
 
-/// The rows of a run, in a transaction that changes them.
+/// Rows of a run, in a transaction that changes them.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'t> {
     pub(super) transaction: &'t Transaction<'t>,
@@ -50,7 +51,7 @@ pub(super) struct Rows<'t> {
 }
 
 impl Rows<'_> {
-    /// Notes the checksum of a text.
+    /// Writes the checksum of a text.
     pub(super) fn seal(self, field: &str, bytes: &[u8]) -> rusqlite::Result<()> {
         self.transaction
             .prepare_cached("INSERT OR REPLACE INTO checksums (run_id, field, crc32) VALUES (?1, ?2, ?3)")?
@@ -58,7 +59,7 @@ impl Rows<'_> {
             .map(|_| ())
     }
 
-    /// Notes the checksum of what closes the run, as it stands in its row.
+    /// Writes the checksum of the columns that close the run, as stored in its row.
     pub(super) fn seal_ending(self) -> rusqlite::Result<()> {
         let sql = "SELECT status, ended_at, error, health_after FROM runs WHERE id = ?1";
         let ending = self.transaction.query_row(sql, [self.id], |row| {
@@ -68,21 +69,22 @@ impl Rows<'_> {
         self.seal(ENDING, &ending)
     }
 
-    /// Forgets the checksum of a text that goes.
+    /// Removes the checksum of a text that is removed.
     pub(super) fn unseal(self, field: &str) -> rusqlite::Result<()> {
         let sql = "DELETE FROM checksums WHERE run_id = ?1 AND field = ?2";
         self.transaction.execute(sql, [self.id, field]).map(|_| ())
     }
 
-    /// Forgets the checksums of a cell's repetitions, which go with the cell that is replaced.
+    /// Removes the checksums of a cell's repetitions, which are removed with the cell that is
+    /// replaced.
     pub(super) fn unseal_repetitions(self, cell_index: u32) -> rusqlite::Result<()> {
-        // `/` is the letter after `.`.
+        // `/` is the character after `.`.
         let sql = "DELETE FROM checksums WHERE run_id = ?1 AND field >= ?2 || '.' AND field < ?2 || '/'";
         self.transaction.execute(sql, [self.id, &cell_field(cell_index)]).map(|_| ())
     }
 }
 
-/// Notes the checksums of all that is stored of all runs; for tables that had none.
+/// Writes the checksums of everything that is stored, for tables that had none.
 pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     each_run(transaction, "SELECT id FROM runs", |id, texts| {
         let mut sealed = texts.sealed().into_iter();
@@ -90,7 +92,7 @@ pub(super) fn seal_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     })
 }
 
-/// Hands over what is stored of each of these runs, one after the other.
+/// Passes the stored texts of each of these runs to `take`, one run at a time.
 pub(super) fn each_run(
     transaction: &Transaction<'_>,
     ids: &str,
@@ -106,7 +108,7 @@ pub(super) fn each_run(
     Ok(())
 }
 
-/// Checks that the texts of a run are those that were written.
+/// Checks that the texts of a run match their checksums.
 pub(super) fn check_sealed(
     id: &str,
     mut checksums: BTreeMap<String, u32>,

@@ -38,8 +38,10 @@ pub(super) fn is_read_only(connection: &Connection) -> bool {
 const RETRY: Duration = Duration::from_millis(20);
 const CHANGE_TRIES: u32 = 25;
 
-/// Chooses the journal; returns its name. The write-ahead log of an earlier version stays while another process has the store open;
-/// the next process that opens the store alone removes it.
+/// Sets the journal mode and returns its name.
+///
+/// The write-ahead log of an earlier version stays while another process has the store open. The
+/// next process that opens the store alone removes it.
 pub(super) fn choose_journal(connection: &mut Connection, path: &Path) -> rusqlite::Result<String> {
     let name = |connection: &Connection, sql: &str| connection.query_row(sql, [], |row| row.get(0));
     const CHOICE: &str = "PRAGMA journal_mode = persist";

@@ -1,10 +1,12 @@
-//! Reading a store that cannot be opened where it is: it belongs to another user, or lies on a read-only medium.
+//! Reads a store that cannot be opened in place, because it belongs to another user or is on a
+//! read-only medium.
 //!
-//! The model: SQLite must see that no journal and no log holds a part of the file. It cannot where another user's journal
-//! is unreadable, or where the shared index of a log would have to be created in a folder that takes no file. Such a file
-//! is read into memory under a lock that no writer shares. What is left to exclude is a commit that was broken off: a
-//! commit writes the journal before the file and ends in the journal, so that a file which is not newer than its
-//! unreadable journal is whole. A log that has pages is read by SQLite, with an index in memory.
+//! SQLite must check that no journal or log holds a part of the file. It cannot do so if another
+//! user's journal is unreadable, or if the shared index of a log would have to be created in a
+//! read-only directory. Such a file is read into memory under a lock that excludes writers. What
+//! remains to be excluded is an interrupted commit. A commit writes the journal before the file and
+//! finishes in the journal, so a file that is not newer than its unreadable journal is complete. A
+//! log with pages is read by SQLite, with an index in memory.
 
 use super::connection::{cannot_open, prepare, readable};
 use super::error::remedy_of_place;
@@ -17,18 +19,18 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
 
-/// The bytes of the header that say whether the file has a log: 1 for no, 2 for yes.
+/// Bytes of the header that show whether the file has a log: 1 for no, 2 for yes.
 const LOG_BYTES: std::ops::Range<usize> = 18..20;
 
-/// Whether SQLite cannot see what the journal of a store holds.
+/// Returns whether SQLite cannot read the journal of a store.
 pub(super) fn is_needed(path: &Path) -> bool {
     matches!(content(&beside(path, "-journal")), JournalContent::Unknown)
 }
 
-/// A connection to what the file holds.
+/// Opens a connection to the content of the file.
 ///
 /// # Errors
-/// When a change of it was broken off, or its journal or log has a part of it that cannot be read.
+/// If a change was interrupted, or if the journal or log holds a part that cannot be read.
 pub(super) fn connect(path: &Path) -> Result<Connection> {
     match content(&beside(path, "-wal")) {
         JournalContent::Nothing => {}
@@ -45,7 +47,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection> {
     })
 }
 
-/// The bytes of the file at a moment when no commit changes it, and what its journal holds then.
+/// Returns the bytes of the file while no commit changes it, and the content of its journal at that
+/// time.
 fn whole(path: &Path) -> Result<(Vec<u8>, JournalContent)> {
     let failed = |error: io::Error| {
         let shown = shown::path(path);
@@ -56,7 +59,7 @@ fn whole(path: &Path) -> Result<(Vec<u8>, JournalContent)> {
     let mut goes_on = patience(path);
     let mut tries = 0;
     while !platform::lock_for_reading(&file).map_err(failed)? {
-        // The journal is that of a transaction that goes on: SQLite need not see it.
+        // The journal is that of a running transaction, and SQLite need not see it.
         if let Ok(bytes) = beside_a_writer(path) {
             return Ok((bytes, JournalContent::Nothing));
         }
@@ -79,7 +82,8 @@ fn whole(path: &Path) -> Result<(Vec<u8>, JournalContent)> {
     Ok((bytes, content))
 }
 
-/// The bytes of the file while another process prepares a change of it, under a lock that keeps its commit waiting.
+/// Returns the bytes of the file while another process prepares a change, under a lock that delays
+/// its commit.
 fn beside_a_writer(path: &Path) -> rusqlite::Result<Vec<u8>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(path, flags)?;
@@ -87,15 +91,15 @@ fn beside_a_writer(path: &Path) -> rusqlite::Result<Vec<u8>> {
     Ok(connection.serialize("main")?.to_vec())
 }
 
-/// What a journal or a log has that is not in the file.
+/// Content of a journal or log that is not in the file.
 enum JournalContent {
     Nothing,
     Something,
-    /// It cannot be read.
+    /// The file cannot be read.
     Unknown,
 }
 
-/// The content of a journal or a log: its first bytes are zero where it has nothing.
+/// Returns the content of a journal or log. An empty one begins with zero bytes.
 fn content(path: &Path) -> JournalContent {
     let mut beginning = [0; 8];
     let read = platform::open_at_once(path, false).and_then(|log| log.read_at(&mut beginning, 0));
@@ -115,8 +119,10 @@ fn in_memory(bytes: &[u8], path: &Path) -> rusqlite::Result<Connection> {
     readable(&connection).map(|()| connection)
 }
 
-/// A connection to a file with a log. Its index is in the memory of this connection, which takes no lock: no process has
-/// written the log since its index went.
+/// Opens a connection to a file with a log.
+///
+/// The index is in the memory of this connection, and no lock is taken: no process has written the
+/// log since its index was removed.
 fn log_in_memory(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags_and_vfs(path, flags, c"unix-none")?;

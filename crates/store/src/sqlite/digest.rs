@@ -1,10 +1,10 @@
-//! Digests: what is asked across runs, kept beside them so that no record need be read for it.
+//! Digests, stored so that queries over many runs need not read their records.
 //!
-//! The model: a digest is a copy of the truth, made from a stored record by a function that the caller brings, because
-//! what is worth asking is no business of a store. It cannot be stale: the tables themselves (triggers) drop it in the very
-//! transaction that changes the header or a cell of its run, and what is missing, or was made by another version of that
-//! function, is made when digests are next asked for. A run that is being measured has none yet. In a store that
-//! cannot be written the missing ones are made and not kept.
+//! A digest is a copy, computed from a stored record by a function of the caller, because the store
+//! does not decide what is worth querying. It cannot be stale: triggers remove it in the
+//! transaction that changes the header or a cell of its run. Missing digests, and those made by
+//! another version of the function, are computed at the next query. A run in progress has none. In
+//! a store that cannot be written, missing digests are computed and not stored.
 
 use super::open::SqliteStore;
 use super::read::snapshot;
@@ -15,17 +15,20 @@ use kurabe_core::digest::{DigestedRun, Digests, RunDigest, Summary};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use std::collections::{HashMap, HashSet};
 
-/// Runs whose digests are made in one transaction: few enough that another process does not wait long for its turn.
+/// Runs whose digests are computed in one transaction: few enough that another process does not
+/// wait long for the lock.
 pub(super) const BATCH: usize = 16;
 
-/// Numbers of words beyond this are damage: words are numbered one by one, and the list of them is held in memory.
+/// Largest number of a word. Words are numbered consecutively and held in memory as a list, so
+/// larger numbers are damage.
 pub(crate) const MOST_WORDS: usize = 1 << 24;
 
-/// A digest in its row: places of facts, and of each cell its place, mean, deviation and count.
+/// A digest in its row: numbers of the facts, and for each cell its number, mean, deviation and
+/// count.
 pub(crate) type DigestRow = (Vec<u32>, Vec<(u32, f64, f64, u32)>);
 
 impl SqliteStore {
-    /// The runs that are not being measured and are not among these.
+    /// Returns the runs that are not in progress and have no digest in this list.
     pub(super) fn undigested(&self, digests: &Digests) -> Result<Vec<String>> {
         let digested: HashSet<&str> = digests.runs.iter().map(|run| run.id.as_str()).collect();
         let mut ids = self.column("SELECT id FROM runs WHERE status <> 'running'", [])?;
@@ -33,7 +36,7 @@ impl SqliteStore {
         Ok(ids)
     }
 
-    /// The digests that are kept.
+    /// Returns the stored digests of this version.
     pub(super) fn kept_digests(&self, version: u32) -> Result<Digests> {
         let read = || {
             let snapshot = snapshot(&self.connection)?;
@@ -43,7 +46,8 @@ impl SqliteStore {
             while let Some(row) = rows.next()? {
                 let number =
                     usize::try_from(row.get::<_, i64>(0)?).ok().filter(|number| *number <= MOST_WORDS);
-                // Kurabe numbers words one by one: a word with a number beyond the limit was put there by somebody else.
+                // kurabe numbers words consecutively, so a number beyond the limit was written by
+                // another program.
                 let Some(number) = number else { continue };
                 if digests.words.len() <= number {
                     digests.words.resize(number + 1, String::new());
@@ -55,7 +59,7 @@ impl SqliteStore {
             let mut statement = snapshot.prepare(&sql)?;
             let mut rows = statement.query([version])?;
             while let Some(row) = rows.next()? {
-                // One that is not understood, or is not what was written, counts as missing.
+                // A digest that cannot be parsed or has the wrong checksum counts as missing.
                 let run = parse(row.get_ref(0)?.as_str()?, row.get_ref(1)?.as_bytes()?);
                 let checksum: Option<u32> = row.get(2)?;
                 let holds = |run: &DigestedRun| match checksum {
@@ -72,7 +76,8 @@ impl SqliteStore {
     }
 }
 
-/// A digest in words, which its checksum is of: a number alone does not tell whether its word is still the same.
+/// A digest with its words, over which the checksum is computed. A number alone does not show
+/// whether its word has changed.
 type Spelled<'a> = (&'a str, Vec<&'a str>, Vec<(&'a str, Summary)>);
 
 fn spelled<'a>(run: &'a DigestedRun, words: &'a [String]) -> Option<Spelled<'a>> {
@@ -92,7 +97,7 @@ fn crc32((id, facts, figures): &Spelled<'_>) -> u32 {
     facts.iter().for_each(|fact| add(fact));
     for (word, Summary { mean, deviation, count }) in figures {
         add(word);
-        // In hexadecimal, so that no byte of theirs is taken for an end.
+        // In hexadecimal, so that no byte is mistaken for a separator.
         add(&format!("{:x} {:x} {count}", mean.to_bits(), deviation.to_bits()));
     }
     hasher.finalize()
@@ -107,7 +112,7 @@ pub(crate) fn parse(id: &str, digest: &[u8]) -> Option<DigestedRun> {
     Some(DigestedRun { id: id.to_owned(), facts, figures, among: Vec::new() })
 }
 
-/// Writes a digest, in place of the one that may be there.
+/// Writes a digest, replacing an existing one.
 pub(super) fn keep(
     transaction: &Transaction<'_>,
     id: &str,
@@ -133,7 +138,7 @@ pub(super) fn keep(
         .map(|_| ())
 }
 
-/// The number of a word, a new one if it has none.
+/// Returns the number of a word, and adds the word if it is new.
 fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
     let number = connection
         .prepare_cached("SELECT word_id FROM words WHERE word = ?1")?
@@ -147,7 +152,7 @@ fn number(connection: &Connection, word: &str) -> rusqlite::Result<u32> {
     }
 }
 
-/// Adds the digests of runs of which none is kept; `made` makes that of a run by its place and id.
+/// Adds the digests of runs without a stored one; `made` computes them by index and id.
 pub(crate) fn complete(
     digests: &mut Digests,
     missing: &[String],
@@ -163,11 +168,11 @@ pub(crate) fn complete(
     digests.words.append(&mut words.fresh);
 }
 
-/// Words in memory, for digests that are not kept.
+/// Words in memory, for digests that are not stored.
 struct Vocabulary {
     places: HashMap<String, u32>,
     kept_count: usize,
-    /// Words that the kept ones lack, numbered on from them.
+    /// Words that are not stored, with the numbers after the stored ones.
     fresh: Vec<String>,
 }
 

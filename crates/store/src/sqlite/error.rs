@@ -1,4 +1,4 @@
-//! What SQLite reports, as an error with a remedy.
+//! Converts SQLite errors to errors with a remedy.
 
 use crate::platform::write_refusal;
 use kurabe_core::{Error, ErrorKind, Text, mention::DB, text};
@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-/// An error of the store at a path, with the remedy that its code calls for. Where the place takes no file, SQLite knows
-/// only that something failed; the place itself says what.
+/// Creates the error of the store at a path, with the remedy for its code. If its directory cannot
+/// be written, SQLite only reports a failure, and the directory is tested for the reason.
 pub(super) fn store_error(message: Text, cause: &rusqlite::Error, path: &Path) -> Error {
     if is_of_place(cause)
         && let Some(refusal) = path.parent().and_then(refusal)
@@ -22,8 +22,8 @@ pub(super) fn store_error(message: Text, cause: &rusqlite::Error, path: &Path) -
     }
 }
 
-/// Whether the place, not the file, may be the reason: on a full disk the journal cannot be made, which SQLite knows as a
-/// failure of I/O.
+/// Returns whether the directory rather than the file may be the reason. On a full disk the journal
+/// cannot be created, which SQLite reports as an I/O error.
 pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
     use ErrorCode::{CannotOpen, DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
     matches!(
@@ -32,7 +32,8 @@ pub(super) fn is_of_place(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The error of a store that can only be read, with the reason that the file or its place gives.
+/// Creates the error of a store that can only be read, with the reason from the file or its
+/// directory.
 pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
     let error = ErrorKind::Store.error(message);
     match write_refusal(path).or_else(|| path.parent().and_then(refusal)) {
@@ -41,7 +42,7 @@ pub(super) fn read_only_error(message: Text, path: &Path) -> Error {
     }
 }
 
-/// The remedy for a place that cannot be written, or for wanting another store.
+/// Returns the remedy of specifying another store.
 pub(super) fn elsewhere() -> Text {
     text!(
         "name another place with {DB} FILE or the variable KURABE_DB",
@@ -56,7 +57,7 @@ fn damaged() -> Text {
     )
 }
 
-/// Why a directory takes no further file of a page of SQLite's; nothing if it does.
+/// Returns why a directory does not accept another file of one SQLite page, or `None` if it does.
 fn refusal(directory: &Path) -> Option<io::Error> {
     const PAGE_BYTES: usize = 64 << 10;
     let path = directory.join(format!(".kurabe-probe.{}", std::process::id()));
@@ -66,12 +67,12 @@ fn refusal(directory: &Path) -> Option<io::Error> {
     };
     let written = file.write_all(&[0; PAGE_BYTES]).and_then(|()| file.sync_all());
     drop(file);
-    // It was made here; a directory that does not let it go again refuses more than that.
+    // If the file cannot be removed either, that is reported.
     let removed = std::fs::remove_file(&path);
     written.and(removed).err()
 }
 
-/// The remedy for a place that cannot hold a store that is written.
+/// Returns the remedy for a place that cannot hold a writable store.
 pub(super) fn remedy_of_place(error: &io::Error) -> Text {
     match error.kind() {
         io::ErrorKind::StorageFull => full(),
@@ -96,7 +97,7 @@ fn full() -> Text {
 
 fn remedy(cause: &rusqlite::Error) -> Option<Text> {
     use rusqlite::Error::{FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error};
-    // A value that no kurabe wrote.
+    // A value that kurabe does not write.
     if let FromSqlConversionFailure(..)
     | IntegralValueOutOfRange(..)
     | InvalidColumnType(..)

@@ -1,7 +1,8 @@
-//! Hashes of runs, by which runs are compared that nobody has to read for it.
+//! Hashes of runs, by which runs are compared without reading them.
 //!
-//! The model: as a digest, a hash is of the record as it is. It is made when it is first asked for, in a transaction that reads
-//! the record, and the tables themselves drop it in the transaction that changes a text of its run.
+//! Like a digest, a hash is always that of the current record. It is computed at the first query,
+//! in a transaction that reads the record, and triggers remove it in the transaction that changes a
+//! text of its run.
 
 use super::digest::BATCH;
 use super::open::SqliteStore;
@@ -13,7 +14,8 @@ use kurabe_core::record::{RunRecord, RunStatus};
 use rusqlite::{Transaction, params};
 use std::collections::HashSet;
 
-/// The hashes of the runs with these ids or identities, or of all; of those that are over and can be read.
+/// Returns the hashes of the runs with these ids or identities, or of all if the list is empty.
+/// Runs in progress and unreadable ones are left out.
 pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHash>> {
     let words: HashSet<&str> = words.iter().map(String::as_str).collect();
     let is_asked = |word: &str| words.is_empty() || words.contains(word);
@@ -21,7 +23,7 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
     hashes.retain(|hash| is_asked(&hash.id) || is_asked(&hash.identity));
     let writable = !store.is_for_reading();
     let mut made = |transaction: &Transaction<'_>, id: &str| {
-        // One that is gone meanwhile, or cannot be read, is nothing that could be compared.
+        // A run that was removed or cannot be read is not compared.
         let hash = store.load_in(transaction, id).and_then(|record| RunHash::of(&record)).ok()?;
         hashes.push(hash.clone());
         Some(hash)
@@ -43,7 +45,7 @@ pub(super) fn hashes(store: &SqliteStore, words: &[String]) -> Result<Vec<RunHas
             }
         }
     }
-    // One whose identity was not certain before it was read.
+    // Removes those whose identity was not known before they were read.
     hashes.retain(|hash| is_asked(&hash.id) || is_asked(&hash.identity));
     Ok(hashes)
 }
@@ -53,7 +55,7 @@ fn keep(transaction: &Transaction<'_>, hash: &RunHash) -> rusqlite::Result<()> {
     transaction.prepare_cached(sql)?.execute(params![hash.id, hash.identity, hash.sha256]).map(|_| ())
 }
 
-/// Runs, whole; their hashes are kept, if anything can be written.
+/// Loads complete runs, and stores their hashes if the store can be written.
 pub(super) fn load_all(store: &SqliteStore, ids: &[String]) -> Result<Vec<Result<RunRecord>>> {
     if store.is_for_reading() {
         return Ok(ids.iter().map(|id| store.load(id)).collect());
@@ -73,10 +75,10 @@ pub(super) fn load_all(store: &SqliteStore, ids: &[String]) -> Result<Vec<Result
     })
 }
 
-/// Runs that have no hash: id, and identity where that is certain.
+/// Runs without a hash: id, and identity if it is known.
 type UnhashedRuns = Vec<(String, Option<String>)>;
 
-/// The hashes that are kept, and the runs that have none.
+/// Returns the stored hashes, and the runs without one.
 pub(super) fn kept(store: &SqliteStore) -> rusqlite::Result<(Vec<RunHash>, UnhashedRuns)> {
     let snapshot = snapshot(&store.connection)?;
     let mut hashes = Vec::new();

@@ -1,23 +1,25 @@
-//! Opening the store's file: whose it is, its tables, its journal.
+//! Opens the store's file: checks its owner, its tables and its journal.
 //!
-//! The model: a new store is put in place whole, so that of many processes that create it at the same time one succeeds and
-//! all others find it ready. Only a file system without nameless files gets an empty file, whose tables the first process
-//! that locks it creates. Only regular files are opened, because opening a FIFO may wait forever.
+//! A new store appears complete, so that of many processes that create it at the same time one
+//! succeeds and all others find it ready. A file system without unnamed files gets an empty file,
+//! in which the first process that locks it creates the tables. Only regular files are opened,
+//! because opening a FIFO may block forever.
 //!
-//! A file that is there is looked at without a lock and without leaving a trace (`immutable`), so that a
-//! file of somebody else stays untouched, its directory included. Only an empty file or one of kurabe's is opened
-//! for writing. The file is not read with plain file calls: closing a second descriptor would drop the locks that
-//! another thread of this process holds on it.
+//! An existing file is inspected without a lock and without side effects (`immutable`), so that
+//! another program's file and its directory stay untouched. Only an empty file or a file of kurabe
+//! is opened for writing. The file is not read with plain file calls: closing a second descriptor
+//! would drop the locks that another thread of this process holds on it.
 //!
-//! Durability: a rollback journal and `synchronous = FULL`: a commit is on the medium when it returns, and no page of it is
-//! written back in the middle of what is measured next. The journal's file stays beside the store, so that a commit changes
-//! no directory and no length of it, which on a busy file system is what takes long. A write-ahead log would need fewer
-//! syncs, but its index is memory that processes share through another file: who cuts that file short ends them all
-//! (SIGBUS). A store that has a log from before is rid of it as soon as it is open once only. Nothing is read through a
-//! memory map for the same reason.
+//! Durability: a rollback journal and `synchronous = FULL`. A commit is on the medium when it
+//! returns, and no page of it is written back during the next measurement. The journal file stays
+//! next to the store, so that a commit changes neither the directory nor the length of the file,
+//! which is what takes long on a busy file system. A write-ahead log would need fewer syncs, but
+//! processes share its index as memory mapped from another file, and truncating that file crashes
+//! all of them (SIGBUS). A log from an earlier version is removed as soon as only one process has
+//! the store open. Memory-mapped reads are off for the same reason.
 //!
-//! The file may be taken away while it is open. Every change looks first whether its path still leads to it and its salt
-//! is the same; whatever else was done to it shows as damage.
+//! The file may be replaced or removed while it is open. Every change first checks that its path
+//! still leads to it and that its salt is unchanged. Other changes by outsiders appear as damage.
 
 use super::connection::{cannot_open, choose_journal, connect, immutable, is_read_only, readable};
 use super::copied;
@@ -33,34 +35,35 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Files that SQLite keeps next to the store's.
+/// Suffixes of the files that SQLite keeps next to the store's.
 const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
 
-/// Held while this process creates a store. What created it is closed by then: closing it later would drop the locks that
-/// another thread holds on the same file.
+/// Held while this process creates a store, until the files used for that are closed. Closing them
+/// later would drop the locks that another thread holds on the same file.
 static CREATION: Mutex<()> = Mutex::new(());
 
-/// A store of runs in one SQLite file. Each thread opens its own; many may be open at once.
+/// A store of runs in one SQLite file. Each thread opens its own; many may be open at the same
+/// time.
 #[derive(Debug)]
 pub struct SqliteStore {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
-    /// What tells the file that was opened from another at its path.
+    /// File system and inode, which distinguish the opened file from another at its path.
     identity: Option<(u64, u64)>,
-    /// Made with the store, and the same as long as it is the same store.
+    /// Salt, which was created with the store and identifies it.
     salt: Option<Vec<u8>>,
     is_read_only: bool,
-    /// The journal, once there is one: SQLite has it open during a commit only, and what a process has open it does not
-    /// measure.
+    /// The journal, once it exists. SQLite opens it only during commits. Holding it open prevents
+    /// kurabe from measuring on it, because files that a process has open are refused as targets.
     journal: OnceCell<File>,
 }
 
 impl SqliteStore {
-    /// Opens the store for recording; makes the file, and the directories above it, if they are not there.
+    /// Opens the store for recording, and creates the file and its parent directories if necessary.
     ///
     /// # Errors
-    /// When the place cannot be written, or the file is not a store or one of a newer kurabe; it is then left as
-    /// it is.
+    /// If the place cannot be written, or the file is not a store or one of a newer kurabe. It is
+    /// then left unchanged.
     pub fn open(path: &Path) -> Result<Self> {
         abandonable(|| Self::open_or_create(absolute(path)?))
     }
@@ -91,8 +94,8 @@ impl SqliteStore {
         Self::ready(connection, path)
     }
 
-    /// Opens the store if there is one; nothing is made. A store in a place that cannot be written is opened for
-    /// reading alone.
+    /// Opens the store if it exists, without creating anything. A store in a place that cannot be
+    /// written is opened read-only.
     ///
     /// # Errors
     /// As [`SqliteStore::open`].
@@ -142,8 +145,8 @@ impl SqliteStore {
         }
     }
 
-    /// A run as its file holds it now. The connection is new, because this one may remember pages that somebody has
-    /// overwritten.
+    /// Loads a run from the current content of the file. It uses a new connection, because this one
+    /// may have cached pages that were overwritten.
     pub(super) fn load_anew(&self, id: &str) -> Result<RunRecord> {
         self.check_path()?;
         let connection = connect(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)
@@ -151,33 +154,34 @@ impl SqliteStore {
         Self::ready_to_read(connection, self.path.clone())?.load(id)
     }
 
-    /// The error of a change to a store that can only be read.
+    /// Creates the error of a change to a read-only store.
     pub(super) fn cannot_be_written(&self) -> Error {
         cannot_be_written(&self.path)
     }
 
-    /// Whether nothing can be written to it.
+    /// Returns whether the store is read-only.
     pub(super) fn is_for_reading(&self) -> bool {
         self.is_read_only
     }
 
-    /// The user whom the file belongs to.
+    /// Returns the user who owns the file.
     pub(super) fn file_user(&self) -> Option<u32> {
         platform::file_user(&self.path)
     }
 
-    /// Makes the error of what failed; `what` is given the store's path as it is shown.
+    /// Returns a function that creates an error; `message` receives the store's path as it is
+    /// shown.
     fn failed(&self, message: impl Fn(&str) -> Text) -> impl Fn(rusqlite::Error) -> Error {
         let (shown, path) = (shown::path(&self.path), self.path.clone());
         move |error| store_error(message(&shown), &error, &path)
     }
 
-    /// Makes the error of a read that failed.
+    /// Returns a function that creates the error of a failed read.
     pub(super) fn cannot_read(&self) -> impl Fn(rusqlite::Error) -> Error {
         self.failed(|store| text!("cannot read the store {store}", "保存先 {store} を読めません"))
     }
 
-    /// Makes the error of a run that could not be read.
+    /// Returns a function that creates the error of a run that could not be read.
     pub(super) fn cannot_read_run(&self, id: &str) -> impl Fn(rusqlite::Error) -> Error {
         self.failed(move |store| {
             text!(
@@ -187,12 +191,12 @@ impl SqliteStore {
         })
     }
 
-    /// Makes the error of a write that failed.
+    /// Returns a function that creates the error of a failed write.
     pub(super) fn cannot_write(&self) -> impl Fn(rusqlite::Error) -> Error {
         self.failed(|store| text!("cannot write to the store {store}", "保存先 {store} に書き込めません"))
     }
 
-    /// A connection for writing with its tables and its journal.
+    /// Prepares a connection for writing: migrates the tables and sets the journal.
     fn ready(mut connection: Connection, path: PathBuf) -> Result<Self> {
         if is_read_only(&connection) {
             return Err(cannot_be_written(&path));
@@ -202,8 +206,8 @@ impl SqliteStore {
         Ok(Self::of(connection, path, false))
     }
 
-    /// A connection for reading alone. Tables of an older version are read as they are: every question has its answer
-    /// in them, only later.
+    /// Prepares a connection for reading. Tables of an older version are used unchanged: they can
+    /// answer every query, only more slowly.
     fn ready_to_read(connection: Connection, path: PathBuf) -> Result<Self> {
         schema::version(&connection, &path)?;
         Ok(Self::of(connection, path, true))
@@ -214,18 +218,18 @@ impl SqliteStore {
         Self { connection, path, identity, salt, is_read_only, journal: OnceCell::new() }
     }
 
-    /// Keeps the journal open as one who writes it: others who ask for writers of a file see this. Nobody locks it, so that
-    /// it may be closed at any time.
+    /// Keeps the journal open for writing, so that other processes see this one as a writer of the
+    /// store. The journal is never locked, so it may be closed at any time.
     pub(super) fn hold_journal(&self) {
         if self.journal.get().is_none()
             && let Ok(journal) = platform::open_at_once(&beside(&self.path, "-journal"), true)
         {
-            // The file is empty until here.
+            // The file is empty until the first commit.
             let _ = self.journal.set(journal);
         }
     }
 
-    /// Refuses to write into a file that is not at its path any more: nobody would find it.
+    /// Refuses to write to a file that is no longer at its path.
     pub(super) fn check_path(&self) -> Result<()> {
         let path = shown::path(&self.path);
         let message = match platform::identity(&self.path) {
@@ -242,7 +246,8 @@ impl SqliteStore {
         Err(ErrorKind::Store.error(message).remedy(elsewhere()))
     }
 
-    /// Refuses to write into another store that was copied over this one. A transaction holds it still.
+    /// Refuses to write to another store that was copied over this one. A transaction prevents
+    /// further changes.
     pub(super) fn check_salt(&self, transaction: &Transaction<'_>) -> Result<()> {
         let salt = read_salt(transaction).map_err(self.cannot_write())?;
         if self.salt.as_ref().is_none_or(|own| *own == salt) {
@@ -263,7 +268,8 @@ pub(super) fn read_salt(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
 }
 
 fn absolute(path: &Path) -> Result<PathBuf> {
-    // SQLite would take a name such as `:memory:` or `file:x` for something else; an absolute path is always a path.
+    // SQLite would interpret a name such as `:memory:` or `file:x`. An absolute path is always a
+    // path.
     std::path::absolute(path).map_err(|error| cannot_find(path, &error))
 }
 
@@ -278,7 +284,8 @@ fn creation_turn() -> MutexGuard<'static, ()> {
     CREATION.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates the store's file, if there is none. What this cannot do, SQLite will try in its way, or say why not.
+/// Creates the store's file if it does not exist. On failure, SQLite tries to create it or reports
+/// the reason.
 fn create(path: &Path) {
     let _turn = creation_turn();
     if path.exists() {
@@ -290,7 +297,7 @@ fn create(path: &Path) {
     }
 }
 
-/// Refuses what is not a regular file, as the store or next to it.
+/// Refuses files that are not regular, both as the store and next to it.
 fn check_kinds(path: &Path) -> Result<()> {
     let files = std::iter::once(path.to_owned()).chain(COMPANIONS.map(|suffix| beside(path, suffix)));
     for file in files {
@@ -313,8 +320,10 @@ fn cannot_be_written(path: &Path) -> Error {
     read_only_error(text!("the store {shown} cannot be written", "保存先 {shown} に書き込めません"), path)
 }
 
-/// Looks whose file it is. A look without a lock may meet a file that another process is just making; only then,
-/// and for a file that really is no database, a second look takes the lock.
+/// Determines which program a file belongs to.
+///
+/// Without a lock this may read a file that another process is creating. Only then, and for a file
+/// that is not a database, it is read again with the lock.
 fn probe(path: &Path) -> Result<Owned> {
     let owned = immutable(path)
         .and_then(|connection| schema::owned(&connection))
@@ -323,7 +332,7 @@ fn probe(path: &Path) -> Result<Owned> {
             schema::owned(&connection)
         })
         .map_err(|error| cannot_open(path, &error))?;
-    // SQLite takes a file of one byte for an empty one.
+    // SQLite treats a file of one byte as empty.
     let is_one_byte = owned == Owned::Empty && std::fs::metadata(path).is_ok_and(|file| file.len() == 1);
     Ok(if is_one_byte { Owned::Other } else { owned })
 }
@@ -378,7 +387,7 @@ mod tests {
     fn where_memory_cannot_be_shared_the_store_works() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("kurabe.db");
-        // This way of locking brings no shared memory, as some network file systems do.
+        // This locking mode has no shared memory, like some network file systems.
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let connection = Connection::open_with_flags_and_vfs(&path, flags, c"unix-dotfile").unwrap();
         let store = SqliteStore::ready(prepare(connection, &path).unwrap(), path).unwrap();

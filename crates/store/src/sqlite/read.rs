@@ -1,4 +1,4 @@
-//! Reading: a run in the list, a run whole, who owns it.
+//! Reads entries of the list, complete runs and their owners.
 
 use super::checksum::{
     ENDING, cell_field, check_sealed, joined, label_field, notice_field, repetition_field,
@@ -14,29 +14,32 @@ use serde::{Deserialize, de::DeserializeOwned};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// What the list tells of a header: `[measured_at, tool, title in English, title in Japanese]`. Word for word the expression
-/// in the index `runs_listed`, so that SQLite takes it from there; of a header that is no JSON it is null.
+/// Parts of a header that the list needs: `[measured_at, tool, title in English, title in
+/// Japanese]`.
+///
+/// The expression is identical to the one in the index `runs_listed`, so that SQLite uses the
+/// index. For a header that is not JSON it is NULL.
 const LISTED: &str = "CASE WHEN json_valid(header) THEN json_array(
         json_extract(header, '$.origin.measured_at'), json_extract(header, '$.origin.tool'),
         json_extract(header, '$.model.title.en'), json_extract(header, '$.model.title.ja')) END";
 
-/// The fields of a record that have a column of their own.
+/// Fields of a record that have a separate column.
 pub(super) const HEADER: &str = "header";
 pub(super) const FILL: &str = "fill";
 
-/// The columns that [`owner`] reads.
+/// Columns that [`owner`] reads.
 pub(super) const OWNER: &str =
     "owner_pid, owner_start_ticks, owner_boot_id, owner_pid_namespace, owner_host_id";
 
 impl SqliteStore {
-    /// A run as a transaction sees it.
+    /// Loads a run in a transaction.
     pub(super) fn load_in(&self, snapshot: &Transaction<'_>, id: &str) -> Result<RunRecord> {
         let texts = Texts::read(snapshot, id).map_err(self.cannot_read_run(id))?;
         texts.ok_or_else(|| no_such_run(id))?.parse(id)
     }
 }
 
-/// A row of the list, without its labels.
+/// Reads a row of the list, without its labels.
 pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     let [measured_at, tool, en, ja] = listed(row.get(7)?);
     Ok(RunSummary {
@@ -54,7 +57,7 @@ pub(super) fn summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
     })
 }
 
-/// The owner in the first five columns of a row.
+/// Reads the owner from the first five columns of a row.
 pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<ProcessIdentity>> {
     let (pid, start_ticks, boot_id): (Option<u32>, Option<i64>, Option<String>) =
         (row.get(0)?, row.get(1)?, row.get(2)?);
@@ -70,7 +73,8 @@ pub(super) fn owner(row: &Row<'_>) -> rusqlite::Result<Option<ProcessIdentity>> 
     })
 }
 
-/// Something that a run made. Of facts that cannot be read nothing is known, so that it is left where it is.
+/// Reads a file that a run created. If its facts cannot be read, nothing is known about it and it
+/// is not removed.
 pub(super) fn made_file(path: Vec<u8>, facts: &str) -> MadeFile {
     let facts: MadeFile = serde_json::from_str(facts).unwrap_or_default();
     MadeFile { path: platform::path_from_bytes(path), ..facts }
@@ -83,23 +87,23 @@ pub(super) fn list_sql() -> String {
     )
 }
 
-/// What [`LISTED`] gave.
+/// Parses the result of [`LISTED`].
 fn listed(json: Option<String>) -> [Option<String>; 4] {
     json.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default()
 }
 
-/// A view of the store that stays the same while others write.
+/// Begins a read transaction, which other processes' changes do not affect.
 pub(super) fn snapshot(connection: &Connection) -> rusqlite::Result<Transaction<'_>> {
     Transaction::new_unchecked(connection, TransactionBehavior::Deferred)
 }
 
-/// A text of the tables, and what it is in the record: `cells[2]`.
+/// A text from the tables with its field in the record, such as `cells[2]`.
 struct StoredText {
     field: String,
     bytes: Vec<u8>,
 }
 
-/// A run as the tables have it.
+/// A run as stored in the tables.
 pub(super) struct Texts {
     status: Vec<u8>,
     header: StoredText,
@@ -110,9 +114,9 @@ pub(super) struct Texts {
     labels: Vec<(String, StoredText)>,
     notices: Vec<StoredText>,
     cells: Vec<(u32, StoredText)>,
-    /// Of cells that are not over, with the index of the cell.
+    /// Repetitions of incomplete cells, with the index of the cell.
     repetitions: Vec<(u32, StoredText)>,
-    /// Checksums by field; empty where the tables have none.
+    /// Checksums by field; `None` if the tables have none.
     checksums: Option<BTreeMap<String, u32>>,
 }
 
@@ -178,7 +182,7 @@ impl Texts {
         Ok(Some(texts))
     }
 
-    /// The texts that have a checksum, by their field.
+    /// Returns the texts that have a checksum, by field.
     pub(super) fn sealed(&self) -> Vec<(&str, Cow<'_, [u8]>)> {
         fn part(part: &StoredText) -> (&str, Cow<'_, [u8]>) {
             (&part.field, Cow::Borrowed(&part.bytes))
@@ -211,7 +215,7 @@ impl Texts {
             .remedy(text!("update kurabe", "kurabe を更新してください")));
         }
         let mut cells: BTreeMap<u32, Cell> = BTreeMap::new();
-        // Each text goes when its cell is there.
+        // Each text is dropped when its cell is parsed.
         for (index, part) in std::mem::take(&mut self.cells) {
             cells.insert(index, parse(id, &part)?);
         }
@@ -220,7 +224,7 @@ impl Texts {
             cells.entry(*index).and_modify(|cell| cell.put_repetition(repetition));
         }
         let mut run = RunRecord {
-            // In memory it has the form of now, whatever it was written in.
+            // In memory it has the current format, whatever version it was written in.
             header: RunHeader { schema: RECORD_SCHEMA, ..parse(id, &self.header)? },
             status: status(&self.status),
             ended_at: self.ended_at.as_deref().map(plain),
@@ -255,23 +259,23 @@ fn parse<T: DeserializeOwned>(id: &str, part: &StoredText) -> Result<T> {
     })
 }
 
-/// The bytes of a column.
+/// Returns the bytes of a column.
 fn bytes(row: &Row<'_>, column: usize) -> rusqlite::Result<Vec<u8>> {
     Ok(row.get_ref(column)?.as_bytes()?.to_vec())
 }
 
-/// A text that is shown as it is.
+/// Returns a text that is not JSON.
 fn plain(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The status that a word of the tables means.
+/// Parses the status in the tables.
 fn status(word: &[u8]) -> RunStatus {
-    // The table allows no other word.
+    // The table allows no other value.
     str::from_utf8(word).ok().and_then(RunStatus::of_word).unwrap_or(RunStatus::Interrupted)
 }
 
-/// The labels of all runs, by id and key.
+/// Returns the labels of all runs, by id and key.
 pub(super) fn all_labels(
     snapshot: &Transaction<'_>,
 ) -> rusqlite::Result<BTreeMap<String, BTreeMap<String, String>>> {
@@ -284,7 +288,7 @@ pub(super) fn all_labels(
     Ok(labels)
 }
 
-/// A text of two columns, if both are there.
+/// Combines two columns to a text, if both are set.
 fn title(en: Option<String>, ja: Option<String>) -> Option<Text> {
     Some(Text::of(en?, ja?))
 }

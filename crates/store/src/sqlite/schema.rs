@@ -1,7 +1,7 @@
-//! The tables, their version, and the way from an older version to this one.
+//! The tables, their version, and the migration from older versions.
 //!
-//! The model: `application_id` says that the file is kurabe's, `user_version` which of the steps below it has seen.
-//! A step is never changed once it was released; a change of the tables is one more step.
+//! `application_id` marks the file as kurabe's, and `user_version` is the number of the steps below
+//! that were applied to it. A released step never changes; a change of the tables is another step.
 
 use super::checksum;
 use super::error::{elsewhere, store_error};
@@ -12,25 +12,25 @@ use std::path::Path;
 /// "kura" in ASCII, in the header of the file.
 pub(super) const APPLICATION_ID: i32 = 0x6b75_7261;
 
-/// The version of the tables that this kurabe writes.
+/// Version of the tables that this kurabe writes.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-/// The version whose tables have room for digests.
+/// First version with digests.
 pub(super) const DIGESTS: i32 = 2;
 
-/// The version whose tables have checksums, and repetitions in rows of their own.
+/// First version with checksums, and with repetitions in separate rows.
 pub(super) const CHECKSUMS: i32 = 4;
 
-/// The version whose tables have room for what runs made.
+/// First version with the files that runs created.
 pub(super) const MADE_FILES: i32 = 5;
 
-/// The version whose tables have room for what served models said.
+/// First version with the records of served models.
 pub(super) const SERVED: i32 = 6;
 
-/// The version whose tables know the identities of runs.
+/// First version with the identities of runs.
 pub(super) const IDENTITIES: i32 = 7;
 
-/// The version whose tables have room for hashes of runs.
+/// First version with hashes of runs.
 pub(super) const HASHES: i32 = 8;
 
 const STEPS: [&str; 8] = [
@@ -191,7 +191,7 @@ BEGIN DELETE FROM hashes WHERE run_id = OLD.run_id; END;
 ",
 ];
 
-/// What the file holds.
+/// Program that a file belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Owned {
     /// An empty file.
@@ -202,8 +202,8 @@ pub(super) enum Owned {
     Other,
 }
 
-/// Looks whose file it is, without writing. Both looks are in one transaction: between two of them another process
-/// may make the file.
+/// Determines which program a file belongs to, without writing. Both queries are in one
+/// transaction, because another process may create the tables between them.
 pub(super) fn owned(connection: &Connection) -> rusqlite::Result<Owned> {
     let snapshot = Transaction::new_unchecked(connection, TransactionBehavior::Deferred)?;
     if is_ours(&snapshot)? {
@@ -218,7 +218,7 @@ fn is_ours(connection: &Connection) -> rusqlite::Result<bool> {
     Ok(id == APPLICATION_ID)
 }
 
-/// The bytes of a new store.
+/// Returns the bytes of a new store.
 pub(super) fn image() -> rusqlite::Result<Vec<u8>> {
     let mut connection = Connection::open_in_memory()?;
     let transaction = connection.transaction()?;
@@ -227,8 +227,8 @@ pub(super) fn image() -> rusqlite::Result<Vec<u8>> {
     Ok(connection.serialize("main")?.to_vec())
 }
 
-/// Brings the tables to [`VERSION`]. Of several processes that come at the same time, one does the work; the others wait
-/// for it and find it done.
+/// Migrates the tables to [`VERSION`]. Of several concurrent processes, one does the work and the
+/// others wait for it.
 pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     let shown = shown::path(path);
     let failed = |error: rusqlite::Error| {
@@ -254,7 +254,7 @@ pub(super) fn migrate(connection: &Connection, path: &Path) -> Result<()> {
     transaction.commit().map_err(failed)
 }
 
-/// Brings tables of a version, 0 for none, to [`VERSION`].
+/// Migrates tables from version `done` (0 if there are none) to [`VERSION`].
 fn advance(transaction: &Transaction<'_>, done: i32) -> rusqlite::Result<()> {
     for step in &STEPS[done as usize..] {
         transaction.execute_batch(step)?;
@@ -273,7 +273,7 @@ fn has_no_tables(connection: &Connection) -> rusqlite::Result<bool> {
     connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))
 }
 
-/// Notes the identities of the runs of before.
+/// Writes the identities of existing runs.
 fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     checksum::each_run(transaction, "SELECT id FROM runs WHERE status <> 'running'", |id, texts| {
         let Ok(run) = texts.parse(id) else { return Ok(()) };
@@ -282,7 +282,8 @@ fn identify_all(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     })
 }
 
-/// Whether the tables have what those of a version have: those of an older one that cannot be written do not.
+/// Returns whether the tables have the features of a version. Older tables in a read-only store are
+/// not migrated.
 pub(super) fn has(connection: &Connection, since: i32) -> rusqlite::Result<bool> {
     Ok(version_number(connection)? >= since)
 }
@@ -291,10 +292,10 @@ fn version_number(connection: &Connection) -> rusqlite::Result<i32> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// The version of the tables, if this kurabe knows it.
+/// Returns the version of the tables, if this kurabe supports it.
 ///
 /// # Errors
-/// When a newer kurabe wrote them, or they cannot be read.
+/// If a newer kurabe wrote them, or they cannot be read.
 pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     let shown = shown::path(path);
     let version = version_number(connection).map_err(|error| {
@@ -313,7 +314,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
     )))
 }
 
-/// The error for a file that is not kurabe's.
+/// Creates the error for a file that is not kurabe's.
 pub(super) fn not_ours(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Store

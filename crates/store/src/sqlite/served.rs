@@ -1,4 +1,4 @@
-//! What servers of models said at their end: JSON texts of their own, which belong to no run.
+//! Final records of model servers: separate JSON texts, which do not belong to a run.
 
 use super::checksum::joined;
 use super::open::SqliteStore;
@@ -8,7 +8,7 @@ use kurabe_core::{Error, ErrorKind, Result, text};
 use rusqlite::params;
 use serde_json::Value;
 
-/// Servers that are kept; the oldest go. Each takes some ten KiB.
+/// Most servers that are stored; the oldest are removed. Each takes some ten KiB.
 const MOST_SERVERS: i64 = 1000;
 
 pub(super) fn keep(store: &SqliteStore, record: &Value) -> Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn keep(store: &SqliteStore, record: &Value) -> Result<()> {
     })
 }
 
-/// When each was kept, and what it said, the oldest first.
+/// Returns the records with the time at which each was stored, the oldest first.
 pub(super) fn all(store: &SqliteStore) -> Result<Vec<(String, Value)>> {
     if !schema::has(&store.connection, schema::SERVED).map_err(store.cannot_read())? {
         return Ok(Vec::new());

@@ -1,9 +1,9 @@
-//! Waiting for other processes that use the same store.
+//! Waits for other processes that use the same store.
 //!
-//! The model: SQLite asks again and again whether to go on waiting for a lock. The answer is yes as long as the store's
-//! files change, because then other processes get their work done and the turn comes. Each wait is of a random length, so
-//! that hundreds of processes do not ask in step. Only a store whose lock is held for [`STALLED`] without any change is
-//! given up.
+//! SQLite asks repeatedly whether to continue to wait for a lock. The wait continues as long as the
+//! store's files change, because then other processes make progress. Each pause has a random
+//! length, so that hundreds of processes do not retry in step. The wait is given up only if the
+//! lock is held for [`STALLED`] without any change.
 
 use crate::platform::{FileTrace, beside};
 use kurabe_core::{ErrorKind, Result, text};
@@ -15,49 +15,51 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a lock may be held while no file of the store changes. One commit on a slow, busy medium takes seconds.
+/// Longest time that a lock may be held while no file of the store changes. One commit on a slow,
+/// busy medium takes seconds.
 const STALLED: Duration = Duration::from_secs(60);
-/// How long a wait lasts before the user hears of it.
+/// Duration of a wait after which the user is notified.
 const NOTICED: Duration = Duration::from_secs(3);
-/// The first wait, and the longest one between two attempts.
+/// Upper limit of the first pause, and of the longest one, between two attempts.
 const FIRST_MS: u64 = 2;
 const LONGEST_MS: u64 = 100;
 
-/// Whether waits that may be given up are.
+/// Whether waits that may be abandoned end now.
 static IS_ABANDONED: AtomicBool = AtomicBool::new(false);
-/// Says that this process waits.
+/// Function that notifies the user of a wait.
 static TELL: OnceLock<fn()> = OnceLock::new();
 
 thread_local! {
     static PATIENCE: Cell<WaitLimit> = const { Cell::new(WaitLimit::Endless) };
 }
 
-/// What [`abandon_waits`] means for the waits of a thread.
+/// Effect of [`abandon_waits`] on the waits of a thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WaitLimit {
-    /// Nothing: a result is to be stored.
+    /// None, because a result is to be stored.
     Endless,
-    /// They end.
+    /// Waits are abandoned.
     Abandonable,
-    /// One of them was ended.
+    /// A wait was abandoned.
     Abandoned,
 }
 
-/// Sets the function that is called when a wait for the store lasts for some seconds. The first one that is set stays.
+/// Sets the function that is called when a wait for the store lasts some seconds. Only the first
+/// call has an effect.
 pub fn tell_waits(tell: fn()) {
     let _ = TELL.set(tell);
 }
 
-/// Ends all waits within [`abandonable`], those to come included: the process is asked to stop. Waits that store a result go
-/// on.
+/// Ends all current and future waits within [`abandonable`], because the process was asked to stop.
+/// Waits that store a result continue.
 pub fn abandon_waits() {
     IS_ABANDONED.store(true, Ordering::Relaxed);
 }
 
-/// Does work that stores no result, so that [`abandon_waits`] may end its waits for the store.
+/// Runs work that stores no result, so that [`abandon_waits`] may end its waits for the store.
 ///
 /// # Errors
-/// Those of the work; [`ErrorKind::Interrupted`] if one of its waits was ended.
+/// Those of the work; [`ErrorKind::Interrupted`] if a wait was abandoned.
 pub fn abandonable<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     let before = PATIENCE.replace(WaitLimit::Abandonable);
     let done = work();
@@ -71,13 +73,13 @@ pub fn abandonable<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
     done
 }
 
-/// Has a connection wait for others that use the file.
+/// Makes a connection wait for other users of the file.
 pub(super) fn be_patient(connection: &mut Connection, path: &Path) -> rusqlite::Result<()> {
     connection.busy_handler(Some(patience(path)))
 }
 
-/// Waits before the next attempt to lock a file, given how many attempts of the same kind there were. Returns whether there
-/// is to be one.
+/// Returns a function that waits before the next attempt to lock a file, given the number of
+/// attempts so far, and returns whether to try again.
 pub(super) fn patience(path: &Path) -> impl FnMut(i32) -> bool + Send + 'static {
     let mut wait = StoreWait::of(path);
     move |tries| {
@@ -116,7 +118,7 @@ impl StoreWait {
         self.files.each_ref().map(|file| FileTrace::of(file))
     }
 
-    /// Whether the wait goes on, and whether this is the moment to say so.
+    /// Returns whether the wait continues, and whether the user should be notified now.
     fn go_on(&mut self, is_first: bool, now: Instant, traces: [FileTrace; 3]) -> (bool, bool) {
         if is_first {
             (self.begun, self.is_noticed) = (now, false);
@@ -130,7 +132,7 @@ impl StoreWait {
     }
 }
 
-/// The wait before the next attempt: at random up to a limit that doubles.
+/// Returns the pause before the next attempt: random up to a limit that doubles.
 fn pause(tries: i32, random: u64) -> Duration {
     let most_us = (FIRST_MS << tries.clamp(0, 10)).min(LONGEST_MS) * 1000;
     Duration::from_micros(1 + random % most_us)

@@ -1,11 +1,11 @@
-//! Whether a store is whole: what SQLite says of its pages, and every run by its checksums.
+//! Checks the integrity of a store: SQLite's check of its pages, and every run by its checksums.
 
 use super::open::SqliteStore;
 use crate::platform;
 use crate::store::{Runs, Store, StoreCheck};
 use kurabe_core::{Error, ErrorKind, Result, text};
 
-/// Complaints of SQLite that are listed; one broken page may bring thousands.
+/// Most complaints of SQLite that are listed; one broken page may cause thousands.
 const MOST_COMPLAINTS: u32 = 20;
 
 pub(super) fn check(store: &SqliteStore) -> Result<StoreCheck> {

@@ -1,4 +1,4 @@
-//! Writing: a transaction that changes a run, and the rows of its parts.
+//! Writes: transactions that change a run, and the rows of its parts.
 
 use super::checksum::{Rows, cell_field, label_field, notice_field, repetition_field};
 use super::open::SqliteStore;
@@ -9,7 +9,8 @@ use kurabe_core::{Result, Text, environment::DeviceHealth, words::Keyword};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 
 impl SqliteStore {
-    /// A transaction that writes; it waits for its turn at its beginning, so it can never be refused at its end.
+    /// Runs a write transaction. It takes the write lock at its beginning, so it cannot be refused
+    /// at its end.
     pub(super) fn transaction<T>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -31,7 +32,7 @@ impl SqliteStore {
         Ok(value)
     }
 
-    /// A transaction on a run that must be there.
+    /// Runs a transaction on a run that must exist.
     pub(super) fn change_run(
         &self,
         id: &str,
@@ -48,7 +49,7 @@ impl SqliteStore {
     }
 }
 
-/// A header without numbers that JSON has not.
+/// Returns a header without numbers that JSON does not support.
 pub(super) fn storable(header: &RunHeader) -> RunHeader {
     let mut stored = header.clone();
     if let Some(instrument) = &mut stored.instrument
@@ -59,7 +60,8 @@ pub(super) fn storable(header: &RunHeader) -> RunHeader {
     stored
 }
 
-/// Whether a run as it is stored is the one in memory. Labels are not compared: users change them at any time.
+/// Returns whether the stored run equals the one in memory. Labels are not compared, because users
+/// may change them at any time.
 pub(super) fn is_stored_as(record: &RunRecord, stored: &RunRecord) -> bool {
     let mut record =
         RunRecord { header: storable(&record.header), labels: stored.labels.clone(), ..record.clone() };
@@ -74,7 +76,7 @@ pub(super) fn draw_id(transaction: &Transaction<'_>) -> rusqlite::Result<String>
     )
 }
 
-/// The identity of a run that begins.
+/// Creates the identity of a new run.
 pub(super) fn draw_identity(transaction: &Transaction<'_>, started_at: &str) -> rusqlite::Result<String> {
     let random = transaction.query_row("SELECT randomblob(16)", [], |row| row.get(0))?;
     Ok(identity::begun(started_at, random))
@@ -87,13 +89,14 @@ pub(super) fn is_taken(transaction: &Transaction<'_>, id: &str) -> rusqlite::Res
         .map(|row| row.is_some())
 }
 
-/// Whether something that a run with this id made may still be somewhere.
+/// Returns whether a file created by a run with this id may still exist.
 fn has_left_something(transaction: &Transaction<'_>, id: &str) -> rusqlite::Result<bool> {
     transaction
         .query_row("SELECT EXISTS (SELECT 1 FROM made_files WHERE run_id = ?1)", [id], |row| row.get(0))
 }
 
-/// The row of a run with the columns that the list needs. A start that is no time counts as later than all others.
+/// Inserts the row of a run with the columns that the list needs. A start that cannot be parsed
+/// sorts after all others.
 pub(super) fn insert_run(
     transaction: &Transaction<'_>,
     header: &RunHeader,
@@ -131,7 +134,7 @@ pub(super) fn insert_record(transaction: &Transaction<'_>, record: &RunRecord) -
     for cell in &record.cells {
         rows.insert_row_of_cell(cell)?;
     }
-    // Counted once: with each change of the run's row SQLite reads its whole header again.
+    // Counted once, because SQLite reads the whole header again with each change of the run's row.
     rows.count_cells(record.cells.len())?;
     if let Some(fill) = &record.fill {
         rows.write_fill(fill)?;
@@ -191,7 +194,7 @@ impl Rows<'_> {
         self.transaction.execute(sql, params![self.id, count as i64]).map(|_| ())
     }
 
-    /// Takes a cell out, and its repetitions with it (the table sees to that).
+    /// Removes a cell with its repetitions, which the table cascades.
     pub(super) fn remove_cell(self, cell_index: u32) -> rusqlite::Result<()> {
         let removed = self.transaction.execute(
             "DELETE FROM cells WHERE run_id = ?1 AND cell_index = ?2",
@@ -204,7 +207,7 @@ impl Rows<'_> {
         self.unseal_repetitions(cell_index)
     }
 
-    /// The cell must be there: the table asks for it.
+    /// Inserts a repetition of a cell that must exist, which the table enforces.
     pub(super) fn insert_repetition(self, cell_index: u32, repetition: &Repetition) -> rusqlite::Result<()> {
         let mut repetition = repetition.clone();
         json::make_repetition_finite(&mut repetition);

@@ -5,7 +5,8 @@ use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::Runs;
 use std::cell::Cell;
 
-/// A digest that tells everything apart: where and when it ran, and of each cell how many repetitions it has.
+/// Returns a digest that distinguishes all runs: machine, start, and the number of repetitions of
+/// each cell.
 pub fn digest(run: &RunRecord) -> RunDigest {
     let of_cell = |cell: &kurabe_core::record::Cell| {
         let count = cell.repetitions.len() as u32;
@@ -20,7 +21,7 @@ pub fn digest(run: &RunRecord) -> RunDigest {
     }
 }
 
-/// The digest of one run, with its words in place of their numbers.
+/// Returns the digest of one run, with its words instead of their numbers.
 pub fn spelled(digests: &Digests, id: &str) -> RunDigest {
     let run = digests.runs.iter().find(|run| run.id == id).expect("the run has a digest");
     let word = |place: &u32| digests.words[*place as usize].clone();
@@ -30,7 +31,7 @@ pub fn spelled(digests: &Digests, id: &str) -> RunDigest {
     }
 }
 
-/// What the store gives, and how many records it had to read for it.
+/// Returns the digests of a store, and the number of records that it had to read for them.
 pub fn ask(store: &dyn Runs, version: u32) -> (Digests, usize) {
     let made = Cell::new(0);
     let counted = |run: &RunRecord| {
@@ -41,7 +42,7 @@ pub fn ask(store: &dyn Runs, version: u32) -> (Digests, usize) {
     (digests, made.get())
 }
 
-/// Asserts that what is kept is what is made anew from every record.
+/// Asserts that the stored digests equal those computed from the records.
 pub fn assert_true(store: &dyn Runs, version: u32) {
     let digests = store.digests(version, &digest, &mut |_, _| {}).unwrap();
     for run in store.list().unwrap().iter().filter(|run| run.status != RunStatus::Running) {

@@ -10,7 +10,7 @@ use kurabe_core::record::{RunRecord, RunStatus};
 use kurabe_store::{SqliteStore, Store};
 use tempfile::TempDir;
 
-/// A store of its own for a test; it is gone with the directory.
+/// Creates a store for one test, in a temporary directory that is removed with it.
 pub fn fresh_store() -> (TempDir, SqliteStore) {
     let directory = tempfile::tempdir().unwrap();
     let store = SqliteStore::open(&directory.path().join("kurabe.db")).unwrap();
@@ -27,7 +27,7 @@ pub fn owner() -> ProcessIdentity {
     }
 }
 
-/// Records a run call by call, as the program does while it measures; returns its id.
+/// Records a run call by call, as the program does during a measurement, and returns its id.
 pub fn record(store: &dyn Store, run: &RunRecord) -> Result<String, Error> {
     let mut header = run.header.clone();
     let id = store.begin_run(&mut header, &owner())?;

@@ -1,8 +1,11 @@
-//! A run beside a published entry: the figures that both have, and what differs between the two procedures.
+//! Compares a run with a published entry: the figures that both have, and the differences between
+//! the two procedures.
 //!
-//! The model: a figure of the entry is looked for in the run by what it is (the name of its step and its direction), not
-//! by its place, so that a run of another profile still gives what it has in common; in a run of another tool, and of a
-//! sheet that no profile repeats, by what the cells did. Of several that did it the fastest is taken. The statistic is the run's own; if it is another than the entry's, that is said.
+//! A figure of the entry is found in the run by the name of its step and its direction, not by its
+//! position, so a run of another profile still gives the figures in common. In an imported run, or
+//! for a sheet that no profile repeats, it is found by the work of the cells; of several matching
+//! cells the fastest is taken. The statistic is the run's own, and a difference from the entry's
+//! statistic is reported.
 
 use super::imported::printed_figure;
 use super::work::{bytes_per_s, rate_of, task_of, unit_of};
@@ -16,39 +19,39 @@ use kurabe_core::{Text, imported::PrintedStatistic, quantity::format_bytes, text
 use kurabe_stats::figure_in;
 use serde::Serialize;
 
-/// A published figure and the run's.
+/// A published figure with the run's figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BesideFigure {
-    /// What it tells.
+    /// Name.
     pub name: Text,
     /// Its unit.
     pub unit: String,
-    /// Places behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// As published.
+    /// Published figure.
     pub published: Published,
-    /// The run's, if it has such a cell.
+    /// The run's figure, if it has such a cell.
     pub value: Option<f64>,
     /// The difference in percent of the published figure.
     pub difference_percent: Option<f64>,
 }
 
-/// A run beside an entry.
+/// A run compared with a published entry.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Beside {
-    /// The entry's id.
+    /// Id of the entry.
     pub entry: String,
-    /// Whether procedure and statistic are the same, as far as kurabe knows.
+    /// Whether procedure and statistic are the same, as far as known.
     pub same_procedure: bool,
     /// The figures.
     pub figures: Vec<BesideFigure>,
-    /// What differs, in sentences.
+    /// Other differences, as sentences.
     pub differences: Vec<Text>,
 }
 
-/// Puts a run beside an entry.
+/// Compares a run with an entry.
 pub fn beside(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Beside {
     let procedure = procedure_differences(record, entry);
     let same_procedure = procedure.is_empty();
@@ -70,7 +73,7 @@ pub fn beside(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Beside {
     Beside { entry: entry.id(), same_procedure, figures, differences }
 }
 
-/// What to do if the run has none of the figures.
+/// Returns what to do if the run has none of the figures.
 fn nothing_in_common(figures: &[BesideFigure], entry: &CatalogueEntry<'_>) -> Option<Text> {
     if figures.iter().any(|figure| figure.value.is_some()) {
         return None;
@@ -82,7 +85,7 @@ fn nothing_in_common(figures: &[BesideFigure], entry: &CatalogueEntry<'_>) -> Op
     ))
 }
 
-/// Differences in what was done, and in how repetitions became a figure.
+/// Returns the differences in the procedure and in the statistic.
 fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text> {
     let table = entry.table;
     let (tool, run) = (&table.tool, record.header.profile_name());
@@ -115,7 +118,7 @@ fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<
     differences
 }
 
-/// Where a run of the right profile was changed by its user.
+/// Returns how the user changed the rules of a profile, if it is the entry's.
 fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Option<Text> {
     let (own, usual) = (&profile.rules, profile_named(name).ok()?.rules);
     let size = size_bytes.unwrap_or(usual.size_bytes);
@@ -146,7 +149,8 @@ fn changed_rules(profile: &Profile, name: &str, size_bytes: Option<u64>) -> Opti
     ))
 }
 
-/// How the tool of an imported run came to its figures: the main ones, of which the first stands for all.
+/// Returns the statistic of an imported run's main figures; the first figure is taken as
+/// representative.
 fn printed_statistic(record: &RunRecord) -> PublishedStatistic {
     let figures = record.cells.iter().filter_map(|cell| cell.imported.as_ref()?.figures.first());
     match figures.map(|figure| figure.statistic).next() {
@@ -169,7 +173,7 @@ fn statistic_difference(own: PublishedStatistic, printed: PublishedStatistic) ->
     ))
 }
 
-/// What else to know before the two are compared.
+/// Returns other remarks on the comparison.
 fn other_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text> {
     let mut differences = Vec::new();
     let same_profile = entry.table.profile.as_deref() == Some(&record.header.profile_name());
@@ -197,12 +201,12 @@ fn other_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<Text
     differences
 }
 
-/// The run's figure for a column.
+/// Returns the run's figure for a column.
 fn value(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &PublishedColumn) -> Option<f64> {
     by_formula(record, entry, column).or_else(|| by_work(record, column))
 }
 
-/// The best figure among the run's cells that did what the column is of.
+/// Returns the best figure among the run's cells that did the work of the column.
 fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
     let (work, unit) = (column.work?, unit_of(&column.unit)?);
     let statistic = record.header.statistic();
@@ -215,7 +219,7 @@ fn by_work(record: &RunRecord, column: &PublishedColumn) -> Option<f64> {
     values.reduce(f64::max)
 }
 
-/// The run's figure for a column whose table has a profile.
+/// Returns the run's figure for a column whose table has a profile.
 fn by_formula(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &PublishedColumn) -> Option<f64> {
     let (formula, profile) = (column.figure.as_ref()?, entry.table.profile()?);
     let tasks = profile.tasks(profile.rules.size_bytes);
@@ -229,7 +233,7 @@ fn by_formula(record: &RunRecord, entry: &CatalogueEntry<'_>, column: &Published
     formula.value(&|name| figure_in(same_cell(&record.cells, task(name)?, name)?, own.statistic, name.unit))
 }
 
-/// The run's cell that measures the same as a cell of the entry's profile.
+/// Finds the run's cell that measures the same as a cell of the entry's profile.
 fn same_cell<'r>(cells: &'r [Cell], task: &Task, name: &Name) -> Option<&'r Cell> {
     let planned = task.cells.iter().find(|cell| cell.part == name.part)?;
     let measure = |cell: &Cell| cell.measure == planned.measure || planned.measure == Measure::Rate;

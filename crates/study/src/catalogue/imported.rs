@@ -1,14 +1,15 @@
-//! The figures of a run that another tool measured, found by what its cells tell of themselves.
+//! Finds figures in a run of another tool by the properties of its cells.
 //!
-//! The model: every tool names its cells in its own way, so a cell is taken if nothing that it tells (direction, order,
-//! block size, depth, threads) contradicts what is looked for, and if it tells the order: without that it may be anything.
+//! Every tool names its cells differently. A cell matches if none of its known properties
+//! (direction, order, block size, depth, threads) contradicts the work, and if its order is known;
+//! without the order it could be anything.
 
 use kurabe_core::imported::{ImportedCell, PrintedFigure, Quantity};
 use kurabe_core::profile::{FormulaUnit, Work};
 use kurabe_core::record::{Cell, Measure};
 use kurabe_core::workload::Workload;
 
-/// What a tool printed of a part of some work, of the kind that a unit is of.
+/// Finds the figure that a tool printed for a part of some work, with the quantity of the unit.
 pub(super) fn printed_figure<'r>(
     cells: &'r [Cell],
     work: &Work,
@@ -39,7 +40,7 @@ fn is_same(measure: Measure, cell: &ImportedCell, work: &Work) -> bool {
         Work::Io(workloads) => {
             measure == Measure::Rate && workloads.iter().any(|workload| is_workload(cell, workload))
         }
-        // Samples spread over the target have no order of their own.
+        // Samples spread over the target are neither sequential nor random.
         Work::Positional(_) => measure == Measure::Rate && cell.sequential.is_none(),
         Work::AccessTime(_) => measure == Measure::AccessTime,
         Work::Copy(_) | Work::Command(_) | Work::Replay(_) | Work::Metadata(_) => false,

@@ -1,4 +1,4 @@
-//! The reader of catalogue files.
+//! Reads catalogue files.
 
 use super::work::task_of;
 use super::{DeviceClass, PublishedColumn, PublishedRow, PublishedStatistic, PublishedTable, RateWork};
@@ -26,7 +26,7 @@ const TABLE_KEYS: [&str; 13] = [
 const COLUMN_KEYS: [&str; 6] = ["key", "name", "unit", "decimals", "figure", "work"];
 const ROW_KEYS: [&str; 6] = ["id", "device", "source", "model", "class", "note"];
 
-/// The tables of a file.
+/// Reads the tables of a file.
 pub(super) fn read_tables(name: &str, source: &str) -> Result<Vec<PublishedTable>> {
     let file = DataFile::parse(name, source)?;
     let root = file.root(&["schema", "source", "table"])?;
@@ -99,14 +99,14 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
     })
 }
 
-/// A formula whose names are cells of the profile.
+/// Reads a formula whose names are cells of the profile.
 pub(crate) fn read_figure(value: &Value<'_>, profile: &Profile) -> Result<Formula> {
     let formula = value.parsed(Formula::parse)?;
     check_figure(&formula, profile).map_err(|what| value.error(&what))?;
     Ok(formula)
 }
 
-/// Whether every name in a formula is a cell of the profile.
+/// Checks that every name in a formula is a cell of the profile.
 pub(crate) fn check_figure(formula: &Formula, profile: &Profile) -> std::result::Result<(), Text> {
     let tasks = profile.tasks(profile.rules.size_bytes);
     for name in formula.names() {
@@ -121,7 +121,7 @@ pub(crate) fn check_figure(formula: &Formula, profile: &Profile) -> std::result:
     Ok(())
 }
 
-/// A name that is the same in both languages, or one for each.
+/// Reads a device name that is the same in both languages, or has one form for each.
 fn read_device(value: &Value<'_>) -> Result<Text> {
     value.string().map(Text::same).or_else(|_| value.text())
 }

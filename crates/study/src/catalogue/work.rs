@@ -1,8 +1,9 @@
-//! What a published figure was measured with, as far as its source tells, and what a cell of a run did: by this they meet,
-//! whatever a tool or a sheet calls its cells.
+//! The work behind a published figure, and the work of a run's cell. The two are matched by their
+//! properties, because every tool and data sheet names its tests differently.
 //!
-//! The model: direction and order must be the same, and whatever else the source tells. A sheet that tells no block size
-//! means large blocks where offsets ascend; one that tells no depth means the depth that is best.
+//! Direction and order must be equal, and so must every other property that the source states. A
+//! sheet without a block size means large blocks for sequential I/O; one without a depth means the
+//! best depth.
 
 use super::PublishedTable;
 use kurabe_core::profile::{Formula, FormulaUnit, Name, Profile, Statistic, Task};
@@ -12,24 +13,25 @@ use kurabe_core::workload::{Direction, Workload};
 use kurabe_core::{Result, Value, text};
 use kurabe_stats::figure_in;
 
-/// Blocks from this size on are large: operations of their own cost little there.
+/// Smallest block size that counts as large: the cost per operation is small from here on.
 const LARGE_BYTES: u64 = 128 * KIB;
 
-/// What a rate was measured with: the work behind a column, or what a cell of a run did.
+/// Work that a rate was measured with: that of a column or of a run's cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RateWork {
     /// Reads or writes.
     pub direction: Direction,
     /// Whether offsets ascend.
     pub sequential: bool,
-    /// Block size, if it is told.
+    /// Block size, if known.
     pub block_bytes: Option<u64>,
-    /// Fewest and most operations in flight, if that is told; the same of a cell.
+    /// Fewest and most operations in flight, if known; equal for a cell.
     pub in_flight: Option<(u64, u64)>,
 }
 
 impl RateWork {
-    /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`; `in_flight = [32, 1024]` is a span.
+    /// Reads `{ order = "random", direction = "read", block = "4 KiB", in_flight = 1 }`;
+    /// `in_flight = [32, 1024]` is a range.
     pub(super) fn read(value: &Value<'_>) -> Result<Self> {
         let table = value.table(&["order", "direction", "block", "in_flight"])?;
         let in_flight = |value: &Value<'_>| -> Result<(u64, u64)> {
@@ -52,7 +54,8 @@ impl RateWork {
         })
     }
 
-    /// The work that a column's formula names in its table's profile, if it is one figure of one workload.
+    /// Returns the work that a column's formula names in its table's profile, if it is one figure
+    /// of one workload.
     pub(super) fn of_figure(figure: &Formula, table: &PublishedTable) -> Option<Self> {
         let [name] = figure.names()[..] else { return None };
         let profile = table.profile()?;
@@ -63,12 +66,12 @@ impl RateWork {
         Self::of_workload(workload, direction)
     }
 
-    /// Whether a cell did this.
+    /// Returns whether a cell did this work.
     pub(crate) fn is_done_by(&self, cell: &Self) -> bool {
         let block = match (self.block_bytes, cell.block_bytes) {
             (Some(one), Some(two)) => one == two,
             (None, Some(bytes)) => !self.sequential || bytes >= LARGE_BYTES,
-            // A tool that names no block of its sequential work means large ones, too.
+            // A tool that states no block size for sequential work uses large blocks as well.
             (_, None) => self.sequential,
         };
         let depth = self.in_flight.is_none_or(|(least, most)| {
@@ -77,8 +80,8 @@ impl RateWork {
         self.direction == cell.direction && self.sequential == cell.sequential && block && depth
     }
 
-    /// Returns whether both move large blocks in order in the same direction, with so many bytes in flight that more gain nothing: then
-    /// the depth and the size of the blocks do not matter.
+    /// Returns whether both move large blocks sequentially in the same direction, with so many
+    /// bytes in flight that more give no gain. Then depth and block size do not matter.
     pub(crate) fn streams_like(&self, other: &Self, saturated_at_bytes: u64) -> bool {
         let streams = |one: &Self| {
             let block_bytes = one.block_bytes.unwrap_or(LARGE_BYTES);
@@ -90,7 +93,10 @@ impl RateWork {
         self.direction == other.direction && streams(self) && streams(other)
     }
 
-    /// What a cell did; `None` if it did not plainly read or write blocks, or each write waited for the medium.
+    /// Returns the work of a cell.
+    ///
+    /// Returns `None` if the cell did not plainly read or write blocks, or if each write waited for
+    /// the medium.
     pub fn of(cell: &Cell) -> Option<Self> {
         let direction = cell.direction.filter(|direction| *direction != Direction::Mix)?;
         if cell.measure != Measure::Rate {
@@ -114,8 +120,10 @@ impl RateWork {
         Some(Self { direction, sequential, block_bytes: Some(block_bytes), in_flight })
     }
 
-    /// Returns what it has in common with the same work of another depth, and its depth: in order the bytes in flight,
-    /// whatever the block; otherwise the operations.
+    /// Returns what this work has in common with the same work at another depth, and its depth.
+    ///
+    /// The depth is counted in bytes in flight for sequential work, whatever the block size, and in
+    /// operations otherwise.
     pub(crate) fn depth(&self) -> (WorkKind, WorkDepth) {
         let block_bytes = if self.sequential { None } else { self.block_bytes };
         let bytes = || Some(self.block_bytes?.saturating_mul(self.in_flight?.0));
@@ -129,10 +137,10 @@ impl RateWork {
 
 /// Direction, whether offsets ascend, and the block size where the depth is counted in operations.
 pub(crate) type WorkKind = (Direction, bool, Option<u64>);
-/// Fewest and most in flight, if that is known.
+/// Fewest and most in flight, if known.
 pub(crate) type WorkDepth = Option<(u64, u64)>;
 
-/// The task of a profile that measures what a formula names.
+/// Returns the task of a profile that measures what a formula names.
 pub(super) fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> Option<&'t Task> {
     tasks.iter().find(|task| {
         profile.steps[task.step_index].id() == Some(&name.step)
@@ -140,13 +148,13 @@ pub(super) fn task_of<'t>(tasks: &'t [Task], profile: &Profile, name: &Name) -> 
     })
 }
 
-/// Operations in flight of so many threads, fewest and most.
+/// Returns the operations in flight of a number of threads, fewest and most.
 fn in_flight(iodepth: u32, threads: u32) -> (u64, u64) {
     let depth = u64::from(iodepth).saturating_mul(u64::from(threads));
     (depth, depth)
 }
 
-/// The unit of a column, as a formula takes it; `None` of what is no figure of operations.
+/// Returns the unit of a column as used by formulas, or `None` if it is not a figure of operations.
 pub(crate) fn unit_of(word: &str) -> Option<FormulaUnit> {
     Some(match word {
         "kB/s" => FormulaUnit::KilobytesPerSecond,
@@ -157,7 +165,7 @@ pub(crate) fn unit_of(word: &str) -> Option<FormulaUnit> {
     })
 }
 
-/// Bytes per second of a figure in a unit; operations per second need the block.
+/// Converts a figure to bytes per second; operations per second need the block size.
 pub(crate) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64>) -> Option<f64> {
     match unit {
         FormulaUnit::Iops => Some(value * block_bytes? as f64),
@@ -166,7 +174,8 @@ pub(crate) fn bytes_per_s(value: f64, unit: FormulaUnit, block_bytes: Option<u64
     }
 }
 
-/// The rate of a cell in bytes per second: its figure by the run's statistic, or what its tool printed first of that kind.
+/// Returns the rate of a cell in bytes per second: its figure by the run's statistic, or the first
+/// rate that its tool printed.
 pub(crate) fn rate_of(cell: &Cell, statistic: Statistic) -> Option<f64> {
     let Some(imported) = &cell.imported else {
         return figure_in(cell, statistic, FormulaUnit::KilobytesPerSecond).map(|rate| rate * 1e3);

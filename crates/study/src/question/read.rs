@@ -1,4 +1,4 @@
-//! The reader of questions: every name in one is looked up in the tables of the study.
+//! Reads questions and resolves every name in them against the tables of the study.
 
 use super::{Among, Article, Ask, Becomes, Conclusion, FigureSet, Goes, Question};
 use crate::axis::is_same_value;
@@ -11,12 +11,12 @@ const KEYS: [&str; 18] = [
     "id", "title", "ask", "rows", "along", "figures", "for", "from", "to", "at_most", "at_least", "margin",
     "why", "article", "part", "row", "at", "cell",
 ];
-/// Keys of every question.
+/// Keys that every question may have.
 const COMMON_KEYS: [&str; 4] = ["id", "title", "ask", "article"];
 const ARTICLE_KEYS: [&str; 10] =
     ["says", "best", "first", "last", "is", "is_not", "keep", "break", "reason", "why"];
 
-/// The words of `ask`.
+/// Values of the key `ask`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum QuestionKind {
     Best,
@@ -38,7 +38,7 @@ const KINDS: [(&str, QuestionKind); 7] = [
     ("untold", QuestionKind::Untold),
 ];
 
-/// The questions of a study with these tables.
+/// Reads the questions of a study with these tables.
 pub(crate) fn read_questions(list: &[Value<'_>], parts: &[Part]) -> Result<Vec<Question>> {
     read_unique(
         list,
@@ -97,7 +97,7 @@ fn read_question(value: &Value<'_>, parts: &[Part]) -> Result<Question> {
 }
 
 impl QuestionKind {
-    /// Keys that decide something with it, beside those of every question.
+    /// Returns the keys that have a meaning for this kind, in addition to those of every question.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Best => &["along", "rows", "figures", "for", "part", "margin"],
@@ -111,7 +111,7 @@ impl QuestionKind {
     }
 }
 
-/// A key that does nothing with this `ask` is a mistake.
+/// Refuses keys that have no effect for this kind of question.
 fn check_keys(table: &DataTable<'_>, kind: QuestionKind) -> Result<()> {
     for key in KEYS {
         if COMMON_KEYS.contains(&key) || kind.keys().contains(&key) {
@@ -177,7 +177,7 @@ fn read_figure_set(value: &Value<'_>, parts: &[Part]) -> Result<FigureSet> {
     Ok(FigureSet { part: part.id.clone(), columns, weight })
 }
 
-/// Which of the rows with this id is meant: a value for each axis of the part.
+/// Reads which of the rows with this id is meant: a value for each axis of the part.
 fn read_at(table: &DataTable<'_>, part: &Part) -> Result<Vec<String>> {
     if part.axes.is_empty() && table.get("at").is_none() {
         return Ok(Vec::new());
@@ -197,7 +197,8 @@ fn read_at(table: &DataTable<'_>, part: &Part) -> Result<Vec<String>> {
     given.iter().enumerate().map(|(axis, value)| one_of(value, &values(axis))).collect()
 }
 
-/// The one cell of a part's profile that words name, as `kurabe why` is told it: part and label.
+/// Finds the one cell of a part's profile that matches the text, as in `kurabe why`: part and
+/// label.
 fn read_cell(table: &DataTable<'_>, part: &Part) -> Result<String> {
     let value = table.require("cell")?;
     let words = value.string()?;
@@ -209,7 +210,7 @@ fn read_cell(table: &DataTable<'_>, part: &Part) -> Result<String> {
     let profile = &part.profile.name;
     match fitting.as_slice() {
         [one] => Ok((*one).to_owned()),
-        // A name may be the beginning of another.
+        // One name may be the beginning of another.
         several if several.contains(&words) => Ok(words.to_owned()),
         [] => Err(value
             .error(&text!("{profile} has no cell `{words}`", "{profile} に `{words}` という項目はありません"))
@@ -220,7 +221,7 @@ fn read_cell(table: &DataTable<'_>, part: &Part) -> Result<String> {
     }
 }
 
-/// A word out of a list.
+/// Reads a word that must be in a list.
 fn one_of(value: &Value<'_>, words: &[&str]) -> Result<String> {
     let word = value.string()?;
     match words.iter().find(|one| is_same_value(one, word)) {
@@ -235,14 +236,14 @@ fn all_of(value: &Value<'_>, words: &[&str]) -> Result<Vec<String>> {
     value.each(|word| one_of(word, words))
 }
 
-/// Ids of rows that every table has.
+/// Returns the row ids that every table has.
 fn row_ids<'p>(parts: &[&'p Part]) -> Vec<&'p str> {
     let ids = |part: &'p Part| part.rows.iter().filter_map(|row: &StudyRow| row.id.as_deref());
     let Some((first, others)) = parts.split_first() else { return Vec::new() };
     ids(first).filter(|id| others.iter().all(|part| ids(part).any(|other| other == *id))).collect()
 }
 
-/// Among what the tables have a question asks for an answer.
+/// Reads the choices of a question from the tables.
 fn read_among<'p>(parts: &[&'p Part], table: &DataTable<'_>, kind: QuestionKind) -> Result<Among> {
     let ids = row_ids(parts);
     if kind == QuestionKind::Reason {
@@ -261,7 +262,7 @@ fn read_among<'p>(parts: &[&'p Part], table: &DataTable<'_>, kind: QuestionKind)
     Ok(Among::Axis { parameter: one_of(&along, &shared)?, rows: rows.unwrap_or_default() })
 }
 
-/// The words for the choices.
+/// Returns the keys of the choices.
 fn choices<'a>(parts: &[&'a Part], among: &'a Among) -> Vec<&'a str> {
     match among {
         Among::Rows(rows) => rows.iter().map(String::as_str).collect(),

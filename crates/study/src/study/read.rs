@@ -1,4 +1,4 @@
-//! The reader of studies.
+//! Reads study files.
 
 use super::{FigureMark, MarkKind, Part, Study, StudyColumn, StudyRow, WhyRun, load_profile};
 use crate::axis::{StudyAxis, is_parameter, parse_values};
@@ -43,7 +43,7 @@ impl Study {
     /// Reads a study; `name` is shown in errors.
     ///
     /// # Errors
-    /// At the first thing that is wrong, with its line.
+    /// On the first mistake, with its line.
     pub fn parse(name: &str, source: &str, catalogue: &Catalogue) -> Result<Self> {
         let file = DataFile::parse(name, source)?;
         let root = file.root(&["schema", "name", "title", "source", "note", "part", "question", "why"])?;
@@ -70,7 +70,7 @@ impl Study {
     }
 }
 
-/// What `read` makes of each element of a list, no two of one id.
+/// Reads each element of a list and refuses duplicate ids.
 pub(crate) fn read_unique<T>(
     list: &[Value<'_>],
     read: impl Fn(&Value<'_>) -> Result<T>,
@@ -138,7 +138,7 @@ fn find_table<'c>(value: &Value<'_>, catalogue: &'c Catalogue) -> Result<&'c Pub
     Ok(&catalogue.tables[place])
 }
 
-/// The profile with the rules of a part or a row.
+/// Returns the profile with the rules of a part or a row applied.
 fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile> {
     let Some(value) = rules else { return Ok(profile) };
     let table = value.table(&["size", "runs", "discarded_runs", "time", "fill"])?;
@@ -160,7 +160,7 @@ fn with_rules(mut profile: Profile, rules: Option<&Value<'_>>) -> Result<Profile
         profile.rules.discarded_runs = runs.integer(0..=1_000_000)? as u32;
     }
     if table.read("fill", Value::boolean)? == Some(true) {
-        // What a tool does that writes its test file before it reads it; a model has no such file.
+        // Some tools write their test file before they read it. A model has no such file.
         let fill = load_profile("unfinished-write")?.steps;
         profile.preconditions.extend(fill.into_iter().filter_map(|step| match step {
             Step::Io(step) => Some(*step),
@@ -201,7 +201,7 @@ fn read_axis(value: &Value<'_>) -> Result<StudyAxis> {
     Ok(StudyAxis { parameter: parameter.words()?, values })
 }
 
-/// A column, and the place of the published column that stands beside it.
+/// Reads a column, and returns the index of the published column next to it.
 fn read_column(
     value: &Value<'_>,
     beside: Option<&PublishedTable>,

@@ -1,10 +1,10 @@
-//! An answer held against what an article concludes.
+//! Compares an answer with the conclusion of an article.
 
 use super::answer::{Agreement, Answer, Best, Choice, place_of};
 use crate::question::Conclusion;
 use kurabe_explain::LimitKind;
 
-/// Whether an answer comes to a conclusion.
+/// Returns whether an answer agrees with a conclusion.
 pub(super) fn agreement(
     conclusion: &Conclusion,
     answer: &Answer,
@@ -58,7 +58,9 @@ fn all_or_some(holds: impl Iterator<Item = bool>) -> Agreement {
     }
 }
 
-/// The same choices agree; if only some of them are the same, or others are as good, that is part of it.
+/// Compares the best choices.
+///
+/// Equal sets agree, and sets that overlap agree in part.
 fn is_best(conclusion: &[usize], best: &Best) -> Agreement {
     let mut conclusion = conclusion.to_vec();
     conclusion.sort_unstable();
@@ -71,8 +73,8 @@ fn is_best(conclusion: &[usize], best: &Best) -> Agreement {
     }
 }
 
-/// Each of the first is better than each of the last, by more than the margin or because the last is out. Choices
-/// without figures do not count.
+/// Checks that each of the first is better than each of the last, either by more than the margin or
+/// because the last breaks a limit. Choices without figures do not count.
 fn are_apart(first: &[usize], last: &[usize], best: &Best, margin: f64) -> Agreement {
     let standing = |choice: &usize| best.standings.iter().find(|standing| standing.choice == *choice);
     let pairs = first

@@ -1,4 +1,4 @@
-//! An answer, and what it is held against.
+//! Answers, and what they are compared with.
 
 use crate::axis::{Along, is_same_value};
 use crate::question::{Becomes, Conclusion, Goes};
@@ -13,67 +13,67 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuestionResult {
-    /// The question's name within the study.
+    /// Id of the question within the study.
     pub id: String,
-    /// What was asked.
+    /// The question, in words.
     pub title: Text,
-    /// The tables that the answer rests on.
+    /// Tables that the answer depends on.
     pub parts: BTreeSet<String>,
-    /// The use that choices are ranked for, if it is one: name and title.
+    /// Use that the choices are ranked for, if any: name and title.
     pub purpose: Option<(String, Text)>,
-    /// What there was to choose from.
+    /// The choices.
     pub choices: Vec<Choice>,
-    /// The figures that decided.
+    /// Figures that decided.
     pub figures: Vec<Deciding>,
-    /// A difference below this share does not matter.
+    /// Largest relative difference that does not matter.
     pub margin: f64,
-    /// The answer; `None` if the figures cannot tell.
+    /// The answer; `None` if the figures cannot decide.
     pub answer: Option<Answer>,
-    /// Why they cannot.
+    /// Reason why they cannot.
     pub untold: Option<Text>,
-    /// The answer that the published figures give, where the same ones are published.
+    /// Answer according to the published figures, if the same ones are published.
     pub published: Option<OfPublished>,
-    /// What the article concludes.
+    /// Conclusion of the article.
     pub article: Option<ArticleView>,
-    /// Whether the user changed a model among them, so that the article speaks of another device.
+    /// Whether the user changed one of the models, so that the article describes another device.
     pub changed: bool,
-    /// How many figures went in, counted for each choice.
+    /// Number of figures used, counted for each choice.
     pub count: usize,
-    /// How many of them are calibrated on published ones.
+    /// Number of them that are calibrated on published figures.
     pub calibrated: usize,
-    /// Those that the model does not reach.
+    /// Figures that the model does not reach.
     pub unreached: Vec<Caveat>,
-    /// Those that rest on an assumption made in view of what is said of them.
+    /// Figures that depend on an assumption made to match statements about them.
     pub assumed: Vec<Caveat>,
 }
 
-/// What to know of some of the figures that decided.
+/// A reservation about some of the figures that decided.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Caveat {
-    /// Which: the place of the choice, and the figure's name.
+    /// Figures concerned: index of the choice, and name of the figure.
     pub of: Vec<(usize, Text)>,
-    /// What the study says of them.
+    /// Text of the study about them.
     pub why: Text,
 }
 
-/// The answer that the published figures give.
+/// Answer according to the published figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OfPublished {
     /// The answer.
     pub answer: Answer,
-    /// Whether it is what the article concludes; `None` if the article leaves the answer to the reader.
+    /// Whether the article draws the same conclusion; `None` if it leaves the answer to the reader.
     pub agreement: Option<Agreement>,
 }
 
-/// One of the choices.
+/// One of the choices of a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Choice {
-    /// The word for it in the study: a row's id, or a value of the axis.
+    /// Key of the choice in the study: a row's id, or a value of the axis.
     pub key: String,
-    /// What it is called.
+    /// Name to show.
     pub name: Text,
     /// Whether it was measured on a real target.
     pub real: bool,
@@ -83,159 +83,160 @@ pub struct Choice {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Deciding {
-    /// What it is.
+    /// Name.
     pub name: Text,
     /// Its unit; empty for a ratio.
     pub unit: String,
-    /// Places behind the point.
+    /// Number of decimal places.
     pub decimals: usize,
-    /// Its weight.
+    /// Weight.
     pub weight: f64,
-    /// Whether less of it is better.
+    /// Whether lower values are better.
     pub less_is_better: bool,
-    /// One for each choice.
+    /// Values, one for each choice.
     pub values: Vec<Option<f64>>,
-    /// The published ones.
+    /// Published values, one for each choice.
     pub published: Vec<Option<f64>>,
 }
 
-/// An answer. Numbers of choices and figures are places in the verdict's lists.
+/// An answer. Choices and figures are given as indices into the verdict's lists.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// One choice, or several that are a tie.
     Best(Best),
-    /// What becomes of each figure.
+    /// Direction in which each figure changes.
     Change(Vec<Change>),
-    /// How two figures go together.
+    /// How two figures are related.
     Order {
-        /// The pairs counted.
+        /// Pairs that were counted.
         pairs: Concordance,
-        /// What may be said.
+        /// Conclusion that the pairs support.
         goes: Goes,
     },
-    /// How each figure lies over the axis.
+    /// How each figure runs over the axis.
     Line(Vec<AxisFit>),
-    /// Who keeps the limit.
+    /// Which choices keep the limit.
     Keeps {
-        /// These do.
+        /// Choices that keep it.
         keep: Vec<usize>,
-        /// These do not.
+        /// Choices that break it.
         break_it: Vec<usize>,
-        /// The figure furthest towards or beyond the limit, of each choice.
+        /// Value of each choice that is closest to the limit or furthest beyond it.
         worst: Vec<Option<f64>>,
     },
-    /// What bounded a cell.
+    /// The bottleneck of a cell.
     Reason(Box<ReasonView>),
 }
 
-/// What bounded a cell.
+/// The bottleneck of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReasonView {
-    /// As far as somebody can tell who does not see the account.
+    /// Limit as inferred without the model's account.
     pub outside: CellLimit,
     /// The largest cause in the account; `None` on a real target.
     pub account: Option<Limit>,
 }
 
-/// The best choice.
+/// The ranking of choices.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Best {
-    /// The best, and those that are not worse by more than the margin.
+    /// The best choice, and those that are worse by no more than the margin.
     pub best: Vec<usize>,
-    /// All choices that have figures, the best first; those that are out come last.
+    /// All choices with figures, the best first; those that break a limit come last.
     pub standings: Vec<RankedChoice>,
-    /// Figures without which another answer would come out, and that answer.
+    /// Figures without which the answer would differ, with that answer.
     pub rests_on: Vec<RestsOn>,
-    /// Share of the draws in which the order of the first two holds, where repetitions were drawn again.
+    /// Share of resamples in which the order of the first two holds, if repetitions were resampled.
     pub holds: Option<f64>,
 }
 
-/// A choice in its place.
+/// A choice with its score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankedChoice {
-    /// The choice.
+    /// Index of the choice.
     pub choice: usize,
-    /// How many times as good as the best, over all figures: 1 for the best itself.
+    /// Score relative to the best over all figures: 1 for the best itself.
     pub of_best: f64,
-    /// A limit of the use that it breaks.
+    /// Limit of the use that it breaks.
     pub out: Option<Out>,
 }
 
-/// A figure on which the answer rests.
+/// A figure that the answer depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RestsOn {
-    /// The figure.
+    /// Index of the figure.
     pub figure: usize,
-    /// Without it, these would be the best.
+    /// Choices that would be the best without it.
     pub instead: Vec<usize>,
 }
 
-/// What becomes of a figure.
+/// Change of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// The figure.
+    /// Index of the figure.
     pub figure: usize,
-    /// Its value before.
+    /// Value before the change.
     pub from: f64,
-    /// Its value after.
+    /// Value after the change.
     pub to: f64,
-    /// What that is.
+    /// Direction of the change.
     pub becomes: Becomes,
 }
 
-/// How a figure lies over an axis.
+/// How a figure runs over an axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AxisFit {
-    /// The figure.
+    /// Index of the figure.
     pub figure: usize,
-    /// The line of least squares, over the axis in its base unit.
+    /// Least-squares line over the axis in its base unit.
     pub line: FittedLine,
-    /// Whether the figure follows it.
+    /// Whether the figure follows the line.
     pub on_line: bool,
-    /// What the base unit of the axis is.
+    /// Base unit of the axis.
     pub along: Along,
 }
 
-/// What the article concludes, beside the answer.
+/// Conclusion of the article, compared with the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ArticleView {
-    /// In a few words.
+    /// The conclusion, in a few words.
     pub says: Text,
-    /// The same in the form of an answer, if it has one.
+    /// The conclusion in the form of an answer, if it has one.
     pub conclusion: Option<Conclusion>,
-    /// Whether the figures come to the same; `None` if the article leaves the answer to the reader.
+    /// Whether the figures lead to the same conclusion; `None` if the article leaves it to the
+    /// reader.
     pub agreement: Option<Agreement>,
-    /// Why they do not, where it is known.
+    /// Reason why they do not, if known.
     pub why: Option<Text>,
 }
 
-/// Whether figures come to what an article concludes.
+/// Whether figures lead to the conclusion of an article.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
     /// They do.
     Agrees,
-    /// In some of the figures, or among others that are as good.
+    /// They do for some of the figures, or with other choices that are as good.
     Partly,
-    /// They come to something else.
+    /// They lead to another conclusion.
     Differs,
-    /// The figures cannot tell.
+    /// The figures cannot decide.
     CannotBeTold,
-    /// They do, but because the model was given what the article says.
+    /// They do, but only because the model was given what the article says.
     WasGiven,
 }
 
-/// The place of a choice, whatever way its value is written in.
+/// Finds a choice by its key, regardless of how a value is spelled.
 pub(super) fn place_of(choices: &[Choice], key: &str) -> Option<usize> {
     choices.iter().position(|choice| is_same_value(&choice.key, key))
 }

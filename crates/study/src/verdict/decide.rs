@@ -1,7 +1,8 @@
-//! Deciding: from a grid of figures to an answer.
+//! Decides: computes an answer from a grid of figures.
 //!
-//! The model: a decision is a function of the grid's values alone, so that measured and published figures go through the
-//! same one. A figure counts only if every choice that was measured has it. What cannot be decided is no answer.
+//! A decision depends only on the values of the grid, so measured and published figures are treated
+//! alike. A figure counts only if every measured choice has it. If the figures cannot decide, the
+//! answer is `None`.
 
 use super::answer::{Answer, AxisFit, Best, Change, RankedChoice, RestsOn, place_of};
 use super::gather::ChoiceGrid;
@@ -10,13 +11,13 @@ use crate::question::{Ask, Becomes, Goes, MODEL_MARGIN, Question, USUAL_MARGIN};
 use kurabe_compare::FIRM_SHARE;
 use kurabe_stats::{CONFIDENCE, concordance, geometric_mean, harmonic_mean, line};
 
-/// A figure lies on a line that tells this share of its variance.
+/// Smallest share of the variance that a line must explain (R²).
 const ON_LINE: f64 = 0.99;
 
-/// One line for each figure, one place for each choice.
+/// One row for each figure, one column for each choice.
 type Values = [Vec<Option<f64>>];
 
-/// The answer that values give; `None` if they do not.
+/// Returns the answer that the values give, or `None` if they cannot decide.
 pub(super) fn decide(question: &Question, grid: &ChoiceGrid, values: &Values) -> Option<Answer> {
     let margin = margin(question, grid);
     match &question.ask {
@@ -26,24 +27,24 @@ pub(super) fn decide(question: &Question, grid: &ChoiceGrid, values: &Values) ->
         Ask::Order => order(values),
         Ask::Line => courses(grid, values).map(Answer::Line),
         Ask::Keeps { at_most, at_least } => keeps(grid, values, *at_most, *at_least),
-        // No grid of figures tells these.
+        // A grid of figures cannot decide these.
         Ask::Reason { .. } | Ask::Untold(_) => None,
     }
 }
 
-/// The share below which a difference does not matter.
+/// Returns the largest relative difference that does not matter.
 pub(super) fn margin(question: &Question, grid: &ChoiceGrid) -> f64 {
     let ranks = matches!(question.ask, Ask::Best | Ask::BestFor(_));
     let computed = grid.choices.iter().all(|choice| !choice.real);
     question.margin.unwrap_or(if ranks && computed { MODEL_MARGIN } else { USUAL_MARGIN })
 }
 
-/// The choices that have any figure.
+/// Returns the choices that have any figure.
 fn present(grid: &ChoiceGrid, values: &Values) -> Vec<usize> {
     (0..grid.choices.len()).filter(|choice| values.iter().any(|line| line[*choice].is_some())).collect()
 }
 
-/// The figures that all of these choices have, above zero.
+/// Returns the figures that all of these choices have, with values above zero.
 fn usable(values: &Values, choices: &[usize]) -> Vec<usize> {
     let is_usable = |line: &Vec<Option<f64>>| {
         choices.iter().all(|choice| line[*choice].is_some_and(|value| value > 0.0 && value.is_finite()))
@@ -51,7 +52,8 @@ fn usable(values: &Values, choices: &[usize]) -> Vec<usize> {
     (0..values.len()).filter(|figure| is_usable(&values[*figure])).collect()
 }
 
-/// How the figures of a choice become one: all alike, or as amounts of work that are done one after the other.
+/// Mean that combines the figures of a choice: geometric for independent figures, harmonic for
+/// amounts of work done one after the other.
 type Mean = fn(Vec<(f64, f64)>) -> f64;
 
 fn best(grid: &ChoiceGrid, values: &Values, mean: Mean, margin: f64) -> Option<Best> {
@@ -72,7 +74,8 @@ fn best(grid: &ChoiceGrid, values: &Values, mean: Mean, margin: f64) -> Option<B
             (instead != leaders).then_some(RestsOn { figure: *left_out, instead })
         })
         .collect();
-    // With noise the order is told by how often it holds, not by single figures.
+    // With repetitions, the share of resamples shows how stable the order is, rather than single
+    // figures.
     Some(Best {
         best: leaders,
         rests_on: if holds.is_some() { Vec::new() } else { rests_on },
@@ -81,7 +84,7 @@ fn best(grid: &ChoiceGrid, values: &Values, mean: Mean, margin: f64) -> Option<B
     })
 }
 
-/// The choices in order: by the weighted mean of their figures; those that break a limit come last.
+/// Ranks the choices by the weighted mean of their figures; those that break a limit come last.
 fn ranked(
     grid: &ChoiceGrid,
     values: &Values,
@@ -107,8 +110,8 @@ fn ranked(
         .collect()
 }
 
-/// The first, and those whose distance to it does not matter or is not firm, in the order of the choices. None if all are
-/// out.
+/// Returns the first choice, and those whose distance to it does not matter or is not certain, in
+/// the order of the choices. Empty if all break a limit.
 fn leaders(standings: &[RankedChoice], margin: f64, behind: &[f64]) -> Vec<usize> {
     let able = standings.iter().filter(|standing| standing.out.is_none());
     let unsure = |choice: usize| behind.get(choice).is_some_and(|share| *share < FIRM_SHARE);

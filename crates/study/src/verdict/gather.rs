@@ -1,7 +1,9 @@
-//! The figures of a question, as a grid: one line for each figure, one place for each choice.
+//! Gathers the figures of a question into a grid: one row for each figure, one column for each
+//! choice.
 //!
-//! The model: a row of a table has an id and a value on each axis. One of these tells the choice, the others tell which
-//! figure it is; so the same figure of two choices stands in one line whatever order the table has.
+//! A row of a table has an id and a value on each axis. One of these identifies the choice, the
+//! others identify the figure. The same figure of two choices is therefore in one row of the grid,
+//! whatever order the table has.
 
 use super::answer::{Caveat, Choice, Deciding};
 use crate::question::{Among, FigureSet, Question};
@@ -10,46 +12,47 @@ use crate::{axis::StudyAxis, figure::Measured, published::Published};
 use kurabe_compare::{Out, Recommendation, Use, recommend_cells};
 use kurabe_core::{Text, record::Cell, text, workload::Direction};
 
-/// What a row of a part came to, by the places of both.
+/// Returns the measurement of a row of a part, by the indices of part and row.
 pub(crate) type MeasuredRows<'a> = dyn Fn(usize, usize) -> Option<&'a Measured> + 'a;
 
-/// Figures of choices.
+/// Figures of the choices.
 #[derive(Default)]
 pub(super) struct ChoiceGrid {
     pub(super) choices: Vec<Choice>,
     pub(super) figures: Vec<Deciding>,
-    /// A limit that a choice breaks.
+    /// Limit of the use that each choice breaks.
     pub(super) outs: Vec<Option<Out>>,
-    /// How often the order holds when repetitions are drawn again.
+    /// Share of resamples in which the order of the first two holds.
     pub(super) holds: Option<f64>,
-    /// Of each choice the share of these draws in which the first is ahead of it; empty where nothing is drawn.
+    /// Share of resamples in which the first choice is ahead of each choice; empty without
+    /// resampling.
     pub(super) behind: Vec<f64>,
-    /// Whether the user changed a model among them.
+    /// Whether the user changed one of the models.
     pub(super) changed: bool,
-    /// How many figures there are, counted for each choice, and how many of them are calibrated.
+    /// Number of figures, counted for each choice, and how many of them are calibrated.
     pub(super) count: usize,
     pub(super) calibrated: usize,
     pub(super) unreached: Vec<Caveat>,
     pub(super) assumed: Vec<Caveat>,
-    /// Which figure a line is, beside its columns.
+    /// Identity of the figure in each row.
     keys: Vec<PointKey>,
 }
 
-/// Part, column, row (where the axis tells the choice), values on the other axes.
+/// Part, column, row (if an axis identifies the choice), and values on the other axes.
 type PointKey = (usize, usize, Option<usize>, Vec<String>);
 
 impl ChoiceGrid {
-    /// The figures that were measured.
+    /// Returns the measured values.
     pub(super) fn values(&self) -> Vec<Vec<Option<f64>>> {
         self.figures.iter().map(|figure| figure.values.clone()).collect()
     }
 
-    /// Those that are published.
+    /// Returns the published values.
     pub(super) fn published(&self) -> Vec<Vec<Option<f64>>> {
         self.figures.iter().map(|figure| figure.published.clone()).collect()
     }
 
-    /// The place of a figure, a new one if it is not there yet.
+    /// Returns the index of a figure's row, and adds the row if it does not exist.
     fn line(&mut self, key: PointKey, deciding: impl FnOnce() -> Deciding) -> usize {
         self.keys.iter().position(|other| *other == key).unwrap_or_else(|| {
             self.keys.push(key);
@@ -58,7 +61,7 @@ impl ChoiceGrid {
         })
     }
 
-    /// Notes what is known of a cell that goes in: of which choice, and what its figure is called.
+    /// Records the reservations about a cell that enters the grid.
     fn note(&mut self, choice: usize, figure: &Text, cell: &CellResult) {
         if cell.value.is_none() {
             return;
@@ -79,7 +82,7 @@ fn add_caveat(list: &mut Vec<Caveat>, of: (usize, Text), why: &Text) {
     }
 }
 
-/// The choices alone.
+/// Returns a grid with the choices and without figures.
 pub(super) fn choices_only(question: &Question, parts: &[PartResult]) -> ChoiceGrid {
     let parts: Vec<&PartResult> =
         question.figures.iter().filter_map(|set| part_of(parts, &set.part)).collect();
@@ -112,7 +115,7 @@ fn row_choice(id: &str, parts: &[&PartResult]) -> Choice {
     }
 }
 
-/// The grid of a question over columns of tables.
+/// Gathers the figures of a question from columns of tables.
 pub(super) fn gather(question: &Question, parts: &[PartResult]) -> ChoiceGrid {
     let mut grid = choices_only(question, parts);
     let mut added = Vec::new();
@@ -132,7 +135,8 @@ pub(super) fn gather(question: &Question, parts: &[PartResult]) -> ChoiceGrid {
     grid
 }
 
-/// Puts a row's figures into the grid, if it belongs to a choice: the choice and the line of each.
+/// Adds the figures of a row to the grid if it belongs to a choice. Returns the choice and the grid
+/// row of each.
 fn add_row<'p>(
     grid: &mut ChoiceGrid,
     question: &Question,
@@ -157,8 +161,8 @@ fn add_row<'p>(
     added
 }
 
-/// Which choice a row is of, which of the part's own rows it is if the axis tells the choice, and its values on the
-/// other axes.
+/// Returns the choice that a row belongs to, the index of the row itself if an axis identifies the
+/// choice, and its values on the other axes.
 fn choice_of(
     choices: &[Choice],
     among: &Among,
@@ -194,21 +198,21 @@ fn deciding(column: &ColumnResult, weight: f64, name: Text, choices: usize) -> D
     }
 }
 
-/// A published figure as one number: the middle of a span, the bound where only one is told; none where it cannot be what
-/// it says.
+/// Returns a published figure as one number: the middle of a range, or the bound if only one is
+/// given. `None` if the figure cannot be right.
 fn published(cell: &CellResult) -> Option<f64> {
     let Published { low, high, .. } = cell.published.filter(|_| cell.anomaly.is_none())?;
     Some(high.map_or(low, |high| (low + high) / 2.0))
 }
 
-/// `cache on, 1 MiB read, 64 KiB`
+/// Builds a name like `cache on, 1 MiB read, 64 KiB`.
 fn figure_name(row: &RowResult, column: &ColumnResult, with_row: bool, rest: &[String]) -> Text {
     let row = with_row.then(|| row.label.clone());
     let rest = rest.iter().map(|value| Text::same(value.clone()));
     Text::list(row.into_iter().chain([column.name.clone()]).chain(rest))
 }
 
-/// Names that several figures share get the title of their table before them.
+/// Prefixes names that several figures share with the title of their table.
 fn tell_apart(grid: &mut ChoiceGrid, parts: &[PartResult]) {
     let names: Vec<Text> = grid.figures.iter().map(|figure| figure.name.clone()).collect();
     for (place, (figure, key)) in grid.figures.iter_mut().zip(&grid.keys).enumerate() {
@@ -219,8 +223,10 @@ fn tell_apart(grid: &mut ChoiceGrid, parts: &[PartResult]) {
     }
 }
 
-/// The grid of a use: its parts as figures, as `kurabe recommend` chooses them. `None` if rows are missing, stand at
-/// several values of an axis, or have nothing in common that the use does.
+/// Builds the grid of a use, with its parts as figures, as in `kurabe recommend`.
+///
+/// Returns `None` if rows are missing, occur at several values of an axis, or have no work in
+/// common with the use.
 pub(super) fn for_use(
     question: &Question,
     purpose: &Use,
@@ -257,7 +263,7 @@ pub(super) fn for_use(
             published: vec![None; grid.choices.len()],
         });
     }
-    // A model's figures are computed, and of a single figure no spread is known: drawing again tells nothing.
+    // Resampling shows nothing for computed figures, and for single figures without a known spread.
     if fewest >= 2 && grid.choices.iter().any(|choice| choice.real) {
         grid.holds = Some(holds);
         grid.behind = vec![0.0; grid.choices.len()];

@@ -1,4 +1,5 @@
-//! Reasons: what bounded a cell, told by who sees no account, beside what the model's own account says.
+//! Reasons: what limited a cell as inferred without the model's account, next to the account
+//! itself.
 
 use super::answer::{Answer, ReasonView};
 use super::gather::{ChoiceGrid, MeasuredRows, choices_only};
@@ -6,7 +7,8 @@ use crate::{axis::is_same_value, figure::Measured, question::Question, result::P
 use kurabe_core::record::RunRecord;
 use kurabe_explain::{LimitKind, limits, limits_from_outside, seen_by_linux};
 
-/// The reason for a cell of the question's row at these values of the axes; none if it was not measured.
+/// Returns the reason for a cell of the question's row at these axis values. The answer is `None`
+/// if the cell was not measured.
 pub(super) fn reason(
     question: &Question,
     (at, cell): (&[String], &str),

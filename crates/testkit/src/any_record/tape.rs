@@ -1,5 +1,5 @@
-//! A tape of random numbers as a source of data for serde: whatever can be read from JSON can be read from it. Where the tape
-//! ends, everything is zero, empty or absent.
+//! A tape of random numbers as a data source for serde: every value that can be read from JSON can
+//! be read from it. After the end of the tape, everything is zero, empty or absent.
 
 use serde::de::{
     DeserializeSeed, Deserializer, EnumAccess, Error as _, IntoDeserializer, MapAccess, SeqAccess,
@@ -7,9 +7,9 @@ use serde::de::{
 };
 use serde::{Deserialize, de::value::Error, forward_to_deserialize_any};
 
-/// The longest list.
+/// Longest list.
 const MOST_ELEMENTS: u64 = 3;
-/// Counts that are added up over a run, and must fit a counter together.
+/// Counters that are summed over a run, so that the total must fit a counter.
 const ADDED_UP: [&str; 14] = [
     "bytes",
     "completed",
@@ -27,12 +27,12 @@ const ADDED_UP: [&str; 14] = [
     "write_bytes",
 ];
 
-/// The tape. What a field is beyond its type says the file above.
+/// The tape. The parent module implements constraints beyond the type of a field.
 pub(super) struct Tape {
     numbers: std::vec::IntoIter<u64>,
-    /// The name of the field that is read.
+    /// Name of the field that is being read.
     field: &'static str,
-    /// Whether another tool measured.
+    /// Whether the record is of another tool.
     pub(super) is_foreign: bool,
 }
 
@@ -55,7 +55,7 @@ impl Tape {
         &choices[self.number() as usize % choices.len()]
     }
 
-    /// Any value of a type.
+    /// Returns an arbitrary value of a type.
     pub(super) fn any<'de, T: Deserialize<'de>>(&mut self) -> T {
         T::deserialize(self).unwrap_or_else(|error| panic!("{error}"))
     }
@@ -76,7 +76,7 @@ impl<'de> Deserializer<'de> for &mut Tape {
         visitor.visit_bool(self.below(2) == 1)
     }
 
-    /// All that are so small are percent.
+    /// All numbers of this type are percentages.
     fn deserialize_u8<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         visitor.visit_u8(self.below(101) as u8)
     }
@@ -96,7 +96,7 @@ impl<'de> Deserializer<'de> for &mut Tape {
     fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         let shift = match self.field {
             field if ADDED_UP.contains(&field) => 5,
-            // It has an end.
+            // Leaves room for the end of the range.
             "offset_bytes" => 1,
             _ => 0,
         };
@@ -130,7 +130,7 @@ impl<'de> Deserializer<'de> for &mut Tape {
         visitor.visit_map(Elements { left, tape: self })
     }
 
-    /// The last field comes first: a short tape still reaches the cells of a run.
+    /// The last field is read first, so that a short tape still reaches the cells of a run.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         structure: &'static str,
@@ -186,7 +186,7 @@ impl<'de> MapAccess<'de> for Fields<'_> {
     }
 }
 
-/// Of a list or of a map whose keys are any words.
+/// Elements of a list, or of a map with arbitrary keys.
 struct Elements<'t> {
     left: u64,
     tape: &'t mut Tape,

@@ -1,12 +1,12 @@
-//! The laws of the fuzz targets, held against the inputs that fuzzing found worth keeping, and against the files from which it
-//! starts. `host_any` is replayed in `host`, whose parsers are its own.
+//! The properties of the fuzz targets, checked on the corpus that fuzzing has collected and on the
+//! seed files. `host_any` is replayed in `host`, because its parsers are private.
 
 use std::path::Path;
 
 #[path = "../../../../fuzz/laws/lib.rs"]
 mod laws;
 
-/// Holds a law against every file of folders; there must be some in each.
+/// Checks a property on every file of some folders, each of which must have files.
 fn replay(law: fn(&[u8]), folders: &[&str]) {
     for folder in folders {
         let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(folder);

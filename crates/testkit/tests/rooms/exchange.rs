@@ -1,4 +1,4 @@
-//! Runs from one store to another: what both have is not read for it.
+//! Exchange of runs between stores: runs that both have are not read.
 
 use kurabe_compare::{DIGEST_VERSION, digest};
 use kurabe_core::Result;
@@ -9,7 +9,7 @@ use kurabe_store::{Archive, RunHash, Runs, SqliteStore, Store};
 use kurabe_testkit::sample::sample_record;
 use std::cell::RefCell;
 
-/// A store that tells which runs are read.
+/// A store that records which runs are read.
 struct Watched(SqliteStore, RefCell<Vec<String>>);
 
 impl Runs for Watched {

@@ -1,5 +1,6 @@
-//! The sentence that sums up a run, for models, real targets, imports and failures: what it must and must not say. All sentences are in
-//! `first_sentences.txt`, for reading; `KURABE_WRITE_DOCS=1` writes it.
+//! The sentence that summarizes a run, for models, real targets, imports and failures: the text it
+//! must and must not contain. All sentences are listed in `first_sentences.txt`;
+//! `KURABE_WRITE_DOCS=1` writes it.
 
 use crate::explain::blind::{measured_on, model, without_account};
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
@@ -11,7 +12,8 @@ use kurabe_report::Assessment;
 use kurabe_testkit::ssd;
 use std::fmt::Write;
 
-/// A run with the words that its sentence must contain, in English and Japanese, and those that it must not.
+/// A run with the text that its sentence must contain, in English and Japanese, and the text that
+/// it must not.
 struct Case {
     name: &'static str,
     run: RunRecord,
@@ -28,7 +30,7 @@ fn case(
     Case { name, run, must, must_not }
 }
 
-/// Words that no sentence contains: idioms, and judgements without evidence.
+/// Text that no sentence contains: unidiomatic phrases, and judgements without evidence.
 const NEVER: &[&str] = &[
     "no use is ruled out",
     "held back",
@@ -42,19 +44,19 @@ const NEVER: &[&str] = &[
     "操作数",
 ];
 
-/// A run of a model with the profile `quick`, in a quarter of its repetitions.
+/// Returns a run of the profile `quick` on a model, with a quarter of its repetitions.
 fn quick(device: &str) -> RunRecord {
     let mut profile = profile_named("quick").unwrap();
     profile.rules.runs = 3;
     measured_on(model(device), &profile)
 }
 
-/// The same as of a real drive of the same connection.
+/// Returns the same run as if on a real drive with the same connection.
 fn real(device: &str) -> RunRecord {
     without_account(quick(device))
 }
 
-/// A run of a profile on a model.
+/// Returns a run of a profile on a model.
 fn with_profile(device: &str, profile: &str) -> RunRecord {
     let mut profile = profile_named(profile).unwrap();
     profile.rules.runs = profile.rules.runs.min(3);
@@ -62,7 +64,7 @@ fn with_profile(device: &str, profile: &str) -> RunRecord {
     measured_on(model(device), &profile)
 }
 
-/// The run of an NVMe SSD, changed.
+/// Returns the run of an NVMe SSD, modified.
 fn changed(change: impl FnOnce(&mut RunRecord)) -> RunRecord {
     let mut run = ssd::run();
     change(&mut run);
@@ -74,7 +76,8 @@ fn on_device(link: Link) -> Environment {
     Environment { devices: vec![device], ..Environment::default() }
 }
 
-/// A run imported from the text of CrystalDiskMark 8: reads and writes of its default tests in MB/s.
+/// Returns a run imported from the text of CrystalDiskMark 8: reads and writes of its default tests
+/// in MB/s.
 fn crystal_disk_mark(read: [f64; 4], write: [f64; 4]) -> RunRecord {
     const TESTS: [(&str, f64); 4] = [
         ("SEQ    1MiB (Q=  8, T= 1)", 1e6),
@@ -101,7 +104,7 @@ fn imported(name: &str, text: &str) -> RunRecord {
     runs.remove(0).into_record("0.0.0", "2026-01-01T00:00:00Z", &[])
 }
 
-/// All cells of a run, as writes that wait for the medium one by one.
+/// Makes all writes of a run wait for the medium one at a time.
 fn flushed(run: &mut RunRecord) {
     for cell in run.cells.iter_mut().filter(|cell| cell.direction == Some(Direction::Write)) {
         let workload = cell.workload.as_mut().unwrap();
@@ -109,7 +112,7 @@ fn flushed(run: &mut RunRecord) {
     }
 }
 
-/// Every stall as long as this, of cells with one operation at a time.
+/// Sets every stall of a run to this length, with one operation in flight.
 fn paused(run: &mut RunRecord, length_ns: u64) {
     for cell in &mut run.cells {
         cell.workload.as_mut().unwrap().iodepth = 1;

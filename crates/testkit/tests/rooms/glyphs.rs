@@ -1,11 +1,14 @@
-//! No box stands for a character: the embedded font has whatever the program itself may write into a picture.
+//! The embedded font has every character that the program may write into a picture, so that none is
+//! shown as a box.
 //!
-//! The words are read where they are written: the strings of all sources, and the data files that come with the program.
-//! Tests are left out (they hold hostile words on purpose), so are bounds of ranges and what Unicode says is no character, and so are the signs of which only terminals are drawn.
+//! The characters are collected from the string literals of all sources and from the built-in data
+//! files. Tests are excluded (they contain hostile text on purpose), as are bounds of ranges,
+//! noncharacters of Unicode, and characters that only terminals show.
 
 use std::path::{Path, PathBuf};
 
-/// Lines, blocks and dots that terminals draw with, and the cross of `kurabe doctor`.
+/// Returns whether a character is used only in terminals: lines, blocks and dots, and the cross of
+/// `kurabe doctor`.
 fn is_for_terminals(c: char) -> bool {
     matches!(c, '\u{2500}'..='\u{259f}' | '\u{2800}'..='\u{28ff}' | '✗')
 }
@@ -14,7 +17,7 @@ fn workspace() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Files below a folder with one of the extensions.
+/// Collects the files below a folder with one of the extensions.
 fn files(dir: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(dir) else { return };
     for path in entries.map(|entry| entry.unwrap().path()) {
@@ -26,7 +29,7 @@ fn files(dir: &Path, extensions: &[&str], paths: &mut Vec<PathBuf>) {
     }
 }
 
-/// The characters of the string literals of a Rust source, without its tests and comments.
+/// Returns the characters of the string literals of a Rust source, without its tests and comments.
 fn literals(source: &str) -> String {
     let source = source.split("#[cfg(test)]").next().unwrap_or_default();
     let chars: Vec<char> = source.chars().collect();
@@ -72,13 +75,14 @@ fn literals(source: &str) -> String {
     out
 }
 
-/// Number of hashes of a raw string, and where its words begin.
+/// Returns the number of hashes of a raw string, and the start of its content.
 fn raw_start(chars: &[char], at: usize) -> Option<(usize, usize)> {
     let hashes = chars[at + 1..].iter().take_while(|c| **c == '#').count();
     (chars.get(at + 1 + hashes) == Some(&'"')).then_some((hashes, at + 2 + hashes))
 }
 
-/// Reads one character, which may be escaped; how many it was written with.
+/// Reads one character, which may be escaped, and returns the number of characters it takes in the
+/// source.
 fn read_char(chars: &[char], at: usize, out: &mut String) -> usize {
     if chars[at] != '\\' {
         out.push(chars[at]);
@@ -117,7 +121,7 @@ fn the_font_has_every_character_of_the_program() {
     for entry in std::fs::read_dir(workspace().join("crates")).unwrap() {
         files(&entry.unwrap().path().join("src"), &["rs"], &mut sources);
     }
-    // What tests make up is in no picture of the program, nor are words that an importer looks for.
+    // Strings in tests do not appear in pictures, nor do words that an importer matches.
     sources.retain(|path| {
         !path.ends_with("tests.rs")
             && !path.ends_with("import/dd.rs")

@@ -1,4 +1,4 @@
-//! The integration tests of rooms that have few of them, linked once.
+//! The integration tests of rooms that have only a few, linked once.
 
 mod compare;
 mod corpus;

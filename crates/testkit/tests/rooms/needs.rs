@@ -1,10 +1,11 @@
-//! Skips are recorded. The test executable runs itself, so that its own record is not disturbed.
+//! Skipped tests are recorded. The test executable runs itself, so that its own record is not
+//! affected.
 
 use kurabe_testkit::needs::{has, needs, skip};
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Set in the process that skips on purpose.
+/// Set in the process that skips intentionally.
 const INNER: &str = "KURABE_TEST_OF_SKIPS";
 
 #[test]

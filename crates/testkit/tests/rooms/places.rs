@@ -1,24 +1,26 @@
-//! Why two passes over the same places are not compared place by place: the simulation behind docs/statistics.md.
+//! Why two passes over the same positions are not compared position by position: the simulation
+//! behind docs/statistics.md.
 
 use kurabe_core::random::Random;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// Places of a pass, as GNOME Disks has them.
+/// Positions in a pass, as in GNOME Disks.
 const PLACES: usize = 100;
-/// Neighbours taken together.
+/// Length of a block of neighbours.
 const BLOCK: usize = 7;
 
 fn normal(random: &mut Random) -> f64 {
     (-2.0 * (1.0 - random.unit()).ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// The curve of a disk: the inner edge has half the rate of the outer.
+/// Returns the curve of a disk: the inner edge has half the rate of the outer.
 fn zones() -> impl Iterator<Item = f64> {
     (0..PLACES).map(|place| 150.0 - 75.0 * (place as f64 / PLACES as f64).powi(2))
 }
 
-/// The interval of the ratio of two passes' means, from what each place adds to it, over overlapping runs of neighbours
-/// in a circle (Künsch, "The jackknife and the bootstrap for general stationary observations", 1989).
+/// Returns the interval of the ratio of two passes' means, from the contribution of each position,
+/// over overlapping circular blocks of neighbours (Künsch, "The jackknife and the bootstrap for
+/// general stationary observations", 1989).
 fn interval(one: &[f64], other: &[f64]) -> (f64, f64) {
     let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (top, bottom) = (mean(one), mean(other));
@@ -32,8 +34,8 @@ fn interval(one: &[f64], other: &[f64]) -> (f64, f64) {
     (top / bottom * (-reach).exp(), top / bottom * reach.exp())
 }
 
-/// How often the interval of two equal disks holds 1, for passes that also differ as a whole by so much (standard
-/// deviation); and half its width, on average.
+/// Returns how often the interval of two equal disks contains 1, for passes that also differ as a
+/// whole by this standard deviation; and half its mean width.
 fn holds(of_pass: f64, trials: u32) -> (f64, f64) {
     let mut random = Random::new(1, 0);
     let (mut held, mut widths) = (0u32, 0.0);

@@ -1,11 +1,11 @@
-//! Profiles as files: each of `valid` is read, each of `invalid` is refused at the line and with the words that its first
-//! line tells (`# LINE: WORDS`), in both languages.
+//! Profile files: each of `valid` is read, and each of `invalid` is refused at the line and with
+//! the text in its first line (`# LINE: WORDS`), in both languages.
 
 use kurabe_core::ErrorKind;
 use kurabe_core::profile::Profile;
 use std::path::PathBuf;
 
-/// Name and content of the files of a folder.
+/// Returns names and contents of the files of a folder.
 fn cases(folder: &str) -> Vec<(String, String)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../core/tests/profiles").join(folder);
     let mut cases: Vec<(String, String)> = std::fs::read_dir(&folder)

@@ -1,5 +1,5 @@
-//! Runs through the interface of the lab: side by side in one process, each with a handle of its own; and what is stored
-//! before it is progress.
+//! Runs through the interface of the lab: several in one process, each with its own handle. Results
+//! are stored before they are reported as progress.
 
 use kurabe_core::ErrorKind;
 use kurabe_core::event::Event;
@@ -12,7 +12,7 @@ use kurabe_store::{Runs, SqliteStore};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// A place for a store and a directory to measure.
+/// A directory for a store and a target.
 struct Workplace(tempfile::TempDir);
 
 impl Workplace {
@@ -30,7 +30,7 @@ impl Workplace {
         SqliteStore::open(&self.0.path().join("kurabe.db")).unwrap()
     }
 
-    /// Measures to the end with a stream and a store of its own, as a thread of a server would.
+    /// Measures to the end with its own stream and store, as a thread of a server would.
     fn measure(&self, request: RunRequest, handle: &RunHandle, listener: Listener) -> Done {
         let (store, stream) = (self.store(), Stream::default());
         stream.listen(listener);
@@ -39,7 +39,7 @@ impl Workplace {
     }
 }
 
-/// One cell of random reads with so many repetitions of 1 MiB.
+/// Returns a request for one cell of random reads with this number of repetitions of 1 MiB.
 fn reads(target: &Path, runs: u32) -> RunRequest {
     let source = format!(
         "schema = 1\nname = \"reads\"\ntitle = {{ en = \"reads\", ja = \"reads\" }}\nstatistic = \"mean\"\n\
@@ -64,7 +64,7 @@ fn runs_side_by_side_are_stopped_apart() {
     let model = Path::new("model:ideal-ram-disk");
     let handles: [RunHandle; 3] = Default::default();
     let stopper = handles[0].clone();
-    // Stopped by what it tells itself, after its third repetition of a million.
+    // Stopped from its own event, after the third repetition of a million.
     let stop_third: Listener = Box::new(move |envelope: &Envelope| {
         if let Happening::Run(Event::RepetitionDone { repetition, .. }) = &envelope.event
             && repetition.index == 2
@@ -101,7 +101,7 @@ fn a_cell_is_in_the_store_before_it_is_told() {
     let listener: Listener = Box::new(move |envelope: &Envelope| {
         let stored = store.lock().unwrap().load(&envelope.run)?;
         match &envelope.event {
-            // The target is known before anything is progress, too.
+            // The target is stored as well before any progress is reported.
             Happening::Run(Event::RunStarted { header, .. }) => assert_eq!(stored.header, **header),
             Happening::Run(Event::CellDone { cell }) => {
                 assert_eq!(stored.cells, [(**cell).clone()]);
@@ -129,7 +129,7 @@ fn a_modelled_workload_tells_its_progress() {
         }
         Ok(())
     });
-    // A disk of long ago, which takes seconds for this.
+    // A very old disk, for which this takes seconds.
     let request = reads(Path::new("model:ibm-dcas-34330"), 1);
     let record = place.measure(request, &RunHandle::default(), listener).record.unwrap();
     let repetition = &record.cells[0].repetitions[0];

@@ -1,39 +1,41 @@
-//! Files of a crate that import each other in a circle.
+//! Circular imports between files of a crate.
 //!
-//! The model: a file is a module, and an arrow leads to each module whose items it names: in a `use`, or in a path that
-//! begins with `crate`, `super`, `self`, a module of its own or an imported one. A name is followed to the file that
-//! declares it, so a parent that only declares its modules and hands their items on has no part in what its children
-//! name through it; a `pub use` counts for the file in which it stands only if that file uses the name as well. Tests
-//! see everything and do not count, and neither do methods, which no path names. A circle is a strongly connected
-//! component: from each of its files every other one is reached.
+//! A file is a module. An edge leads to each module whose items it names, in a `use` or in a path
+//! that begins with `crate`, `super`, `self`, one of its own modules or an imported one. A name is
+//! resolved to the file that declares it, so a parent that only re-exports the items of its modules
+//! has no edges for what its children name through it. A `pub use` counts for its file only if that
+//! file uses the name as well. Tests are ignored because they see everything, and so are methods,
+//! which no path names. A circle is a strongly connected component: from each of its files every
+//! other one can be reached.
 
 use crate::rules::Breach;
 use crate::source::Source;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So many files that know each other are read together; with more, nobody can tell what stands on what.
+/// Most files of a circle, which are read together. In larger ones the dependencies are hard to
+/// follow.
 const LARGEST_CIRCLE: usize = 4;
-/// A name that is handed on more often than this leads in a circle itself.
+/// Most re-exports that are followed. A name that is re-exported more often is itself in a circle.
 const MOST_HANDS: usize = 8;
 
-/// Segments of a path, or the path of a module from the crate's root.
+/// Segments of a path, or the path of a module from the root of the crate.
 type Path = Vec<String>;
 
 /// One file of a crate.
 #[derive(Default)]
 struct Module {
     file: String,
-    /// What a `use` binds a name to, and whether it is public; a glob binds `*`.
+    /// Names that a `use` binds, their paths, and whether they are public; a glob binds `*`.
     uses: Vec<(String, Path, bool)>,
     /// Paths in its code.
     paths: BTreeSet<Path>,
-    /// Words of its code but of its `use`s.
+    /// Words of its code, except in `use` items.
     words: BTreeSet<String>,
     /// Names that it declares.
     declared: BTreeSet<String>,
 }
 
-/// Every circle of too many files.
+/// Returns every circle of too many files.
 pub fn circles(sources: &[Source]) -> Vec<Breach> {
     let mut crates: BTreeMap<&str, BTreeMap<Path, Module>> = BTreeMap::new();
     for source in sources {
@@ -94,7 +96,7 @@ fn circles_of_crate(modules: &BTreeMap<Path, Module>) -> Vec<Breach> {
     all
 }
 
-/// The modules that one names.
+/// Returns the modules that a module names.
 fn arrows<'m>(modules: &'m BTreeMap<Path, Module>, own: &Path, module: &Module) -> BTreeSet<&'m Path> {
     let imported = module.uses.iter().filter(|(name, _, public)| !public || module.words.contains(name));
     let paths = imported.map(|(_, path, _)| path).chain(&module.paths);
@@ -102,7 +104,7 @@ fn arrows<'m>(modules: &'m BTreeMap<Path, Module>, own: &Path, module: &Module) 
     homes.filter(|home| *home != own).collect()
 }
 
-/// The module that declares what a path names, as seen from a module.
+/// Returns the module that declares what a path names, as seen from a module.
 fn home<'m>(
     modules: &'m BTreeMap<Path, Module>,
     own: &Path,
@@ -126,7 +128,7 @@ fn home<'m>(
     handed_on(modules, holder, rest, hands).or(Some(holder))
 }
 
-/// The module that declares what another one has by a `use`.
+/// Returns the module that declares a name which another one imports by a `use`.
 fn handed_on<'m>(
     modules: &'m BTreeMap<Path, Module>,
     holder: &Path,
@@ -157,7 +159,7 @@ impl Module {
         let code: Vec<&str> = source.code().map(|(_, line)| line).collect();
         let tokens = tokens(&code.join("\n"));
         let mut module = Self { file: source.path.clone(), ..Self::default() };
-        // Braces that are open, and at which of them a module within the file begins.
+        // Number of open braces, and those at which a module within the file begins.
         let (mut depth, mut inner) = (0usize, Vec::new());
         let mut at = 0;
         while at < tokens.len() {
@@ -204,7 +206,7 @@ impl Module {
     }
 }
 
-/// A path as the file sees it, out of so many modules within the file.
+/// Converts a path within nested modules of a file to one of the file.
 fn leave(path: Path, levels: usize) -> Path {
     let up = path.iter().take_while(|part| *part == "super").count();
     match up {
@@ -214,7 +216,7 @@ fn leave(path: Path, levels: usize) -> Path {
     }
 }
 
-/// Takes in what the tree of a `use` binds, behind the segments before it.
+/// Collects the names that the tree of a `use` binds, after the preceding segments.
 fn bind(tree: &[String], before: &[String], public: bool, uses: &mut Vec<(String, Path, bool)>) {
     let mut path = before.to_vec();
     let mut name = None;
@@ -256,7 +258,7 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// Words, `::`, and everything else by the character.
+/// Splits code into words, `::`, and single characters.
 fn tokens(code: &str) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let mut in_word = false;

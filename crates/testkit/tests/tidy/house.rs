@@ -1,4 +1,4 @@
-//! What is read of the repository, and the rules that concern more than one source.
+//! Reads the repository, and contains the rules that concern more than one source.
 
 use crate::circles::circles;
 use crate::mirrors::mirrors;
@@ -8,7 +8,7 @@ use crate::spelling::spellings;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Every breach of every rule.
+/// Returns every breach of every rule.
 pub fn breaches(root: &Path) -> Vec<Breach> {
     let files = files(root);
     let sources: Vec<Source> = files
@@ -27,7 +27,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
     all
 }
 
-/// The texts of the repository by path from its root, in the order of paths.
+/// Returns the text files of the repository by path from its root, in order.
 fn files(root: &Path) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
@@ -50,13 +50,14 @@ fn files(root: &Path) -> BTreeMap<String, String> {
     files
 }
 
-/// Where a name of a type is declared, and whether other files can see it there.
+/// Place where the name of a type is declared, and whether other files can see it.
 struct Home {
     place: String,
     is_public: bool,
 }
 
-/// A name that one file gives to others has no other meaning anywhere; a name of one file's own has two at most.
+/// A type name that is visible in other files must have one meaning; a private one may have at most
+/// two.
 fn type_names(sources: &[Source]) -> Vec<Breach> {
     let mut homes: BTreeMap<String, Vec<Home>> = BTreeMap::new();
     for source in sources.iter().filter(|source| source.path.contains("/src/") && !source.is_test_file()) {
@@ -86,7 +87,7 @@ fn type_names(sources: &[Source]) -> Vec<Breach> {
         .collect()
 }
 
-/// The tests of a crate are linked once, so a file that `main.rs` does not name is never run.
+/// The tests of a crate are linked once, so a file that `main.rs` does not name would never run.
 fn test_modules(files: &BTreeMap<String, String>) -> Vec<Breach> {
     let mut all = Vec::new();
     for path in files.keys().filter(|path| path.starts_with("crates/") && path.ends_with(".rs")) {
@@ -106,9 +107,9 @@ fn test_modules(files: &BTreeMap<String, String>) -> Vec<Breach> {
     all
 }
 
-/// Where somebody's files happened to stand is no part of the project.
+/// Paths of a particular machine must not appear in the project.
 fn machine_paths(files: &BTreeMap<String, String>) -> Vec<Breach> {
-    // In two parts, so that this list does not name itself.
+    // Split, so that this list does not match itself.
     let roots =
         [["/work", "/"], ["/root", "/"], ["/Users", "/"], ["/tmp/bash", "_jobs"]].map(|parts| parts.concat());
     let mut all = Vec::new();
@@ -127,7 +128,7 @@ fn machine_paths(files: &BTreeMap<String, String>) -> Vec<Breach> {
     all
 }
 
-/// Each word of the glossary has one row, with its Japanese and its meaning.
+/// Each word of the glossary has one row, with its Japanese form and its meaning.
 fn glossary(files: &BTreeMap<String, String>) -> Vec<Breach> {
     const PAGE: &str = "docs/glossary.md";
     let rows = files[PAGE].lines().enumerate().skip_while(|(_, line)| !line.starts_with("| word |")).skip(2);

@@ -1,15 +1,15 @@
-//! The dependencies: licences and bans of `deny.toml`, read here too, so that they hold wherever cargo is, and the number of
-//! crates that a user compiles.
+//! Dependencies: the licences and bans of `deny.toml`, checked here as well so that they apply
+//! wherever cargo runs, and the number of crates that a user compiles.
 
 use crate::root;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// Most crates in the default build of the program, those of this workspace included.
+/// Most crates in the default build of the program, including those of this workspace.
 const MOST_CRATES: usize = 200;
 
-/// Runs cargo on the workspace as it is locked, without network.
+/// Runs cargo on the locked workspace, without network access.
 fn cargo(arguments: &[&str]) -> String {
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into()))
         .args(arguments)
@@ -21,7 +21,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A list of `deny.toml`.
+/// Returns a list of `deny.toml`.
 fn list<'a>(page: &'a str, section: &str, key: &str) -> Vec<&'a str> {
     let section = page.split_once(&format!("\n[{section}]\n")).map_or("", |(_, rest)| rest);
     let list = section.split_once(&format!("\n{key} = [")).map_or("", |(_, rest)| rest);
@@ -29,7 +29,8 @@ fn list<'a>(page: &'a str, section: &str, key: &str) -> Vec<&'a str> {
     list.split(',').map(|word| word.trim().trim_matches('"')).filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether an SPDX expression can be met with these licences. `/` is the old way to write `OR`.
+/// Returns whether an SPDX expression can be satisfied with these licences. `/` is an old form of
+/// `OR`.
 fn is_met(expression: &str, allowed: &[&str]) -> bool {
     let (mut depth, mut words, mut word) = (0, Vec::new(), String::new());
     for character in expression.replace('/', " OR ").chars() {
@@ -82,7 +83,7 @@ fn everything_linked_in_may_be() {
             faults.push(format!("{name} is banned"));
         }
         let library = package["links"].as_str().unwrap_or("sqlite3");
-        // The store's client of PostgreSQL has its TLS of ring, whose name ends in a version.
+        // The store's PostgreSQL client uses TLS from ring, whose name ends in a version.
         if library != "sqlite3" && !library.starts_with("ring_core_") {
             faults.push(format!("{name} links {library}; C is compiled in the store only"));
         }

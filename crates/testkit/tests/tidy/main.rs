@@ -1,9 +1,11 @@
-//! The style rules that a machine can hold, held: how long functions and files are, which words are no names, where
-//! sentences, `unsafe` and paths may stand, one meaning for each name of a type, and no large circles of imports.
+//! Style rules that can be checked automatically: length of functions and files, words that are not
+//! names, places for sentences, `unsafe` and paths, one meaning for each type name, and no large
+//! import circles.
 //!
-//! The model: a rule reads one source without its comments and literals (`source`) and answers the lines that break it
-//! (`rules`). `allowed.txt` names the files, folders or type names that a rule does not concern, with the reasons.
-//! An allowance that nothing needs any more fails too, so that the list can only shrink unseen, never grow.
+//! A rule reads one source without its comments and literals (`source`) and returns the lines that
+//! break it (`rules`). `allowed.txt` names the files, folders or types that are exempt from a rule,
+//! with the reasons. An exemption that is no longer needed fails as well, so the list cannot grow
+//! unnoticed.
 
 mod circles;
 mod house;
@@ -17,12 +19,13 @@ use rules::Breach;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The root of the repository.
+/// Returns the root of the repository.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// One line of `allowed.txt`: a path, a folder that ends in `/`, or a type's name, under a heading of rule and reason.
+/// One line of `allowed.txt`: a path, a folder that ends in `/`, or a type name, below a heading
+/// with rule and reason.
 struct Allowance {
     rule: &'static str,
     subject: &'static str,
@@ -38,7 +41,7 @@ impl Allowance {
     }
 }
 
-/// `[rule] reason` is the heading of the subjects below it.
+/// Reads `allowed.txt`, in which `[rule] reason` is the heading of the subjects below it.
 fn allowances() -> Vec<Allowance> {
     let mut rule = "";
     let mut all = Vec::new();
@@ -82,7 +85,7 @@ fn an_allowance_stands_once() {
     }
 }
 
-/// The tests that a page's tables name in their last column.
+/// Returns the tests that the tables of a page name in their last column.
 fn attacks(page: &str) -> Vec<String> {
     let page = std::fs::read_to_string(root().join(page)).expect("a page on safety");
     let tables = page.lines().filter(|line| line.starts_with('|'));
@@ -90,7 +93,7 @@ fn attacks(page: &str) -> Vec<String> {
     cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).map(str::to_owned).collect()
 }
 
-/// A test that `docs/safety.md` names is there: a promise without an attack would be a word.
+/// Every test that `docs/safety.md` names exists, because a safety promise must be tested.
 #[test]
 fn every_attack_that_the_page_of_safety_names_is_there() {
     let named = attacks("docs/safety.md");
@@ -104,7 +107,7 @@ fn every_attack_that_the_page_of_safety_names_is_there() {
     }
 }
 
-/// CONTRIBUTING.md lists every file in which `unsafe` may be.
+/// CONTRIBUTING.md lists every file that may contain `unsafe`.
 #[test]
 fn the_files_of_unsafe_are_listed_for_the_reader() {
     let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");
@@ -130,7 +133,7 @@ fn the_page_of_the_architecture_is_short_and_names_every_room() {
     }
 }
 
-/// The links of CONTRIBUTING.md to the heads of files lead to such heads.
+/// The links in CONTRIBUTING.md to module documentation lead to such documentation.
 #[test]
 fn a_change_starts_in_a_file_that_lists_its_steps() {
     let page = std::fs::read_to_string(root().join("CONTRIBUTING.md")).expect("CONTRIBUTING.md");

@@ -1,13 +1,14 @@
 //! Structs that repeat the fields of others.
 //!
-//! The model: two structs mirror each other if they share at least five names of fields, which are at least half of the smaller one's.
-//! Then a new field is written, copied and described twice. [`MIRRORS`] is how many pairs there are. It may only fall.
+//! Two structs mirror each other if they share at least five field names, which are at least half
+//! of those of the smaller one. A new field is then written, copied and documented twice.
+//! [`MIRRORS`] is the current number of pairs, which may only decrease.
 
 use crate::rules::Breach;
 use crate::source::{Source, block_end};
 use std::collections::BTreeSet;
 
-/// Pairs of mirrored structs in the product.
+/// Number of mirrored pairs of structs in the product.
 const MIRRORS: usize = 30;
 const SHARED_FIELDS: usize = 5;
 
@@ -17,7 +18,8 @@ struct Struct {
     fields: BTreeSet<String>,
 }
 
-/// A breach if there are more pairs than [`MIRRORS`], or fewer, so that the number is lowered with them.
+/// Returns a breach if there are more pairs than [`MIRRORS`], or fewer, so that the constant is
+/// lowered.
 pub fn mirrors(sources: &[Source]) -> Vec<Breach> {
     let pairs = pairs(sources);
     if pairs.len() == MIRRORS {
@@ -31,7 +33,7 @@ pub fn mirrors(sources: &[Source]) -> Vec<Breach> {
     }]
 }
 
-/// The pairs, described.
+/// Returns descriptions of the pairs.
 fn pairs(sources: &[Source]) -> Vec<String> {
     let is_product = |source: &&Source| source.path.contains("/src/") && !source.is_test_file();
     let structs: Vec<Struct> = sources.iter().filter(is_product).flat_map(structs).collect();
@@ -48,7 +50,7 @@ fn pairs(sources: &[Source]) -> Vec<String> {
     all
 }
 
-/// The structs of a source with enough fields.
+/// Returns the structs of a source with enough fields.
 fn structs(source: &Source) -> Vec<Struct> {
     let mut all = Vec::new();
     for (number, line) in source.code() {
@@ -56,7 +58,7 @@ fn structs(source: &Source) -> Vec<Struct> {
         let Some(name) = words.find(|word| *word == "struct").and_then(|_| words.next()) else { continue };
         let block = source.lines[number..=block_end(&source.lines, number)].concat();
         let Some((head, body)) = block.split_once('{') else { continue };
-        // The list of a layer's parameters begins as a struct does.
+        // The parameter list of a layer begins like a struct.
         if head.contains(" from ") {
             continue;
         }
@@ -69,7 +71,7 @@ fn structs(source: &Source) -> Vec<Struct> {
     all
 }
 
-/// The names before single colons that are within no other brackets.
+/// Returns the names before single colons outside nested brackets.
 fn fields(body: &str) -> BTreeSet<String> {
     let (mut depth, mut name, mut fields) = (0usize, String::new(), BTreeSet::new());
     let mut characters = body.chars().peekable();

@@ -1,21 +1,21 @@
-//! The rules that one source is held to.
+//! The rules for a single source.
 
 use crate::source::{Source, block_end};
 use kurabe_core::mention::COMMANDS;
 use std::fmt;
 
-/// A function fits a screen.
+/// Longest function: it fits on a screen.
 const LONGEST_FUNCTION_LINES: usize = 70;
-/// A file has one subject; what needs more code than this usually has two.
+/// Longest file: one that needs more code usually has two subjects.
 const LONGEST_FILE_LINES: usize = 500;
-/// They say that something happened to a value, not what it is.
+/// Words that say what happened to a value, not what it is.
 const NO_NAMES: [&str; 6] = ["told", "found", "known", "there", "wanted", "said"];
-/// The rooms whose trade is words.
+/// Rooms that produce sentences for users.
 const ROOMS_OF_WORDS: [&str; 3] = ["crates/cli/", "crates/report/", "crates/ui/"];
-/// The rooms that are used by a person, each in its own way.
+/// Rooms that are user interfaces, each with its own wording.
 const EDGES: [&str; 2] = ["crates/cli/", "crates/ui/"];
 
-/// How the line of a skipped test begins, and the only file that writes it.
+/// Prefix of the line about a skipped test, and the only file that writes it.
 const SKIPPED: &str = "skipped: ";
 const RECORD_OF_SKIPS: &str = "crates/testkit/src/needs.rs";
 
@@ -23,7 +23,7 @@ const RECORD_OF_SKIPS: &str = "crates/testkit/src/needs.rs";
 #[derive(Debug, PartialEq, Eq)]
 pub struct Breach {
     pub rule: &'static str,
-    /// What an allowance would have to name: the file, or the type.
+    /// Subject for an exemption: the file, or the type.
     pub subject: String,
     pub place: String,
     pub what: String,
@@ -35,7 +35,7 @@ impl fmt::Display for Breach {
     }
 }
 
-/// Every breach in a source.
+/// Returns every breach in a source.
 pub fn breaches(source: &Source) -> Vec<Breach> {
     let all =
         [function_length, file_length, local_name, words, command_line, no_unsafe, raw_output, own_skip]
@@ -53,7 +53,7 @@ pub fn breaches(source: &Source) -> Vec<Breach> {
 
 type Lines = Vec<(&'static str, usize, String)>;
 
-/// The words of a line, each with what stands before and after it but spaces.
+/// Returns the words of a line, each with the text before and after it without spaces.
 fn tokens(line: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let mut rest = 0;
@@ -65,7 +65,7 @@ fn tokens(line: &str) -> impl Iterator<Item = (&str, &str, &str)> {
     })
 }
 
-/// The functions of a source: name, first and last line.
+/// Returns the functions of a source: name, first and last line.
 fn functions(source: &Source) -> Vec<(&str, usize, usize)> {
     let mut all = Vec::new();
     for (number, line) in source.lines.iter().enumerate() {
@@ -99,7 +99,7 @@ fn file_length(source: &Source) -> Lines {
     if lines > LONGEST_FILE_LINES { vec![("file-length", 0, what)] } else { Vec::new() }
 }
 
-/// A value under a name that is none. A field, a method and a function may have it.
+/// A local value must not have a name that says nothing. A field, a method and a function may.
 fn local_name(source: &Source) -> Lines {
     let is_value = |before: &str, after: &str| {
         let field_or_path = before.ends_with("::") || (before.ends_with('.') && !before.ends_with(".."));
@@ -118,7 +118,8 @@ fn local_name(source: &Source) -> Lines {
     lines
 }
 
-/// `text!` in a room that has no words, unless the function around it makes an error.
+/// `text!` is not allowed outside the rooms that produce sentences, unless the enclosing function
+/// creates an error.
 fn words(source: &Source) -> Lines {
     if source.is_test_file() || ROOMS_OF_WORDS.iter().any(|room| source.path.starts_with(room)) {
         return Vec::new();
@@ -146,7 +147,8 @@ fn words(source: &Source) -> Lines {
         .collect()
 }
 
-/// An option or a command in a literal of a room below the edges, where a `Mention` stands for it.
+/// Options and commands must not appear in literals below the user interfaces; a `Mention` is used
+/// instead.
 fn command_line(source: &Source) -> Lines {
     let is_below = source.path.starts_with("crates/") && source.path.contains("/src/");
     if !is_below || source.is_test_file() || EDGES.iter().any(|room| source.path.starts_with(room)) {
@@ -194,7 +196,7 @@ fn no_unsafe(source: &Source) -> Lines {
     lines
 }
 
-/// Standard output and standard error are written to where words from outside are made fit to be shown, and only there.
+/// Standard output and standard error are written only where untrusted text is sanitized.
 fn raw_output(source: &Source) -> Lines {
     if source.is_test_file() {
         return Vec::new();
@@ -212,7 +214,7 @@ fn raw_output(source: &Source) -> Lines {
         .collect()
 }
 
-/// A skipped test is counted only if `kurabe_testkit::needs` says so.
+/// A skipped test is counted only if `kurabe_testkit::needs` reports it.
 fn own_skip(source: &Source) -> Lines {
     if source.path == RECORD_OF_SKIPS || source.path.starts_with("crates/testkit/tests/") {
         return Vec::new();

@@ -1,12 +1,13 @@
-//! A Rust source with its comments and the insides of its literals blanked, line by line, and its tests marked.
+//! A Rust source, line by line, with its comments and the contents of its literals blanked and its
+//! tests marked.
 
 /// One source file.
 pub struct Source {
-    /// From the root of the repository.
+    /// Path from the root of the repository.
     pub path: String,
-    /// The lines, with spaces for comments and for what literals hold.
+    /// Lines, with spaces instead of comments and the contents of literals.
     pub lines: Vec<String>,
-    /// Which lines belong to an item under `#[cfg(test)]`.
+    /// Whether each line belongs to an item under `#[cfg(test)]`.
     pub is_test: Vec<bool>,
     literals: Vec<(usize, String)>,
 }
@@ -19,17 +20,19 @@ impl Source {
         Self { path: path.to_owned(), lines, is_test, literals }
     }
 
-    /// The literals, those of tests included, with the numbers (from 0) of the lines in which they begin.
+    /// Returns all literals, including those of tests, with the numbers (from 0) of the lines in
+    /// which they begin.
     pub fn all_literals(&self) -> impl Iterator<Item = (usize, &str)> {
         self.literals.iter().map(|(line, literal)| (*line, literal.as_str()))
     }
 
-    /// The literals that are in no test, with the numbers (from 0) of the lines in which they begin.
+    /// Returns the literals outside tests, with the numbers (from 0) of the lines in which they
+    /// begin.
     pub fn literals(&self) -> impl Iterator<Item = (usize, &str)> {
         self.all_literals().filter(|(line, _)| !self.is_test[*line])
     }
 
-    /// A file of tests, or of what only tests use.
+    /// Returns whether the file contains only tests or code for tests.
     pub fn is_test_file(&self) -> bool {
         let name = self.path.rsplit('/').next().unwrap_or("");
         name == "tests.rs"
@@ -39,15 +42,15 @@ impl Source {
             })
     }
 
-    /// The numbers (from 0) and texts of the lines that are code and no tests.
+    /// Returns the code lines outside tests with their numbers (from 0).
     pub fn code(&self) -> impl Iterator<Item = (usize, &str)> {
         let lines = self.lines.iter().map(String::as_str).enumerate();
         lines.filter(|(number, line)| !self.is_test[*number] && !line.trim().is_empty())
     }
 }
 
-/// How far a block reaches that begins in line `first`: the line in which its braces are even again, or in which it
-/// ends with a semicolon before any brace.
+/// Returns the last line of the block that begins in line `first`: the line in which its braces are
+/// balanced, or in which it ends with a semicolon before any brace.
 pub fn block_end(lines: &[String], first: usize) -> usize {
     let (mut depth, mut opened) = (0usize, false);
     let mut round = 0usize;
@@ -74,7 +77,7 @@ fn test_lines(lines: &[String]) -> Vec<bool> {
     let mut number = 0;
     while number < lines.len() {
         if lines[number].trim().starts_with("#[cfg(test)]") {
-            // The attribute itself has brackets, which are even; the item follows.
+            // The attribute itself has balanced brackets; the item follows.
             let end = block_end(lines, number + 1);
             is_test[number..=end].fill(true);
             number = end;
@@ -84,8 +87,8 @@ fn test_lines(lines: &[String]) -> Vec<bool> {
     is_test
 }
 
-/// The text with spaces in the place of comments and of literals, whose line breaks stay; and the literals, each with the
-/// number of its line.
+/// Returns the text with spaces instead of comments and literals, keeping line breaks, and the
+/// literals with their line numbers.
 fn apart(text: &str) -> (String, Vec<(usize, String)>) {
     let characters: Vec<char> = text.chars().collect();
     let mut code = String::with_capacity(text.len());
@@ -109,7 +112,7 @@ fn apart(text: &str) -> (String, Vec<(usize, String)>) {
     (code, literals)
 }
 
-/// Where the comment or the literal ends that begins at `at`; `at` itself if none does.
+/// Returns the end of the comment or literal that begins at `at`, or `at` if none does.
 fn literal_or_comment(characters: &[char], at: usize) -> usize {
     let ahead = |offset: usize| characters.get(at + offset).copied().unwrap_or('\0');
     let is_word = |character: char| character.is_alphanumeric() || character == '_';

@@ -1,9 +1,10 @@
-//! One spelling for each Japanese word that people write in several ways.
+//! Checks that Japanese words with several spellings are always spelled in the same way.
 
 use crate::rules::Breach;
 use std::collections::BTreeMap;
 
-/// What is not written, what stands behind it where it is another word, and what is written instead.
+/// The rejected spelling, the following characters for which it is another word, and the required
+/// spelling.
 const SPELLINGS: [(&str, &str, &str); 37] = [
     ("ひとつ", "", "1 つ"),
     ("ふたつ", "", "2 つ"),
@@ -44,7 +45,8 @@ const SPELLINGS: [(&str, &str, &str); 37] = [
     ("～", "", "〜"),
 ];
 
-/// Whether what the product says in Japanese stands in a file; what others wrote is as they wrote it.
+/// Returns whether a file contains Japanese text of the product. Texts by others keep their
+/// spelling.
 fn speaks(path: &str) -> bool {
     let is_source = (path.ends_with(".rs") || path.ends_with(".txt")) && path.contains("/src/");
     let is_data =
@@ -53,7 +55,7 @@ fn speaks(path: &str) -> bool {
     is_source || is_data || is_page || path.ends_with(".ja.txt") || path.starts_with("crates/sim/words/")
 }
 
-/// Every word that is spelled otherwise. The title of a source is as its author wrote it.
+/// Returns every word with a rejected spelling. The title of a source keeps its author's spelling.
 pub fn spellings(files: &BTreeMap<String, String>) -> Vec<Breach> {
     let mut all = Vec::new();
     for (path, text) in files.iter().filter(|(path, _)| speaks(path)) {

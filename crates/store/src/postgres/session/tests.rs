@@ -1,4 +1,4 @@
-//! Servers that do what no server should.
+//! Servers that violate the protocol.
 
 use super::super::failed;
 use super::*;
@@ -8,21 +8,21 @@ use std::net::{TcpListener, TcpStream as Socket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc;
 
-/// More than what a connection keeps on its way between two processes; far less than what these servers would send.
+/// More than the buffers between two processes hold, and far less than these servers would send.
 const MOST_SENT_BYTES: u64 = 24 << 20;
 /// A test that takes longer hangs.
 const HANGS: Duration = Duration::from_secs(60);
 const SHORT: Duration = Duration::from_secs(1);
 const PASSWORD: &str = "s3cret";
 
-/// One end of a connection, which counts what it sends.
+/// One end of a connection, which counts the bytes it sends.
 struct Liar {
     socket: Socket,
     sent_bytes: Arc<AtomicU64>,
 }
 
 impl Liar {
-    /// Sends; whether anybody takes it.
+    /// Sends bytes, and returns whether the client receives them.
     fn send(&mut self, bytes: &[u8]) -> bool {
         for part in bytes.chunks(4096) {
             if self.socket.write_all(part).is_err() {
@@ -46,13 +46,13 @@ impl Liar {
         }
     }
 
-    /// Says nothing until the other end closes.
+    /// Sends nothing until the other end closes.
     fn be_silent(&mut self) {
         let mut bytes = [0; 4096];
         while self.socket.read(&mut bytes).is_ok_and(|count| count > 0) {}
     }
 
-    /// The message that begins a connection, without its length.
+    /// Reads the startup message, and returns it without its length.
     fn startup(&mut self) -> Vec<u8> {
         let mut length = [0; 4];
         let _ = self.socket.read_exact(&mut length);
@@ -81,7 +81,8 @@ fn error_message(text: &str) -> Vec<u8> {
     message(b'E', format!("SFATAL\0VFATAL\0C28P01\0M{text}\0\0").as_bytes())
 }
 
-/// What became of a client that logs in to this server and asks it something, and what the server sent.
+/// Returns the outcome of a client that logs in to this server and sends a request, and the bytes
+/// that the server sent.
 fn met(options: &str, lie: impl FnOnce(&mut Liar) + Send + 'static) -> (kurabe_core::Result<()>, u64) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -98,7 +99,7 @@ fn met(options: &str, lie: impl FnOnce(&mut Liar) + Send + 'static) -> (kurabe_c
         let ask = || {
             let session = DatabaseSession::open(&address)?;
             session.set_patience(Some(SHORT));
-            // Longer than what is taken before the other end reads.
+            // Longer than the data that is accepted before the other end reads.
             let question = "x".repeat(16 << 20);
             session.execute("SELECT $1::text", &[&question])
         };

@@ -1,4 +1,4 @@
-//! Which of several runs is the fastest.
+//! Determines the fastest of several runs.
 
 use kurabe_compare::fastest;
 use kurabe_core::record::RunRecord;
@@ -6,7 +6,8 @@ use kurabe_testkit::ssd;
 
 const MARGIN: f64 = 0.05;
 
-/// A run whose cells take so many times as long, the last of these for all further cells.
+/// Returns a run whose cells take these multiples of the time, the last of which applies to all
+/// further cells.
 fn run(times: &[u64]) -> RunRecord {
     let mut run = ssd::run();
     for (place, cell) in run.cells.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Whether a storage is fit for a use, judged from what was measured.
+//! Judges from measured cells whether a storage is fit for a use.
 
 use crate::explain::blind::{measured_on, model};
 use kurabe_compare::{
@@ -17,7 +17,7 @@ fn made_use(name: &str) -> Use {
     Use::load(name).expect("a use of the library")
 }
 
-/// Operations of these lengths in ms, so many of each.
+/// Returns operations with these durations in ms and these counts.
 fn operations(lengths: &[(u64, u64)]) -> OpsRecord {
     let mut histogram = Histogram::default();
     for (length_ms, count) in lengths {
@@ -27,7 +27,7 @@ fn operations(lengths: &[(u64, u64)]) -> OpsRecord {
     OpsRecord { completed: latency.count, bytes: latency.count * 2300, latency, ..OpsRecord::default() }
 }
 
-/// What a run for etcd measured, with flushes of these lengths.
+/// Returns the cells of a run for etcd, with flushes of these durations and counts.
 fn flushes(lengths: &[(u64, u64)]) -> Vec<Cell> {
     let repetition = Repetition {
         elapsed_ns: 1000 * MS,
@@ -55,7 +55,8 @@ fn verdict_of(lengths: &[(u64, u64)]) -> FitVerdict {
 #[test]
 fn a_percentile_is_judged_by_how_many_operations_are_over_it() {
     assert_eq!(verdict_of(&[(1, 368)]), FitVerdict::Fit);
-    // One fewer leaves more than one in forty that the next ones show another percentile.
+    // With one fewer, the probability that further operations change the percentile exceeds one in
+    // forty.
     assert_eq!(verdict_of(&[(1, 367)]), FitVerdict::NotClear);
     assert_eq!(verdict_of(&[(10, 368)]), FitVerdict::Fit, "just as long as the limit");
     assert_eq!(verdict_of(&[(11, 368)]), FitVerdict::Unfit);
@@ -95,7 +96,7 @@ fn a_rate_is_judged_by_how_its_repetitions_scatter() {
     assert_eq!(verdict([1.5, 1.6, 1.4]), FitVerdict::Fit);
     assert_eq!(verdict([0.9, 1.3, 1.1]), FitVerdict::NotClear);
     assert_eq!(verdict([0.5, 0.6, 0.4]), FitVerdict::Unfit);
-    // A part that was not measured is open, and of the others a single one decides.
+    // A part that was not measured is undecided, and of the others a single one decides.
     assert_eq!(Fit::of(&cells([1.5, 1.6, 1.4])[1..], &purpose, 1).verdict, FitVerdict::NotClear);
     let broken = Fit::of(&cells([0.5, 0.6, 0.4])[1..], &purpose, 1);
     assert_eq!(broken.verdict, FitVerdict::Unfit);
@@ -114,7 +115,7 @@ fn what_comes_and_is_not_taken_is_over_the_limit() {
         let direction = Some(Direction::Write);
         vec![Cell { direction, workload: Some(workload), repetitions: vec![repetition], ..Cell::default() }]
     };
-    // Within half a second 50 of them come, and may still be taken in time.
+    // Fifty of them arrive within half a second, and may still be accepted in time.
     assert_eq!(Fit::of(&cells(50), &purpose, 1).verdict, FitVerdict::Fit);
     assert_eq!(Fit::of(&cells(100), &purpose, 1).verdict, FitVerdict::Unfit);
 }
@@ -154,7 +155,7 @@ fn each_use_is_measured_by_what_it_does() {
             }
         }
     }
-    // Of one camera so many pieces come that 99 % of them can be told.
+    // One camera sends enough pieces to determine their 99th percentile.
     let Step::Io(step) = &fit_profile(&made_use("camera-recorder"), 1, FitGround::default()).steps[0] else {
         panic!()
     };
@@ -188,14 +189,15 @@ fn a_shingled_disk_is_judged_past_its_media_cache() {
         let ground = FitGround { model: past_caches.then_some(caches), ..FitGround::default() };
         Fit::of_run(&measured_on(target, &fit_profile(&purpose, count, ground)), &purpose, count)
     };
-    // Its cache takes what 16 cameras write in 20 s, which says nothing of the hours after.
+    // Its cache accepts the writes of 16 cameras for 20 s, which does not show the hours after
+    // that.
     let within = judged("seagate-archive-8tb", "camera-recorder", 16, false);
     let doubt = within.cache_doubt.expect("a doubt");
     assert_eq!((within.verdict, doubt.needed_bytes / 1_000_000_000), (FitVerdict::NotClear, 20));
     assert!(doubt.written_bytes < 2_000_000_000, "{doubt:?}");
     assert_eq!(judged("seagate-archive-8tb", "camera-recorder", 64, true).verdict, FitVerdict::Unfit);
     assert_eq!(judged("seagate-archive-8tb", "vm-host", 1, true).verdict, FitVerdict::Unfit);
-    // A disk without such a cache is judged at once.
+    // A disk without such a cache is judged without a long run.
     let nearline = judged("seagate-exos-x18", "vm-host", 1, true);
     assert_eq!((nearline.verdict, nearline.cache_doubt), (FitVerdict::Fit, None));
 }

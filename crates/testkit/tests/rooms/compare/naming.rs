@@ -1,10 +1,10 @@
-//! What runs are called where several are spoken of.
+//! Names of runs in a comparison.
 
 use kurabe_compare::{NAME_LABEL, names};
 use kurabe_core::record::RunRecord;
 use kurabe_testkit::sample::{sample_modelled, sample_record};
 
-/// A run of a model in which so many parameters were changed.
+/// Returns a run on a model with this number of changed parameters.
 fn modelled(changed: usize) -> RunRecord {
     let mut run = sample_modelled();
     let layers = &mut run.header.model.as_mut().expect("a model").layers;

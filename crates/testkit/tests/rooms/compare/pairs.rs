@@ -1,4 +1,4 @@
-//! Runs of all kinds side by side.
+//! Comparisons of runs of all kinds.
 
 use kurabe_compare::{CellKey, Fact, Weight, differences, pair, values};
 use kurabe_core::environment::{FileSystemJournal, Link};
@@ -9,7 +9,7 @@ use kurabe_core::workload::{BlockSize, Direction, Pattern};
 use kurabe_stats::Verdict;
 use std::collections::HashSet;
 
-/// A run as the store exports it.
+/// Parses an exported run.
 fn run(text: &str) -> RunRecord {
     let mut file: serde_json::Value = serde_json::from_str(text).expect("JSON");
     serde_json::from_value(file["run"].take()).expect("a run")
@@ -23,7 +23,7 @@ fn imported() -> RunRecord {
     run(include_str!("../../../../store/tests/fixtures/export-v2-imported.json"))
 }
 
-/// The same cell with its counted repetitions taking so many times as long.
+/// Returns the run with its counted repetitions prolonged by a factor.
 fn stretched(record: &RunRecord, times: f64) -> RunRecord {
     let mut slower = record.clone();
     for repetition in slower.cells.iter_mut().flat_map(|cell| &mut cell.repetitions) {
@@ -67,7 +67,7 @@ fn cell_of(run: &mut RunRecord) -> &mut Cell {
     &mut run.cells[0]
 }
 
-/// A printed cell of 4 KiB at random.
+/// Returns an imported cell of random 4 KiB operations.
 fn printed(direction: Direction, rate: f64) -> Cell {
     let mut cell =
         Cell { direction: Some(direction), label: "a · job".to_owned(), ..imported().cells[0].clone() };
@@ -92,11 +92,11 @@ fn reads_and_writes_of_a_mix_meet_the_mix() {
     let both = pair(&ours, &theirs, 0.05);
     assert_eq!((both.cells.len(), both.only_baseline.len(), both.only_other.len()), (1, 0, 0), "{both:#?}");
     assert!((both.cells[0].other.mean - 100e6).abs() < 1.0);
-    // Two of the other tool's are compared direction by direction, too, whatever the jobs are called.
+    // Two imported runs are compared by direction as well, whatever their jobs are called.
     let mut again = theirs.clone();
     again.cells.iter_mut().for_each(|cell| cell.label = "a · other job".to_owned());
     assert_eq!(pair(&theirs, &again, 0.05).cells.len(), 3);
-    // Half of it is no mix.
+    // Half of it is not a mix.
     theirs.cells.pop();
     let half = pair(&ours, &theirs, 0.05);
     assert_eq!((half.cells.len(), half.only_other.len()), (0, 1));
@@ -197,11 +197,11 @@ fn a_workload_meets_its_like_under_another_name() {
     let both = pair(&theirs, &ours, 0.05);
     assert_eq!((both.cells.len(), both.only_baseline.len()), (1, 1));
     assert!(both.cells[0].baseline.printed && both.cells[0].baseline.count == 1);
-    // Of one figure nobody knows how sure it is.
+    // The uncertainty of a single figure is unknown.
     assert_eq!(both.cells[0].compared.map(|one| one.verdict), Some(Verdict::NotEnough { more: None }));
 }
 
-/// A run of random reads with a cell for each block size and queue depth.
+/// Returns a run of random reads with a cell for each block size and queue depth.
 fn of_blocks(id: &str, blocks: &[(u32, u32)]) -> RunRecord {
     let mut run = measured();
     run.header.id = id.to_owned();
@@ -232,10 +232,10 @@ fn runs_of_two_block_sizes_are_compared_cell_by_cell() {
         .collect();
     assert_eq!(met, [("RND 4096 Q32", "RND 16384 Q32"), ("RND 4096 Q1", "RND 16384 Q1")]);
     assert!(both.only_baseline.is_empty() && both.only_other.is_empty());
-    // Two that differ from one in one thing each: nobody knows which of them is meant.
+    // Two cells differ from one in one property each, so the match is ambiguous.
     let several = of_blocks("c", &[(8192, 1), (16384, 1)]);
     assert_eq!(pair(&of_blocks("d", &[(4096, 1)]), &several, 0.05).cells, []);
-    // Where something is the same, nothing else is taken for it.
+    // If an equal cell exists, no other is matched.
     let shared = pair(&small, &of_blocks("e", &[(4096, 1), (16384, 32)]), 0.05);
     assert_eq!(shared.cells.len(), 1);
     assert!(shared.cells[0].counterpart.is_none());
@@ -269,7 +269,7 @@ fn what_is_shown_of_either_side_and_the_ratio_are_one_estimate() {
         place,
         variants: Vec::new(),
     };
-    // The other is a fifth slower in most blocks and faster by as much as that costs in the rest.
+    // The other is 20 % slower in most blocks, and faster by the same total in the rest.
     let of = |place, ms: &dyn Fn(u64) -> u64| {
         let times: Vec<u64> = (0..40).map(ms).collect();
         let mut run = modelled(&times);
@@ -326,7 +326,8 @@ fn a_repetition_that_sampled_counts_once() {
     assert_eq!(values(cell).len(), cell.counted().count());
 }
 
-/// A run of a profile on a modelled target of 4 GiB, each of whose cells comes to something else, with scatter.
+/// Returns a run of a profile on a modelled target of 4 GiB, in which each cell has another rate,
+/// with noise.
 #[test]
 fn samples_that_another_tool_kept_are_an_interval() {
     let (measured, mut saved) =
@@ -397,7 +398,8 @@ fn a_run_of_any_profile_meets_its_copy_cell_by_cell() {
     }
 }
 
-/// A profile of small random reads: over the whole target twice, in a part, in the same part warmed up, and for long.
+/// Returns a profile of small random reads: over the whole target twice, in a part, in the same
+/// part with warm-up, and for a longer time.
 fn of_one_shape() -> Profile {
     Profile::parse(
         "steps.toml",
@@ -458,14 +460,14 @@ fn cells_of_one_shape_are_told_apart_by_where_and_how_long_they_go() {
         .collect();
     let part = Some(64 << 10);
     assert_eq!(shapes, [(None, 1, 0), (part, 1, 0), (part, 1, 0), (None, 20, 0), (None, 1, 1)]);
-    // A run that has the whole target alone meets it there, and not in a part.
+    // A run with only the whole target matches the cell there, and not the one in a part.
     let mut profile = of_one_shape();
     profile.steps.truncate(1);
     let one = computed(profile);
     let met = pair(&one, &several, 0.05);
     assert_eq!((met.cells.len(), met.only_baseline.len(), met.only_other.len()), (1, 0, 4));
     assert_eq!(met.cells[0].other.mean, met.cells[0].baseline.mean);
-    // A span that all steps have is the test size by another name, and told as such.
+    // A span that all steps share is the test size, and is reported as such.
     let mut small = of_one_shape();
     small.steps.drain(2..);
     small.steps.remove(0);
@@ -481,7 +483,7 @@ fn jobs_of_another_tool_meet_where_they_go() {
     let mut profile = of_one_shape();
     profile.steps.truncate(2);
     let ours = computed(profile);
-    // The whole comes last in the other run, so that their order does not match.
+    // The whole target is last in the other run, so that the order does not match.
     let mut theirs = imported();
     let job = theirs.cells[0].clone();
     theirs.cells = [(64_u64 << 10, 2.0), (4 << 30, 1.0)]
@@ -514,7 +516,7 @@ fn what_is_asked_about_is_answered_by_what_either_record_holds() {
     let of = |fact: Fact| both.facts.iter().find(|pair| pair.fact == fact).expect("every fact");
     let name = of(Fact::Device);
     assert!(name.baseline.is_some() && name.other.is_some() && name.differs(), "{name:?}");
-    // A disk of a hypervisor has no name of its own.
+    // A virtual disk has no model name.
     let mut virtual_disk = measured();
     let disk = &mut virtual_disk.header.environment.devices[0];
     (disk.name, disk.model, disk.link) = ("vda".to_owned(), None, Some(Link::Virtio));
@@ -532,7 +534,7 @@ fn what_is_asked_about_is_answered_by_what_either_record_holds() {
     assert_eq!(differing, [Fact::BlockSize, Fact::Journal]);
 }
 
-/// A run of a model of one cell whose repetitions take so many ms each.
+/// Returns a run on a model with one cell whose repetitions take these times in ms.
 fn modelled(times_ms: &[u64]) -> RunRecord {
     let mut model = run(include_str!("../../../../store/tests/fixtures/export-v2-modelled.json"));
     let cell: &mut Cell = &mut model.cells[0];

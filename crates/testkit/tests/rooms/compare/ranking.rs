@@ -1,4 +1,5 @@
-//! Ranking runs for a use: chance is not told as an order, and the order in which runs are named changes nothing.
+//! Ranking runs for a use: random differences do not give an order, and the order of the arguments
+//! changes nothing.
 
 use kurabe_compare::{FIRM_SHARE, USES, Use, UseWork, recommend_cells};
 use kurabe_core::profile::Step;
@@ -11,7 +12,7 @@ fn made_use() -> Use {
     Use::load("archive").expect("a use of the library")
 }
 
-/// A run that has just what the use asks for; `rates` gives the repetitions of a cell in MB/s.
+/// Returns the cells that the use needs; `rates` returns the repetitions of a cell in MB/s.
 fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
     let cell = |work: &UseWork| {
         let writes = work.direction == Direction::Write;
@@ -48,7 +49,8 @@ fn run(purpose: &Use, mut rates: impl FnMut() -> Vec<f64>) -> Vec<Cell> {
     purpose.work.iter().map(cell).collect()
 }
 
-/// A run that also has each of its random cells in a small part of the target, first of all and much faster.
+/// Returns cells that also include each random cell in a small part of the target, first and much
+/// faster.
 fn with_parts(purpose: &Use, rate: f64) -> Vec<Cell> {
     let whole = run(purpose, || vec![rate; 3]);
     let mut cells: Vec<Cell> = run(purpose, || vec![rate * 40.0; 3]);
@@ -70,7 +72,7 @@ fn what_a_cache_answers_does_not_stand_for_the_whole() {
         assert!(part.exact, "{part:?}");
         assert!(part.rates_bytes_per_s.iter().all(|rate| *rate < 151e6), "{part:?}");
     }
-    // A quarter of it stands for it if need be, but not as the same.
+    // A quarter of the target is used if necessary, but does not count as the same.
     let quarter = |rate| {
         let mut cells = with_parts(&purpose, rate);
         for (place, cell) in cells.iter_mut().enumerate() {
@@ -86,7 +88,7 @@ fn what_a_cache_answers_does_not_stand_for_the_whole() {
     assert!(choice.parts.iter().all(|part| part.cell.is_some() && !part.exact), "{:?}", choice.parts);
 }
 
-/// Three repetitions with noise of 5 %.
+/// Returns three repetitions with noise of 5 %.
 fn noisy(random: &mut Random, rate: f64) -> Vec<f64> {
     let mut normal = || (-2.0 * random.unit().ln()).sqrt() * (std::f64::consts::TAU * random.unit()).cos();
     (0..3).map(|_| rate * (1.0 + 0.05 * normal())).collect()
@@ -144,7 +146,7 @@ fn a_flush_that_takes_long_decides_however_fast_the_rest_is() {
     let (consumer, protected) = (rates(200.0, 5.0), rates(100.0, 100.0));
     let choice = recommend_cells(&[&consumer, &protected], &purpose).expect("parts");
     assert_eq!(choice.standings[0].run, 1, "{choice:?}");
-    // Without flushes nothing stands for that part.
+    // Without flushes no cell matches that part.
     let without = |mut cells: Vec<Cell>| {
         cells.retain(|cell| !flushes(cell));
         cells

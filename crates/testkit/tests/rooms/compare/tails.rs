@@ -5,7 +5,8 @@ use kurabe_core::record::{Cell, LatencyRecord, Measure, RunRecord};
 use kurabe_core::workload::Direction;
 use kurabe_stats::{Histogram, Verdict};
 
-/// A run of one cell of random reads. Each repetition has `fast` operations of 100 µs and `slow` ones of so many µs.
+/// Returns a run of one cell of random reads. Each repetition has `fast` operations of 100 µs and
+/// `slow` ones of the given time in µs.
 fn run(fast: usize, slow: usize, slow_us: &[u64]) -> RunRecord {
     let text = include_str!("../../../../store/tests/fixtures/export-v2-rounds.json");
     let mut file: serde_json::Value = serde_json::from_str(text).expect("JSON");
@@ -30,7 +31,7 @@ fn run(fast: usize, slow: usize, slow_us: &[u64]) -> RunRecord {
     run
 }
 
-/// The percentiles that are compared, with their verdicts.
+/// Returns the percentiles that are compared, with their verdicts.
 fn verdicts(compared_pair: &Pair) -> Vec<(f64, Verdict)> {
     compared_pair.cells[0].tails.iter().map(|tail| (tail.fraction, tail.compared.verdict)).collect()
 }

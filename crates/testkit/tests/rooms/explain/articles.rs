@@ -1,9 +1,9 @@
-//! The reasons that the published comparisons name themselves, asked blind.
+//! The reasons that published comparisons give, inferred without the model's account.
 
 use crate::explain::blind::{measured_on, model_with, profile, without_account};
 use kurabe_explain::{LimitKind, limits_from_outside};
 
-/// A reason of an article: where it shows, and what somebody outside is to say of it.
+/// A reason from an article: the cell in which it appears, and the limit that must be inferred.
 struct Reason {
     what: &'static str,
     device: &'static str,

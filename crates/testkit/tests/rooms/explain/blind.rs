@@ -1,11 +1,14 @@
-//! Answers held against the truth: every device of the library is measured, its name and the account of its time are taken out of the
-//! record, what Linux would tell of such a device is put in, and what bounded each cell is asked. The account says whether the
-//! answer is right.
+//! Compares inferred limits with the truth.
 //!
-//! The model: the account has a class for each cause (`CauseClass`), the one thing that can be known from outside. Of a cell the truth
-//! is the class that most of the time went to beside standing in line. A limit is right if it names that class, wrong if it names
-//! another, firmly wrong if it says so without doubt. Rules are made on two thirds of the devices; the other third tells how they do on
-//! what they were not made for.
+//! Every device of the library is measured. Its name and its time account are removed from the
+//! record, the properties that Linux would report for such a device are added, and the limit of
+//! each cell is inferred. The account shows whether the result is right.
+//!
+//! The account assigns a class to each cause (`CauseClass`), which is what can be inferred from
+//! outside. The truth of a cell is the class with most of the time, excluding queueing. A limit is
+//! right if it names this class, wrong if it names another, and firmly wrong if it does so without
+//! doubt. The rules were developed on two thirds of the devices; the other third shows how they
+//! generalize.
 
 use kurabe_core::event::Event;
 use kurabe_core::model::{CauseClass, LayerRecord, ModelRecord};
@@ -21,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many answers there are of each sort.
+/// Number of results of each kind.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Score {
     pub cells: usize,
@@ -60,30 +63,31 @@ impl fmt::Display for Score {
     }
 }
 
-/// What is said of a cell, and what is true of it.
+/// Inferred limit of a cell, and the truth.
 struct Answer {
     device: &'static str,
     limit: CellLimit,
     /// Time by class, the largest first.
     truth: Vec<(CauseClass, f64)>,
     turns: bool,
-    /// Kind of the layer at the bottom.
+    /// Kind of the bottom layer.
     medium: String,
 }
 
 impl Answer {
-    /// Whether the limit names what the time went to; `None` if it names nothing.
+    /// Returns whether the limit names the class with most of the time; `None` if it names none.
     fn is_right(&self) -> Option<bool> {
         let truth = self.truth.first()?.0;
         let writing = truth == CauseClass::Writing;
         Some(match self.limit.limit.kind {
             LimitKind::Unknown => return None,
-            // Of a disk nobody outside can tell the port of its memory from the connection.
+            // The interface of a disk's memory cannot be distinguished from the connection from
+            // outside.
             LimitKind::Link => truth == CauseClass::Link || (truth == CauseClass::Device && self.turns),
             LimitKind::Mechanics => truth == CauseClass::Mechanics || (writing && self.turns),
             LimitKind::Volume => truth == CauseClass::Limit,
             LimitKind::Walk => truth == CauseClass::Chain,
-            // What memory takes before the drives have it looks like a cache of theirs.
+            // Host memory in front of the drives looks like their cache.
             LimitKind::WriteCache if truth == CauseClass::Memory => true,
             LimitKind::WriteCache | LimitKind::SmallWrites | LimitKind::BehindWrites => writing,
             LimitKind::DeviceRate => matches!(truth, CauseClass::Medium | CauseClass::Device) || writing,
@@ -96,8 +100,8 @@ impl Answer {
 }
 
 impl Answer {
-    /// Whether two parts share the time as they are said to: what takes a quarter of it or more is one of them, each of them takes as
-    /// much, and neither is most.
+    /// Returns whether two parts share the time as reported: every class with a quarter of the time
+    /// or more is one of them, each of them has that much, and neither has most of it.
     fn is_shared_so(&self) -> bool {
         let sentence = &self.limit.limit.sentence.en;
         let time_of = |classes: &[CauseClass]| -> f64 {
@@ -117,7 +121,7 @@ impl Answer {
             CauseClass::Command => sentence.contains("command"),
             CauseClass::Chain => sentence.contains("chain"),
             CauseClass::Mechanics => sentence.contains("rotation"),
-            // As above, of a disk the port of its memory is as good as the connection.
+            // As above, for a disk the interface of its memory counts as the connection.
             CauseClass::Device => {
                 sentence.contains("its bytes") && (self.turns || sentence.contains("command"))
             }
@@ -155,7 +159,7 @@ impl fmt::Display for Answer {
     }
 }
 
-/// Share of a cell's time by class, beside standing in line; the largest first.
+/// Returns the share of a cell's time by class, excluding queueing, the largest first.
 pub fn truth_of(cell: &Cell, model: &ModelRecord) -> Vec<(CauseClass, f64)> {
     let mut sums: BTreeMap<CauseClass, u64> = BTreeMap::new();
     for share in cell.counted().filter_map(|one| one.account.as_ref()).flat_map(|account| &account.shares) {
@@ -171,7 +175,8 @@ pub fn truth_of(cell: &Cell, model: &ModelRecord) -> Vec<(CauseClass, f64)> {
     shares
 }
 
-/// A run of a profile on a model, as on a device that Linux sees, with the account of its time.
+/// Runs a profile on a model, and returns the record as of a device that Linux sees, with the time
+/// account.
 pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
     let account = kurabe_core::model::Model::record(&model);
     let target = TargetRecord {
@@ -205,12 +210,12 @@ pub fn measured_on(mut model: ModelTarget, profile: &Profile) -> RunRecord {
     record
 }
 
-/// A model of the library as its device file has it.
+/// Returns a model of the library.
 pub fn model(device: &str) -> ModelTarget {
     model_with(device, &[])
 }
 
-/// The same with other parameters.
+/// Returns a model of the library with changed parameters.
 pub fn model_with(device: &str, changes: &[(&str, &str)]) -> ModelTarget {
     let mut spec = device_named(device).unwrap();
     for (parameter, value) in changes {
@@ -219,14 +224,14 @@ pub fn model_with(device: &str, changes: &[(&str, &str)]) -> ModelTarget {
     ModelTarget::new(&spec, 1).unwrap()
 }
 
-/// A record as somebody outside would have it.
+/// Returns a record as it would be without knowledge of the model.
 pub fn without_account(mut record: RunRecord) -> RunRecord {
     record.header.model = None;
     record.cells.iter_mut().flat_map(|cell| &mut cell.repetitions).for_each(|one| one.account = None);
     record
 }
 
-/// What is said of a device that a profile measured.
+/// Returns the inferred limits of a device measured with a profile.
 fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
     let inside = measured_on(model(device), profile);
     let outside = without_account(inside.clone());
@@ -238,7 +243,7 @@ fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
     let medium = &model.layers.last().expect("a layer").kind;
     let answer =
         |(cell, limit)| Answer { device, limit, truth: truth_of(cell, model), turns, medium: medium.clone() };
-    // What a probe asks besides is a means.
+    // Cells that a probe added are only a means.
     inside
         .cells
         .iter()
@@ -248,7 +253,7 @@ fn answers_of(device: &'static str, profile: &Profile) -> Vec<Answer> {
         .collect()
 }
 
-/// What is said of all devices that a profile measured, in the order of the library.
+/// Returns the inferred limits of all devices measured with a profile, in the order of the library.
 fn answers(profile: &Profile) -> Vec<Answer> {
     let next = AtomicUsize::new(0);
     let work = || {
@@ -268,7 +273,8 @@ fn answers(profile: &Profile) -> Vec<Answer> {
     all
 }
 
-/// Whether no rule was made on a device: one of three, by a hash of the name (FNV-1a), so that nobody chooses.
+/// Returns whether no rule was developed on a device: one in three, selected by a hash of the name
+/// (FNV-1a).
 fn is_held_back_device(device: &str) -> bool {
     let hash = device.bytes().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -282,7 +288,7 @@ fn score<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Score {
     score
 }
 
-/// A profile with the test file of `quick`; in less time, if a time is given.
+/// Returns a profile with the test file of `quick`, and with a shorter time if one is given.
 pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
     let mut profile = profile_named(name).unwrap();
     if !profile.rules.whole_device {
@@ -294,7 +300,7 @@ pub fn profile(name: &str, time_ns: Option<u64>) -> Profile {
     profile
 }
 
-/// Has each repetition that ends by time take so long.
+/// Sets the duration of each repetition that ends by time.
 pub fn take_time(profile: &mut Profile, time_ns: u64) {
     profile.rules.time_ns = time_ns;
     for step in &mut profile.steps {
@@ -305,8 +311,8 @@ pub fn take_time(profile: &mut Profile, time_ns: u64) {
     }
 }
 
-/// The score of a profile over all devices, that of the cells that a link bounds, and what they are made of as text: each answer that
-/// is not right, then the scores.
+/// Returns the score of a profile over all devices, the score of the cells limited by a link, and a
+/// report: each result that is not right, then the scores.
 pub fn scored(profile: &Profile) -> ([Score; 2], String) {
     let answers = answers(profile);
     let mut lines: Vec<String> =
@@ -329,7 +335,8 @@ pub fn scored(profile: &Profile) -> ([Score; 2], String) {
     ([all, linked], lines.join("\n"))
 }
 
-/// Bars of a profile: percent right at least, of all and of what a link bounds, and percent wrong at most. Nothing is wrong without doubt.
+/// Checks the bounds of a profile: lowest percentage of right results, for all cells and for those
+/// limited by a link, and highest percentage of wrong ones. None may be firmly wrong.
 fn holds(place: usize, [right, linked_right]: [f64; 2], wrong: f64) {
     let (name, time_ns) = PROFILES[place];
     let ([all, linked], text) = scored(&profile(name, time_ns));
@@ -341,7 +348,7 @@ fn holds(place: usize, [right, linked_right]: [f64; 2], wrong: f64) {
     assert!(is_held, "{text}");
 }
 
-/// What is scored, with the time of a repetition where the profile's own changes nothing but takes long.
+/// Profiles to score, with a shorter time per repetition if the profile's own makes no difference.
 pub const PROFILES: [(&str, Option<u64>); 4] =
     [("quick", None), ("cdm-9", Some(500_000_000)), ("gnome-disks", None), ("probe", None)];
 

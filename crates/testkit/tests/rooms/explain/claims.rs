@@ -1,5 +1,5 @@
-//! What is claimed of a run, held against the very record that it is claimed of: memory where memory answered, and of a
-//! sweep nothing that its own points, its repetitions or other work speak against.
+//! Claims about a run must be consistent with its record: memory is named if memory answered, and a
+//! sweep gives no finding that its own points, repetitions or other activity contradict.
 
 use kurabe_core::environment::{BlockDevice, Environment, FileSystem, Link};
 use kurabe_core::profile::Step;
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 const KIB: u64 = 1024;
 const US: f64 = 1e3;
 
-/// A virtual disk with this file system.
+/// Returns an environment with a virtual disk and this file system.
 fn environment(file_system: &str, link: Link) -> Environment {
     Environment {
         file_system: Some(FileSystem { kind: Some(file_system.to_owned()), ..FileSystem::default() }),
@@ -36,7 +36,7 @@ fn record(environment: Environment, direct: bool, cells: Vec<Cell>) -> RunRecord
     RunRecord { header, cells, ..sample_record() }
 }
 
-/// Operations of this size that take this time each.
+/// Returns operations of this size and duration.
 fn operations(count: u64, bytes: u32, each_ns: f64) -> OpsRecord {
     let ns = each_ns as u64;
     let latency =
@@ -50,7 +50,7 @@ fn operations(count: u64, bytes: u32, each_ns: f64) -> OpsRecord {
     }
 }
 
-/// One repetition of operations one after the other.
+/// Returns one repetition of consecutive operations.
 fn alone(index: u32, direction: Direction, bytes: u32, each_ns: f64) -> Repetition {
     let done = operations(1000, bytes, each_ns);
     let mut one = repetition(index, (each_ns * 1000.0) as u64);
@@ -75,7 +75,7 @@ fn block_cell(direction: Direction, pattern: Pattern, bytes: u32, each_ns: f64, 
 fn a_run_through_the_page_cache_names_it() {
     let unsynced = SyncRule::default();
     let (read, write) = (Direction::Read, Direction::Write);
-    // 1360 MB/s in order, as from a virtual disk that is read ahead.
+    // Sequential reads at 1360 MB/s, like those of a virtual disk with readahead.
     let ahead = block_cell(read, Pattern::Sequential, 1 << 20, 771.0 * US, unsynced);
     let kept = block_cell(read, Pattern::Random, 4096, 2.0 * US, unsynced);
     let taken = block_cell(write, Pattern::Random, 4096, 3.0 * US, unsynced);
@@ -90,7 +90,7 @@ fn a_run_through_the_page_cache_names_it() {
         assert!(limit.next.as_ref().is_some_and(|next| next.en.contains("--direct")), "{limit:?}");
     }
     assert!(run(true).iter().all(|limit| limit.limit.kind != LimitKind::HostMemory));
-    // Nor does other work make it a device's.
+    // Activity of others does not turn it into the rate of a device.
     let mut disturbed = ahead.clone();
     disturbed.repetitions[0].noise = Noise { steal_share: Some(0.5), ..Noise::default() };
     let beside = limits_from_outside(&record(environment("ext4", Link::Virtio), false, vec![disturbed]));
@@ -133,10 +133,11 @@ fn a_file_system_in_memory_has_no_device_that_pauses() {
     assert!(memory.sentence.en.contains("tmpfs") && !memory.sentence.en.contains("pauses"), "{memory:?}");
 }
 
-/// A sweep over the working set by reads, on a file system, whose points take these times in each repetition.
+/// A sweep over the working set by reads on a file system, with the time of each point in each
+/// repetition.
 struct Curve {
     file_system: &'static str,
-    /// From 64 KiB on, each twice the one before; by repetition.
+    /// Times from 64 KiB on, each for twice the span of the one before; by repetition.
     times_ns: Vec<Vec<f64>>,
     noise: Noise,
 }
@@ -146,7 +147,7 @@ impl Curve {
         Self { file_system: "ext4", times_ns, noise: Noise::default() }
     }
 
-    /// Points that all repetitions show.
+    /// Returns a curve that all repetitions show equally.
     fn steady(times_us: &[f64], runs: usize) -> Self {
         Self::of(times_us.iter().map(|us| vec![us * US; runs]).collect())
     }
@@ -220,7 +221,8 @@ fn what_one_of_three_repetitions_shows_is_not_told() {
         shown.iter().flat_map(|curve| &curve.findings).all(|finding| finding.confidence == Confidence::None),
         "{shown:#?}"
     );
-    // Of two that show it and one that does not, it is likely at most: here an access is as long as one of a disk.
+    // If two repetitions show it and one does not, it is likely at most. Here an access takes as
+    // long as one of a hard disk.
     let disk_ms = |us: &f64| if *us < 20.0 { 1.0 } else { 8.0 };
     let sure = |third: fn(f64) -> f64| {
         let times = CACHE_US.iter().map(disk_ms).map(|ms| [ms, ms, third(ms)].map(|ms| ms * 1e6).to_vec());
@@ -232,7 +234,7 @@ fn what_one_of_three_repetitions_shows_is_not_told() {
     assert_eq!(sure(|_| 3.0), (Confidence::Likely, true));
 }
 
-/// A time that rises in proportion to the span, up to 64 MiB.
+/// Returns times that grow in proportion to the span, up to 64 MiB.
 fn walk_us() -> Vec<f64> {
     (0..11).map(|step| 20.0 + 0.5 * f64::from(1 << step)).collect()
 }
@@ -270,13 +272,14 @@ fn what_is_seen_while_others_work_has_no_name() {
     assert!(change.evidence.en.contains("other work went on at 12 of 12 points"), "{change:?}");
 }
 
-/// A long write with these rates, in MB/s, an interval of 100 ms each.
+/// Returns the findings for a long write with these rates in MB/s, with an interval of 100 ms for
+/// each.
 fn course(rates: &[u64], link: Link, rotational: Option<bool>) -> Vec<SweepCurve> {
     let profile = plan(SweepAxis::BytesWritten, Direction::Write, 16 << 30, 2).profile();
     let repetitions = rates.chunks(rates.len() / 2).enumerate().map(|(index, rates)| {
         let interval =
             |mb: u64| Interval { write_bytes: mb * 100_000, write_operations: 1, ..Interval::default() };
-        // The last interval is left out, as it may be cut short.
+        // The last interval is ignored, as it may be incomplete.
         let intervals = rates.iter().chain(&[1]).map(|mb| interval(*mb)).collect();
         Repetition {
             series: Series { interval_ns: 100_000_000, intervals },
@@ -316,7 +319,7 @@ fn a_rate_that_comes_back_is_no_cache_that_is_full() {
         shown.iter().flat_map(|curve| &curve.findings).any(|finding| finding.text.en.contains("again")),
         "{shown:#?}"
     );
-    // Behind a hypervisor nobody knows what it is.
+    // Behind a hypervisor the kind of device is unknown.
     assert_eq!(slc(&full, &Link::Virtio, None), None);
 }
 
@@ -342,7 +345,7 @@ proptest! {
         let points = &shown[0].points;
         let mut last = 0.0;
         for finding in changes(&shown) {
-            // What is said of all that lies beyond ends where it says so.
+            // A statement about everything beyond ends where it says so.
             let end = finding.text.en.strip_prefix("from ").and_then(|text| text.split(" an ").next());
             let end = end.and_then(|places| parse_bytes(places.split(" to ").nth(1)?).ok());
             let end = end.map_or(f64::INFINITY, |bytes| bytes as f64);

@@ -1,4 +1,4 @@
-//! Devices of the library that people know, and what is said of them.
+//! Well-known devices of the library, and the limits that are inferred for them.
 
 use crate::explain::blind::{measured_on, model, take_time, truth_of};
 use kurabe_core::model::CauseClass;
@@ -12,7 +12,7 @@ use kurabe_explain::{
 use kurabe_sim::{DEVICES, ModelTarget, device_named};
 use kurabe_testkit::{all_is_tested, sampled};
 
-/// A profile whose cells take so long.
+/// Returns a profile whose cells take this time.
 fn for_time(name: &str, time_ns: u64) -> Profile {
     let mut profile = profile_named(name).unwrap();
     take_time(&mut profile, time_ns);
@@ -74,7 +74,7 @@ fn well_known_devices_are_told_as_people_know_them() {
     assert_eq!(sata_ssd, [Link, Link, CommandRate, Command, Link, Link, CommandRate, Command]);
     let disk = kinds("hitachi-hua722020ala330");
     assert_eq!(disk[..4], [DeviceRate, DeviceRate, Mechanics, Mechanics]);
-    // Near what PCIe carries, a drive and its slot cannot be told apart by one direction.
+    // Near the limit of PCIe, a drive and its slot cannot be distinguished by one direction.
     assert!(!kinds("samsung-980").contains(&Link));
 }
 
@@ -82,10 +82,11 @@ fn well_known_devices_are_told_as_people_know_them() {
 fn a_write_cache_that_fills_up_is_seen() {
     let mut profile = for_time("default", 4_000_000_000);
     profile.steps.truncate(1);
-    // On a device used whole no file is written before, so that the cache is empty at first.
+    // If the whole device is used, no test file is written first, so the cache is empty at first.
     profile.rules.whole_device = true;
     let mut spec = device_named("samsung-870-evo").unwrap();
-    // The link hides the fall of the drive as it is: fewer channels, and a cache of 1 GB.
+    // The link hides the drop of the unchanged drive, so it gets fewer channels and a cache of 1
+    // GB.
     let changes =
         [("slc_static", "1 GB"), ("slc_dynamic", "0 B"), ("channels", "2"), ("program_time", "2 ms")];
     for (key, value) in changes {

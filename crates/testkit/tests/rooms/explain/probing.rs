@@ -1,11 +1,11 @@
-//! What a probe asks next.
+//! The next steps of a probe.
 
 use crate::explain::blind::{measured_on, model, profile, truth_of, without_account};
 use kurabe_core::model::CauseClass;
 use kurabe_core::workload::Direction;
 use kurabe_explain::{LimitKind, PROBE, limits_from_outside};
 
-/// Labels of the steps that a probe asked beside its first ones.
+/// Returns the labels of the steps that a probe added to its first ones.
 fn asked(device: &str) -> Vec<String> {
     let first = profile(PROBE, None).steps.len();
     let record = measured_on(model(device), &profile(PROBE, None));
@@ -39,7 +39,7 @@ fn larger_reads_tell_the_command_from_its_bytes() {
         let truth = truth_of(cell(small), record.header.model.as_ref().expect("an account"));
         let link = truth.iter().find(|(class, _)| *class == CauseClass::Link).expect("a link").1;
         assert!((share - link).abs() < 0.001, "{device}: {share} of {small} is bytes, in truth {link}");
-        // Neither part is most of it, and that is the answer.
+        // Neither part has most of the time, and that is the result.
         let limits = limits_from_outside(&without_account(record.clone()));
         let answer = limits.iter().find(|limit| limit.label == small).expect("an answer");
         assert_eq!(answer.limit.kind, LimitKind::Shared, "{device}: {answer:?}");
@@ -48,7 +48,8 @@ fn larger_reads_tell_the_command_from_its_bytes() {
 
 #[test]
 fn nothing_is_asked_that_no_read_tells() {
-    // The connection is told and has room, and where it has none no read tells a controller from it.
+    // The connection is known and not saturated; if it is, no read distinguishes it from a
+    // controller.
     for device in ["samsung-870-evo", "samsung-980"] {
         assert_eq!(asked(device), [] as [&str; 0], "{device}");
     }

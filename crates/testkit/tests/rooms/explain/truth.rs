@@ -1,4 +1,4 @@
-//! What a sweep says of modelled devices, held against their parameters.
+//! Compares findings of sweeps on modelled devices with the parameters of the models.
 
 use kurabe_core::event::Event;
 use kurabe_core::model::Model;
@@ -14,7 +14,7 @@ use kurabe_testkit::sampled;
 const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
 
-/// A sweep of a device of the library with some parameters changed.
+/// A sweep of a device of the library with changed parameters.
 struct Sweep<'a> {
     device: &'a str,
     changes: &'a [(&'a str, &'a str)],
@@ -62,7 +62,7 @@ impl Sweep<'_> {
         };
         let stop = Stop::default();
         let session = Session::on_model(&mut model, self.device, &profile, &stop, &mut emit)
-            // A test file would fill the caches whose ends are looked for.
+            // A test file would fill the caches whose sizes are to be found.
             .with_fill(false)
             .with_follow_up(Some(Box::new(further_steps)));
         kurabe_virtual::run(session).unwrap();
@@ -91,7 +91,7 @@ fn named(findings: &[SweepCurve], name: FindingName) -> Vec<&Finding> {
     findings.iter().flat_map(|curve| &curve.findings).filter(|finding| finding.name == name).collect()
 }
 
-/// The only finding of a name, and its place.
+/// Returns the position of the only finding with a name.
 fn only(findings: &[SweepCurve], name: FindingName) -> f64 {
     let [one] = named(findings, name)[..] else { panic!("not one {name:?}: {findings:#?}") };
     assert!(one.confidence > Confidence::None, "{one:?}");
@@ -125,13 +125,13 @@ fn disk_caches(segments: &str, segment: &str) -> Vec<f64> {
 
 #[test]
 fn of_a_disk_cache_in_one_piece_random_access_uses_a_part() {
-    // A ring is read anew at every step back, so that what random access keeps of it is less than all.
+    // A ring is read again at every backward step, so random access uses only part of it.
     for (segment, size) in [("4 MiB", 4.0), ("8 MiB", 8.0)] {
         let caches = disk_caches("1", segment);
         let fits = caches.len() == 1 && (size / 4.0 * MIB..=size * MIB).contains(&caches[0]);
         assert!(fits, "{segment}: found {caches:?}");
     }
-    // Of a small one it keeps nothing, and none is claimed.
+    // Of a small one it uses nothing, so none is reported.
     assert_eq!(disk_caches("1", "512 KiB"), Vec::<f64>::new());
 }
 
@@ -147,7 +147,7 @@ fn of_a_disk_cache_in_segments_random_access_uses_one_at_least_and_all_at_most()
 #[test]
 fn the_strip_of_a_raid_and_its_drives() {
     for (strip, size) in [("16 KiB", 16.0), ("32 KiB", 32.0), ("64 KiB", 64.0), ("256 KiB", 256.0)] {
-        // What the driver cuts into commands of 256 KiB itself hides a strip as large.
+        // If the driver itself splits into commands of 256 KiB, that hides a strip of this size.
         let changes = [("raid.strip", strip), ("host.largest_command", "1 MiB")];
         let findings = sweep("raid-9260", &changes, SweepAxis::BlockSize, Direction::Read).run();
         let x = only(&findings, FindingName::Strip);
@@ -192,7 +192,7 @@ fn a_depth_that_is_enough_is_told_with_its_own_rate() {
     let [parts] = named(&findings, FindingName::Parallelism)[..] else { panic!("{findings:#?}") };
     let at = |depth: Option<f64>| findings[0].points.iter().find(|point| Some(point.0) == depth).unwrap().1;
     assert!((parts.after / at(parts.x) - 1.0).abs() < 1e-9, "{parts:?}");
-    // Here the deepest queue still brings a little more.
+    // Here the largest depth still brings a small gain.
     assert!(parts.x == Some(32.0) && at(Some(64.0)) > parts.after * 1.02, "{:?}", findings[0].points);
     assert!(parts.text.en.contains("more bring little ("), "{parts:?}");
 }
@@ -274,7 +274,7 @@ fn the_memory_of_a_raid_controller() {
 fn a_link_that_is_the_ceiling() {
     let findings = sweep("samsung-870-evo", &[], SweepAxis::BlockSize, Direction::Read).run();
     assert!(!named(&findings, FindingName::LinkCeiling).is_empty(), "{findings:#?}");
-    // A slower cable is the ceiling as well, and a disk behind a fast one is not.
+    // A slower cable is the limit as well, and a disk behind a fast one is not.
     let findings =
         sweep("samsung-870-evo", &[("sata.generation", "sata-1")], SweepAxis::BlockSize, Direction::Read)
             .run();
@@ -290,11 +290,12 @@ fn a_link_that_is_the_ceiling() {
 
 #[test]
 fn a_fast_drive_that_ends_near_its_slot_does_not_end_at_it() {
-    // Reads end at 89 % of what PCIe 3 ×4 carries, and writes well below: it is the controller.
+    // Reads reach 89 % of the rate of PCIe 3 ×4, and writes are well below, so the limit is the
+    // controller.
     let mut plan = sweep("samsung-980", &[], SweepAxis::BlockSize, Direction::Read);
     plan.directions.push(Direction::Write);
     assert_eq!(named(&plan.run(), FindingName::LinkCeiling), Vec::<&Finding>::new());
-    // In half of the slot both directions end at it.
+    // With half of the lanes the slot limits both directions.
     let narrow = [("pcie.lanes", "2")];
     let mut plan = sweep("samsung-980", &narrow, SweepAxis::BlockSize, Direction::Read);
     plan.directions.push(Direction::Write);
@@ -321,7 +322,8 @@ fn a_write_cache_that_fills_up_is_no_unit_that_a_disk_maps() {
         let spec = load_device(device).unwrap();
         let layers = ModelTarget::new(&spec, 1).unwrap().record().layers;
         let has = |kinds: &[&str]| layers.iter().any(|layer| kinds.contains(&layer.kind.as_str()));
-        // Arrays have a unit, md's of 4 KiB; and a pool takes a million writes in a second into the computer's memory.
+        // Arrays have a unit, 4 KiB for md. A pool accepts a million writes in a second into the
+        // computer's memory.
         has(&["disk", "magneto-optical", "removable"]) && !has(&["md", "raidz"])
     };
     let mut mistaken_units = Vec::new();

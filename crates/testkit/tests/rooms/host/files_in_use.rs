@@ -1,4 +1,4 @@
-//! A file that somebody uses, under any of its names.
+//! Files in use, under any of their names.
 
 use crate::host::system::{Bound, LoopDevice, Running, claims_of, open_to_write, run, text};
 use kurabe_testkit::needs::{SWAP, needs, skip};
@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// A directory with a file of 64 KiB.
+/// Creates a directory with a file of 64 KiB.
 fn with_file() -> (tempfile::TempDir, PathBuf) {
     let directory = tempfile::tempdir().expect("a directory");
     let file = directory.path().join("file");

@@ -1,11 +1,12 @@
-//! A device in use under another name, as its holder or as its target: the object counts, and no name.
+//! A device in use under another name, as its holder or as its target: the object is what counts,
+//! not the name.
 
 use crate::host::system::{Above, Bound, LoopDevice, Running, claims_of, open_to_write, text};
 use kurabe_testkit::needs::{needs, skip};
 use std::path::Path;
 use std::process::Command;
 
-/// Asserts that a process is named as one that writes to the target.
+/// Asserts that a process is reported as a writer of the target.
 fn assert_written_by(target: &Path, writer: &Running) {
     let words = words_on(target);
     let process = format!("(process {})", writer.pid());
@@ -20,7 +21,7 @@ fn words_on(target: &Path) -> Vec<String> {
     claims_of(target).into_iter().map(|claim| claim.by.en).collect()
 }
 
-/// Asserts that a target is held by a mount on a point.
+/// Asserts that a target is claimed by a mount on a point.
 fn assert_mounted(target: &Path, point: &Path) {
     let words = words_on(target);
     assert!(words.contains(&format!("mounted on {}", point.display())), "{words:?}");
@@ -104,7 +105,7 @@ fn a_mount_in_another_mount_namespace_is_named_with_who_sees_it() {
         skip("no mount namespace (needs root and unshare)");
         return;
     };
-    // The process is still `sh` when it says that it is ready, and `sleep` an instant later.
+    // The process is still `sh` when it reports that it is ready, and `sleep` an instant later.
     let (mounted, seen) = (
         format!("mounted on {} as ", device.point().display()),
         format!(" (process {}) sees it", other.pid()),

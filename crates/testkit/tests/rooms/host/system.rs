@@ -1,5 +1,5 @@
-//! Loop devices, mounts and processes, taken back whatever happens. They need root; a test that cannot have one says so and
-//! is skipped.
+//! Loop devices, mounts and processes, which are removed in any case. They need root; a test that
+//! cannot create one reports that and is skipped.
 
 use kurabe_host::{Claim, claims};
 use kurabe_testkit::needs::{LOOP_DEVICE, MOUNT, needs, skip};
@@ -12,30 +12,30 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub const SIZE_BYTES: u64 = 320 << 20;
 
-/// Who holds what a path leads to now.
+/// Returns the claims on the file that a path leads to.
 pub fn claims_of(path: &Path) -> Vec<Claim> {
     let file = File::open(path).expect("a descriptor");
     claims(&file, path).expect("an answer")
 }
 
-/// `PATH` with the folders of system programs, which that of an ordinary user may lack.
+/// Returns `PATH` with the folders of system programs, which the one of an ordinary user may lack.
 fn path_with_system_programs() -> OsString {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from));
     std::env::join_paths(folders).unwrap_or(path)
 }
 
-/// Runs a program; `None` if it is not there or fails.
+/// Runs a program; `None` if it is not installed or fails.
 pub fn run(program: &str, arguments: &[&str]) -> Option<String> {
     let output =
         Command::new(program).args(arguments).env("PATH", path_with_system_programs()).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// One test at a time: `losetup -f` opens the devices of others for a moment, and that is a claim.
+/// Serializes the tests: `losetup -f` opens other devices for a moment, which counts as a claim.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A loop device over a file of its own, detached and unmounted whatever happens.
+/// A loop device on a temporary file, which is detached and unmounted in any case.
 pub struct LoopDevice {
     pub node: PathBuf,
     pub directory: tempfile::TempDir,
@@ -43,7 +43,7 @@ pub struct LoopDevice {
 }
 
 impl LoopDevice {
-    /// `None` with a printed reason where there can be none.
+    /// Creates a device, or returns `None` with a printed reason.
     pub fn new() -> Option<Self> {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         let directory = tempfile::tempdir().expect("a directory");
@@ -57,13 +57,13 @@ impl LoopDevice {
         Some(Self { node: PathBuf::from(node), directory, _alone: alone })
     }
 
-    /// Attaches the same file anew, with the partitions that it has now.
+    /// Attaches the same file again, with its current partitions.
     pub fn attach_with_partitions(&mut self) {
         let image = self.directory.path().join("image");
         run("losetup", &["-d", self.node()]).expect("detached");
         let node = run("losetup", &["-f", "-P", "--show", image.to_str().expect("a name")]);
         self.node = PathBuf::from(node.expect("attached"));
-        // A kernel that reads no partition tables can still be told.
+        // A kernel that does not read partition tables can be informed of the partitions.
         for (number, start) in [("1", "2048"), ("2", "34816")] {
             if !Path::new(&format!("{}p{number}", self.node())).exists() {
                 run("addpart", &[self.node(), number, start, "32768"]);
@@ -99,7 +99,7 @@ impl LoopDevice {
         claims_of(path).into_iter().map(|claim| claim.by.en).collect()
     }
 
-    /// A table of the PC with two partitions of 16 MiB: type, first sector, sectors.
+    /// Writes an MBR partition table with two partitions of 16 MiB: type, first sector, sectors.
     pub fn write_partition_table(&self) {
         use std::os::unix::fs::FileExt;
         let mut sector = [0_u8; 512];
@@ -132,17 +132,17 @@ impl Drop for LoopDevice {
 }
 
 impl LoopDevice {
-    /// A path beside the image.
+    /// Returns a path next to the image.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
-    /// The file under it.
+    /// Returns the image file.
     pub fn image(&self) -> PathBuf {
         self.beside("image")
     }
 
-    /// Another node of it, outside /dev.
+    /// Creates another device node for it, outside /dev.
     pub fn other_node(&self, name: &str) -> PathBuf {
         use std::os::unix::fs::MetadataExt;
         let number = self.node.metadata().expect("the device").rdev();
@@ -152,7 +152,8 @@ impl LoopDevice {
         node
     }
 
-    /// Makes ext4 on it and mounts it; `false`, with a printed reason, where that cannot be.
+    /// Creates ext4 on it and mounts it. Returns `false`, with a printed reason, if that is not
+    /// possible.
     pub fn mount_ext4(&self) -> bool {
         if !needs("mkfs.ext4") {
             return false;
@@ -166,13 +167,13 @@ impl LoopDevice {
     }
 }
 
-/// A further loop device; detached when this goes, before the device that it stands on.
+/// A second loop device, which is detached before the device below it.
 pub struct Above {
     pub node: PathBuf,
 }
 
 impl Above {
-    /// A loop device over a file or a device.
+    /// Creates a loop device on a file or a device.
     pub fn over(path: &Path) -> Self {
         let node =
             run("losetup", &["-f", "--show", text(path)]).expect("a loop device: there was one before");
@@ -186,13 +187,14 @@ impl Drop for Above {
     }
 }
 
-/// A bind mount; taken away when this goes.
+/// A bind mount, which is unmounted when dropped.
 pub struct Bound {
     point: PathBuf,
 }
 
 impl Bound {
-    /// Shows a directory at a second place. `None`, with a printed reason, where that cannot be.
+    /// Mounts a directory at a second place. `None`, with a printed reason, if that is not
+    /// possible.
     pub fn new(directory: &Path, point: PathBuf) -> Option<Self> {
         std::fs::create_dir_all(&point).expect("a directory");
         if run("mount", &["--bind", text(directory), text(&point)]).is_none() {
@@ -213,13 +215,14 @@ impl Drop for Bound {
     }
 }
 
-/// A program that goes on until the test ends it.
+/// A program that runs until the test ends it.
 pub struct Running {
     child: Child,
 }
 
 impl Running {
-    /// Starts a program, and waits until it says that it is ready. `None` if it ends without a word.
+    /// Starts a program, and waits until it reports that it is ready. `None` if it ends without any
+    /// output.
     pub fn start(command: &mut Command) -> Option<Self> {
         let child = command.stdout(Stdio::piped()).spawn().expect("started");
         let mut running = Self { child };
@@ -229,7 +232,7 @@ impl Running {
         (line.trim() == "ready").then_some(running)
     }
 
-    /// A shell that has a file as its standard input, and turns into `sleep`.
+    /// Starts a shell that has a file as its standard input and becomes `sleep`.
     pub fn with_input(file: File) -> Self {
         let mut command = Command::new("sh");
         command.args(["-c", "echo ready; exec sleep 60"]).stdin(Stdio::from(file));
@@ -248,12 +251,12 @@ impl Drop for Running {
     }
 }
 
-/// A path as a word of a command line.
+/// Returns a path as a command-line argument.
 pub fn text(path: &Path) -> &str {
     path.to_str().expect("a path of the tests is UTF-8")
 }
 
-/// Opens for reading and writing.
+/// Opens a file for reading and writing.
 pub fn open_to_write(path: &Path) -> File {
     File::options().read(true).write(true).open(path).expect("opened")
 }

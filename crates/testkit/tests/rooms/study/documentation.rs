@@ -1,4 +1,4 @@
-//! docs/studies.md: its examples are read, and it tells every key.
+//! docs/studies.md: its examples are valid, and it describes every key.
 
 use kurabe_core::Error;
 use kurabe_study::Study;
@@ -6,7 +6,7 @@ use kurabe_study::catalogue::Catalogue;
 
 const REFERENCE: &str = include_str!("../../../../../docs/studies.md");
 
-/// The TOML examples.
+/// Returns the TOML examples.
 fn examples() -> Vec<&'static str> {
     REFERENCE.split("```toml\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect()
 }
@@ -27,7 +27,8 @@ fn every_example_is_read() {
     }
 }
 
-/// The keys that the reader knows at a place: it names them all when it meets another.
+/// Returns the keys that the reader accepts at a place, which it lists when it meets an unknown
+/// one.
 fn known_keys(source: &str) -> Vec<String> {
     let error = parse(source).unwrap_err();
     assert!(error.what().en.contains("unknown key"), "{error:?}");

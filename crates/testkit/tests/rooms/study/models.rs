@@ -1,4 +1,4 @@
-//! Every study can be planned: all models that it names are there, and all parameters that it changes.
+//! Every study can be planned: all models that it names exist, and all parameters that it changes.
 
 use kurabe_sim::LayerSpec;
 use kurabe_study::catalogue::Catalogue;
@@ -24,8 +24,8 @@ fn every_model_that_the_catalogue_names_is_there() {
     }
 }
 
-/// Sources of the parameters of all layers: a figure that one of them names was looked at when the parameter was chosen,
-/// whatever the source calls that.
+/// Collects the sources of the parameters of all layers. A figure that one of them names was
+/// considered when the parameter was chosen, whatever the source calls it.
 fn of_layers(layers: &[LayerSpec], sources: &mut Vec<String>) {
     for layer in layers {
         sources.extend(layer.settings.iter().map(|setting| setting.source.clone()));
@@ -35,12 +35,12 @@ fn of_layers(layers: &[LayerSpec], sources: &mut Vec<String>) {
     }
 }
 
-/// What the copies of the DelayRatio test have of the disk in memory, which sources take off: nothing, reading it, or
-/// writing it.
+/// Time in seconds that the copies of the DelayRatio test spend on the in-memory disk and that
+/// sources subtract: none, reading it, or writing it.
 const MEMORY_S: [f64; 3] = [0.0, 0.82, 1.36];
 
-/// Whether a source names a figure: the same number but for the last digit, with at least three digits so that it is no
-/// coincidence.
+/// Returns whether a source names a figure: the same number except for the last digit, with at
+/// least three digits to exclude coincidence.
 fn names(source: &str, figure: f64) -> bool {
     source
         .split(|letter: char| !letter.is_ascii_digit() && letter != '.')
@@ -60,7 +60,7 @@ fn no_figure_that_the_source_of_a_parameter_names_is_called_predicted() {
                 let mut sources = Vec::new();
                 of_layers(&kurabe_sim::load_device(&row.model).unwrap().layers, &mut sources);
                 for (column, published) in part.columns.iter().zip(&row.published) {
-                    // Spans and round words are the same for many a row.
+                    // Ranges and round numbers are the same for many rows.
                     let Some(published) =
                         published.filter(|figure| !figure.about && figure.high == Some(figure.low))
                     else {

@@ -1,4 +1,5 @@
-//! Questions that ask why: the same cells have another reason behind another link, and whatever the account says.
+//! Questions that ask why: the same cells have another reason behind another link, regardless of
+//! the account.
 
 use kurabe_core::environment::{BlockDevice, Environment, Link};
 use kurabe_core::model::{Model, TimeAccount, TimeShare};
@@ -42,7 +43,7 @@ cell = "seq read"
 article = { says = { en = "the link", ja = "接続" }, reason = ["link", "command"] }
 "#;
 
-/// 140 MB/s in order, whatever the link.
+/// Returns cells with sequential access at 140 MB/s, regardless of the link.
 fn cells(point: &Point, is_mixture: bool) -> Vec<Cell> {
     let planned = |direction: Direction| {
         let tasks = point.profile.tasks(16 << 20);
@@ -100,7 +101,7 @@ impl Models for Drive {
     }
 }
 
-/// A disk of the reader's own, behind SATA of the first generation.
+/// A disk of the user, behind first-generation SATA.
 struct Disk;
 
 impl Disk {
@@ -137,7 +138,7 @@ fn a_reason_is_told_without_the_account_and_beside_it() {
     let outside = &view.outside;
     assert_eq!((outside.part.as_str(), outside.label.as_str()), ("read", "SEQ 1 MiB Q1 T1"));
     assert_eq!((outside.limit.kind, agreement), (LimitKind::Link, Agreement::Agrees));
-    // What was put into the account is something else.
+    // The account contains another cause.
     let account = view.account.unwrap();
     assert!(account.kind == LimitKind::Cause && account.evidence.en.contains("100 %"), "{account:?}");
     let wider = LINKS.replace("at = [\"sata-1\"]", "at = [\"sata-2\"]");

@@ -48,7 +48,7 @@ step = "step1"
 over = { model = "ideal-ram-disk", set = ["memory.access=1 ms"] }
 "#;
 
-/// 1000 MB/s, or 250 MB/s where the access takes 1 ms, whatever is asked.
+/// Invents 1000 MB/s, or 250 MB/s if the access takes 1 ms, for every point.
 #[derive(Default)]
 struct Inventor {
     seen: Mutex<Vec<PointTarget>>,
@@ -106,7 +106,7 @@ fn figures_stand_beside_the_published_ones_and_ratios_are_quotients() {
     assert_eq!((cells[0].status, cells[1].status), (Status::Calibrated, Status::Predicted));
     assert_eq!(result.parts[0].rows[1].cells[0].value, Some(250.0));
     assert_eq!(result.parts[1].rows[0].cells[0].value, Some(4.0));
-    // The ratio asks for the two models that the first table has measured already.
+    // The ratio needs the two models that the first table has measured already.
     assert_eq!(inventor.seen.lock().unwrap().len(), 2);
 }
 
@@ -139,7 +139,7 @@ fn an_axis_of_the_user_makes_rows_that_are_no_longer_what_was_published() {
     let first = &rows[0].cells[0];
     assert!(rows[0].changed && first.published.is_some() && first.error_percent.is_none());
     assert_eq!((first.status, first.reason.clone()), (Status::Predicted, None));
-    // The second row is a disk of 1 ms anyway.
+    // The second row is a disk with 1 ms in any case.
     assert_eq!(rows.iter().map(|row| row.changed).collect::<Vec<_>>(), [true, true, true, false]);
 }
 
@@ -191,10 +191,10 @@ model = "ideal-ram-disk"
     let plain = (Status::Predicted, Status::Predicted, None);
     let cells_of_16_mib: Vec<_> = cells("16 MiB", &StudyOptions::default());
     assert_eq!(cells_of_16_mib, [as_there.clone(), plain.clone()]);
-    // The table that tells it need not be run.
+    // The table with the mark need not be run.
     let alone = StudyOptions { parts: vec!["what-if".to_owned()], ..StudyOptions::default() };
     assert_eq!(cells("16 MiB", &alone), [as_there, plain.clone()]);
-    // A test of another size has other figures, and so has a changed device.
+    // A test with another size has other figures, and so does a changed device.
     assert_eq!(cells("8 MiB", &StudyOptions::default()), [plain.clone(), plain.clone()]);
     let sets = vec![("memory.rate".to_owned(), "1 GB/s".to_owned())];
     assert_eq!(cells("16 MiB", &StudyOptions { sets, ..StudyOptions::default() }), [plain.clone(), plain]);
@@ -272,7 +272,7 @@ fn a_mistake_in_a_study_shows_its_line() {
     }
 }
 
-/// A text with a stretch of it replaced.
+/// Returns a text in which a range is replaced.
 fn damaged(text: &str, at: usize, length: usize, words: &str) -> String {
     let kept = |from: usize, count: usize| text.chars().skip(from).take(count);
     kept(0, at).chain(words.chars()).chain(kept(at + length, usize::MAX)).collect()

@@ -1,4 +1,4 @@
-//! Verdicts follow the figures: whoever changes these changes the answer.
+//! Verdicts follow the figures: changed figures change the answer.
 
 use crate::study::common::cells;
 use kurabe_core::{Error, Result};
@@ -8,7 +8,7 @@ use kurabe_study::{
     StudyOptions, StudyResult, plan, run,
 };
 
-/// What every repetition moves.
+/// Bytes that every repetition transfers.
 const BYTES: u64 = 1_000_000_000;
 
 const SMALL: &str = r#"
@@ -98,7 +98,8 @@ why = { en = "no prices are known", ja = "価格のデータがありません" 
 article = { says = { en = "the second", ja = "他方" } }
 "#;
 
-/// A rate of 1000 MB over as many seconds as the access takes microseconds; over ten times as many for 5 us.
+/// Invents 1000 MB in as many seconds as the access takes microseconds, and ten times as many for 5
+/// us.
 struct Inventor;
 
 impl Models for Inventor {
@@ -166,7 +167,7 @@ fn a_change_has_a_direction_and_a_size_that_matters() {
 fn two_pairs_are_no_order_and_a_line_is_told_from_a_bend() {
     let order = verdict("alike", SMALL, &StudyOptions::default());
     let Some(Answer::Order { pairs, goes }) = &order.answer else { panic!("{order:?}") };
-    // One pair in the same order is what chance does half the time.
+    // A single pair has the same order by chance half of the time.
     assert_eq!((pairs.same, pairs.opposite, *goes), (1, 0, Goes::Neither));
     let on_line = |options: &StudyOptions| agreement(&verdict("line", SMALL, options));
     assert_eq!(on_line(&StudyOptions::default()), Some(Agreement::Agrees));
@@ -213,7 +214,7 @@ fn a_real_target_takes_part_and_one_that_fails_is_left_out() {
     let real = which(Some(8_000_000_000));
     let Some(Answer::Best(best)) = &real.answer else { panic!("{real:?}") };
     assert_eq!((&best.best, real.choices[0].real, real.margin), (&vec![1], true, 0.05));
-    // One choice alone is no answer.
+    // A single choice gives no answer.
     let alone = which(None);
     assert!(alone.answer.is_none() && alone.untold.is_some(), "{alone:?}");
 }
@@ -234,7 +235,7 @@ fn what_is_known_of_the_figures_goes_with_the_answer_whether_it_agrees_or_not() 
     let (choice, figure) = &missed.unreached[0].of[0];
     assert_eq!((missed.unreached.len(), *choice, figure.en.as_str()), (1, 0, "read"));
     assert_eq!(missed.unreached[0].why.en, "so");
-    // Another figure of the same disk is not meant.
+    // Another figure of the same disk does not count.
     assert!(of("unreachable", "line").unreached.is_empty());
 }
 
@@ -245,11 +246,12 @@ fn what_the_model_was_given_confirms_nothing() {
     let of = |source: &str, id: &str| agreement(&verdict(id, source, &StudyOptions::default()));
     assert_eq!(of(&given, "what"), Some(Agreement::WasGiven));
     assert_eq!(verdict("what", &given, &StudyOptions::default()).assumed[0].of.len(), 1);
-    // What comes out against what was given tells something, and what does not use it is none of it.
+    // A result that contradicts a given conclusion is informative, and one that does not use it is
+    // not affected.
     let against = given.replace("access=1 us", "access=4 us");
     assert_eq!(of(&against, "what"), Some(Agreement::Differs));
     assert_eq!(of(&given, "line"), Some(Agreement::Agrees));
-    // Nor does it hold of another device.
+    // It does not apply to another device either.
     let sets = vec![("memory.access".to_owned(), "3 us".to_owned())];
     let changed = verdict("what", &given, &StudyOptions { sets, ..StudyOptions::default() });
     assert!(changed.assumed.is_empty() && changed.changed, "{changed:?}");

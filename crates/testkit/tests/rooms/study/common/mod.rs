@@ -1,9 +1,9 @@
-//! What the tests of studies share.
+//! Functions shared by the tests of studies.
 
 use kurabe_core::record::{Cell, Measure, Repetition};
 use kurabe_core::workload::Direction;
 
-/// A cell of reads and one of writes, each with one repetition of so many bytes in so much time.
+/// Returns a cell of reads and one of writes, each with one repetition of these bytes in this time.
 pub fn cells(bytes: u64, elapsed_ns: u64) -> Vec<Cell> {
     let cell = |direction: Direction| {
         let mut repetition = Repetition { elapsed_ns, ..Repetition::default() };
