@@ -3,7 +3,7 @@
 use crate::args::{FitArgs, Global};
 use crate::output::{print_json, print_page, style};
 use crate::run::measured;
-use kurabe_compare::{Fit, Use};
+use kurabe_compare::{Fit, FitVerdict, Use};
 use kurabe_core::Result;
 use kurabe_report::{ScriptLine, accept_fit, fit_answer, fit_doc};
 
@@ -18,7 +18,10 @@ pub fn fit(args: &FitArgs, global: &Global, command_line: &[String]) -> Result<(
         return Ok(());
     };
     let Some(record) = &done.record else { return done.outcome };
-    let fit = Fit::of_run(record, &purpose, args.count());
+    let mut fit = Fit::of_run(record, &purpose, args.count());
+    if fit.verdict == FitVerdict::Fit {
+        fit.largest_count = args.largest_count(&purpose)?;
+    }
     if global.json {
         print_json(&ScriptLine::Fit { run: &done.id, answer: fit_answer(&fit, record), fit: &fit })?;
     } else {

@@ -41,6 +41,9 @@ pub struct Fit {
     pub title: Text,
     /// Number of instances, such as cameras. `None` for a use without a count.
     pub count: Option<u32>,
+    /// Largest number of instances for which the model is fit, if that was tried.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub largest_count: Option<u32>,
     /// The verdict.
     pub verdict: FitVerdict,
     /// Each limit of the use with its measurement.
@@ -174,7 +177,7 @@ impl Fit {
         };
         let (name, title) = (purpose.name.clone(), purpose.title.clone());
         let count = purpose.counts().then_some(count);
-        Self { name, title, count, verdict, limits, cache_doubt: None }
+        Self { name, title, count, largest_count: None, verdict, limits, cache_doubt: None }
     }
 
     /// Returns the limit that determines the verdict: the first one with the same verdict, or among

@@ -59,6 +59,8 @@ pub struct Recommendation {
     /// Differences that can make the figures of these runs incomparable.
     #[serde(skip)]
     pub doubts: Vec<Difference>,
+    /// Whether all runs are of models, so that the order is theirs and not that of drives.
+    pub by_models: bool,
 }
 
 /// A part of the use.
@@ -160,7 +162,8 @@ pub fn recommend(runs: &[&RunRecord], purpose: &Use) -> Option<Recommendation> {
     let runs_with_keys: Vec<Keyed<'_>> =
         runs.iter().map(|run| Keyed::new(CellKey::of_run(run), &run.cells)).collect();
     let cached = runs.iter().map(|run| cached(run, purpose)).collect();
-    Some(Recommendation { doubts: doubts(runs), ..ranked(&runs_with_keys, purpose, cached)? })
+    let by_models = runs.iter().all(|run| run.header.model.is_some());
+    Some(Recommendation { doubts: doubts(runs), by_models, ..ranked(&runs_with_keys, purpose, cached)? })
 }
 
 /// Returns why a run gives no information about a use that writes for hours: the cache of a
@@ -321,6 +324,7 @@ fn ranked(runs: &[Keyed<'_>], purpose: &Use, cached: Vec<Option<Out>>) -> Option
         holds,
         fewest,
         doubts: Vec::new(),
+        by_models: false,
     })
 }
 

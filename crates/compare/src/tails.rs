@@ -21,7 +21,7 @@ use kurabe_stats::{
 };
 use serde::Serialize;
 
-/// The percentiles that are compared, as shares.
+/// Percentiles to compare, as fractions.
 pub const TAILS: [f64; 3] = [0.5, 0.99, 0.999];
 
 /// A percentile of both sides of a cell.

@@ -20,6 +20,7 @@ mod clock;
 mod computer;
 mod exchange;
 
+mod fit_count;
 mod foreseen;
 mod handle;
 mod image;
@@ -64,6 +65,7 @@ mod zfs_pool;
 
 pub use computer::computer_file;
 pub use exchange::{Exchanged, exchange};
+pub use fit_count::largest_count;
 pub use foreseen::Foreseen;
 pub use handle::RunHandle;
 pub use image::{ImageReport, check_image};

@@ -1,18 +1,19 @@
 //! Models side by side: capacity, number of drives that may fail, probability of data loss, and
 //! performance.
 //!
-//! The model: what an array is and how long an empty member takes to be filled, the device model tells
-//! (`kurabe_sim::array_facts`); how likely data are lost within a year follows by a Markov chain
-//! (`kurabe_stats::ArrayLife`). Rates are measured in virtual time, with a profile of the studies: over the whole of what turns, where the way of the arm
-//! counts, and in a small file of what does not. Random writes end with a flush, so that no memory takes them for
-//! free. Those of a shingled disk are measured once its media cache is full, the state in which they keep it.
+//! The device model gives the structure of an array and the time to rebuild a member
+//! (`kurabe_sim::array_facts`). The probability of data loss within a year follows from a Markov
+//! chain (`kurabe_stats::ArrayLife`). Rates are measured in virtual time with a profile of the
+//! studies: over the whole capacity of hard disks, where seek distance matters, and in a small file
+//! otherwise. Random writes end with a flush, so that caches do not absorb them. Those of a shingled
+//! disk are measured with its media cache full, the state in which random writes keep it.
 
-use crate::model::{load_model, model_record, own_changes};
+use crate::model::{load_model, model_name, model_record};
 use crate::movers::in_parallel;
 use crate::profile::load_profile;
 use crate::what_if::what_if;
 use kurabe_compare::{WriteCaches, values};
-use kurabe_core::model::Model;
+use kurabe_core::model::{Model, ModelRecord};
 use kurabe_core::profile::IoStep;
 use kurabe_core::quantity::{MIB, NS_PER_S};
 use kurabe_core::record::RunRecord;
@@ -20,7 +21,9 @@ use kurabe_core::workload::{Direction, End, Pattern};
 use kurabe_core::{Result, Text};
 use kurabe_sim::{ArrayFacts, ModelTarget, Redundancy, array_facts, rebuild_s};
 use kurabe_stats::{ArrayLife, unreadable_share};
+use kurabe_study::{KnownMiss, known_misses};
 use serde::Serialize;
+use std::path::Path;
 
 /// Size of the test file on models without hard disks, reduced to what can be written in `FILL_NS`.
 const SIZE_BYTES: u64 = 256 * MIB;
@@ -68,6 +71,9 @@ pub struct ModelSide {
     pub writes_per_s: Option<f64>,
     /// Writes of 4 KiB per second, each followed by a flush.
     pub safe_writes_per_s: Option<f64>,
+    /// Published figures that the model is known not to reach.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub known_misses: Vec<KnownMiss>,
 }
 
 /// Evaluates models in the given order.
@@ -78,17 +84,31 @@ pub fn sides_of(names: &[&str], sets: &[(String, String)]) -> Result<Vec<ModelSi
     in_parallel(names, |name| side_of(name, sets))?.into_iter().collect()
 }
 
-/// Evaluates the models of runs with their changes. Returns `None` for runs on real targets and for
-/// models that do not come with kurabe.
+/// Evaluates the models of runs with their changes. Returns `None` for runs on real targets, and for
+/// models whose device file is gone or has changed since.
 ///
 /// # Errors
 /// When a thread cannot be started.
 pub fn sides_of_runs(runs: &[&RunRecord]) -> Result<Vec<Option<ModelSide>>> {
     in_parallel(runs, |run| {
         let model = run.header.model.as_ref()?;
-        let side = side_of(&model.name, &own_changes(model)?).ok()?;
+        let (name, sets) = loadable(model, run.header.target_name())?;
+        let side = side_of(&name, &sets).ok()?;
         Some(ModelSide { name: model.name_with_changes(), ..side })
     })
+}
+
+/// Returns the name and the changes with which the model of a run on `target` can be loaded again: from
+/// the user's own file or from the library, whichever still has the recorded layers.
+fn loadable(model: &ModelRecord, target: &str) -> Option<(String, Vec<(String, String)>)> {
+    let sets: Vec<(String, String)> = (model.changes().iter())
+        .filter_map(|change| change.split_once(" = "))
+        .map(|(parameter, value)| (parameter.to_owned(), value.to_owned()))
+        .collect();
+    let names = [model_name(Path::new(target)), Some(model.name.as_str())];
+    let is_same = |name: &&str| model_record(name, &sets, &[]).is_ok_and(|now| now.layers == model.layers);
+    let name = names.into_iter().flatten().find(is_same)?;
+    Some((name.to_owned(), sets))
 }
 
 /// Evaluates one model.
@@ -124,6 +144,7 @@ pub fn side_of(name: &str, sets: &[(String, String)]) -> Result<ModelSide> {
         reads_per_s_deep: per_s(rates[3]),
         writes_per_s: per_s(rates[4]),
         safe_writes_per_s: per_s(rates[5]),
+        known_misses: known_misses(&spec)?,
     })
 }
 
@@ -149,7 +170,7 @@ fn loss_per_year(facts: &ArrayFacts, rebuild_hours: Option<f64>) -> Option<f64> 
     Some(ArrayLife { failures_per_year, rebuild_hours, ..life }.loss_within(1.0))
 }
 
-/// Rates in bytes per second, in the order of the steps.
+/// Returns the rates in bytes per second, in the order of the steps.
 fn rates(
     name: &str,
     sets: &[(String, String)],

@@ -27,6 +27,7 @@ mod verdict;
 pub use axis::{Along, StudyAxis};
 pub use figure::{FigureSource, Measured, PowerCut, WaitOf};
 pub use likeness::{Band, CellLikeness, Likeness, bands, known_class, likeness};
+pub use marks::{KnownMiss, known_misses};
 pub use plan::{PlannedPart, PlannedRow, Point, PointTarget, StudyOptions, StudyPlan, plan};
 pub use published::Published;
 pub use question::{

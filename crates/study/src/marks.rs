@@ -13,6 +13,7 @@ use crate::{axis::StudyAxis, catalogue::Catalogue};
 use kurabe_core::profile::{Profile, Step};
 use kurabe_core::{Result, Text, text};
 use kurabe_sim::DeviceSpec;
+use serde::Serialize;
 use std::sync::OnceLock;
 
 /// Device and test that a row's figures belong to.
@@ -138,6 +139,36 @@ pub(crate) fn library() -> Result<&'static [CarriedMarks]> {
         carried.extend(carried_marks(&study_named(name, catalogue)?, &mut devices)?);
     }
     Ok(LIBRARY.get_or_init(|| carried))
+}
+
+/// A published figure that a model does not reach.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct KnownMiss {
+    /// The study whose table has the figure.
+    pub study: String,
+    /// The reason, as far as it is known.
+    pub reason: Text,
+}
+
+/// Returns the published figures that a device is known not to reach, each reason once.
+///
+/// # Errors
+/// If a built-in study cannot be read.
+pub fn known_misses(device: &DeviceSpec) -> Result<Vec<KnownMiss>> {
+    let mut misses: Vec<KnownMiss> = Vec::new();
+    let is_of_device = |carried: &&CarriedMarks| {
+        carried.tested.over.is_none() && carried.tested.device.is_same_stack(device)
+    };
+    for carried in library()?.iter().filter(is_of_device) {
+        for (_, _, reason) in carried.marks.iter().filter(|(_, kind, _)| *kind == MarkKind::Unreachable) {
+            let miss = KnownMiss { study: carried.study.clone(), reason: reason.clone() };
+            if !misses.contains(&miss) {
+                misses.push(miss);
+            }
+        }
+    }
+    Ok(misses)
 }
 
 /// Returns the marks of a row: its `own`, and for the other columns those of the same figure

@@ -6,7 +6,7 @@ use crate::lang::{below, t};
 use clap::{Args, ValueHint};
 use kurabe_compare::{FitGround, Use, WriteCaches, fit_profile};
 use kurabe_core::{ErrorKind, Result, text};
-use kurabe_lab::{Procedure, RunRequest, model_name, model_record};
+use kurabe_lab::{Procedure, RunRequest, largest_count, model_name, model_record};
 
 #[derive(Debug, Args)]
 #[command(after_help = below!("fit"))]
@@ -53,15 +53,31 @@ impl FitArgs {
             return Err(ErrorKind::Usage.error(what).remedy(remedy));
         }
         let planned = self.planned.request()?;
-        let model = match model_name(&self.target) {
-            Some(name) => Some(WriteCaches::of(&model_record(name, &planned.sets, &planned.without)?)),
-            None => None,
-        };
-        let profile = fit_profile(purpose, self.count(), FitGround { model, size_bytes: self.size });
+        let profile = fit_profile(purpose, self.count(), self.ground(&planned)?);
         Ok(RunRequest {
             target: self.target.0.clone(),
             procedure: Procedure::Given(Box::new(profile)),
             ..planned
         })
+    }
+
+    /// Returns the target's caches, if it is a model, and the size of the test.
+    fn ground(&self, planned: &RunRequest) -> Result<FitGround> {
+        let model = match model_name(&self.target) {
+            Some(name) => Some(WriteCaches::of(&model_record(name, &planned.sets, &planned.without)?)),
+            None => None,
+        };
+        Ok(FitGround { model, size_bytes: self.size })
+    }
+
+    /// Returns how many of what the use counts a model serves, if the user doesn't give a count.
+    ///
+    /// # Errors
+    /// As [`Self::request`].
+    pub fn largest_count(&self, purpose: &Use) -> Result<Option<u32>> {
+        let planned = self.planned.request()?;
+        let name = model_name(&self.target).filter(|_| purpose.counts() && self.count.is_none());
+        let Some(name) = name.filter(|_| planned.without.is_empty()) else { return Ok(None) };
+        largest_count(name, &planned.sets, purpose, self.ground(&planned)?).map(Some)
     }
 }

@@ -86,7 +86,7 @@ fn recovers(fall: &Fall, from: f64, rate: f64) -> Named {
     )
 }
 
-/// What a fall comes from. Only of the first does the storage tell what it is.
+/// Names the cause of a fall. The storage identifies only the first one.
 fn named(fall: &Fall, storage: &Storage, first: bool, sequential: bool) -> Named {
     let end = if first { end_of_cache(fall.x, storage, sequential) } else { further_level() };
     let (bytes, fast, slow) = (size(fall.x), number::rate(fall.before), number::rate(fall.after));
@@ -108,7 +108,7 @@ fn further_level() -> Named {
     )
 }
 
-/// The memory that is full after so many bytes.
+/// Names the memory that is full after this many bytes.
 fn end_of_cache(bytes: f64, storage: &Storage, sequential: bool) -> Named {
     let fits_memory = bytes < MOST_MEMORY;
     match (storage.raid, storage.turns, storage.buffered) {

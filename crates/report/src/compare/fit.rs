@@ -6,7 +6,7 @@ use crate::doc::{Doc, Paragraph, Role};
 use crate::run::written_words;
 use crate::words;
 use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit};
-use kurabe_core::mention::SIZE;
+use kurabe_core::mention::{COUNT, SIZE};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::record::{RunRecord, TargetKind};
 use kurabe_core::workload::OpKind;
@@ -27,7 +27,10 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
             doc.push(Paragraph::aside(source.clone()).indent(4, 6));
         }
     }
-    let asides = assumptions(fit, record).into_iter().chain(without_file_system(fit, record));
+    let asides = counted(fit, record)
+        .into_iter()
+        .chain(assumptions(fit, record))
+        .chain(without_file_system(fit, record));
     for aside in asides {
         doc.push(Paragraph::aside(aside).indent(2, 4));
     }
@@ -38,12 +41,15 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     doc
 }
 
-/// Names the assumed parameters of a model that determine the duration of a flush.
 fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
+    let assumed = assumed_flush(record).filter(|_| fit.limits.iter().any(is_of_flushes))?;
+    Some(text!("this rests on what the model assumes: {assumed}", "モデルの仮定による結果です: {assumed}"))
+}
+
+/// Returns the assumed parameters of a model that determine the duration of a flush:
+/// `disk.write_cache_kept = true`.
+pub(crate) fn assumed_flush(record: &RunRecord) -> Option<String> {
     const DECIDE: [&str; 3] = ["write_cache", "write_cache_kept", "power_loss_protection"];
-    if !fit.limits.iter().any(is_of_flushes) {
-        return None;
-    }
     let layers = record.header.model.iter().flat_map(|model| &model.layers);
     let assumed = layers.flat_map(|layer| {
         let decisive = layer.parameters.iter().filter(|one| DECIDE.contains(&one.key.as_str()));
@@ -51,9 +57,22 @@ fn assumptions(fit: &Fit, record: &RunRecord) -> Option<Text> {
         assumed.map(|one| format!("{}.{} = {}", layer.name, one.key, one.value))
     });
     let assumed = assumed.collect::<Vec<_>>().join(", ");
-    (!assumed.is_empty()).then(|| {
-        text!("this rests on what the model assumes: {assumed}", "モデルの仮定による結果です: {assumed}")
-    })
+    (!assumed.is_empty()).then_some(assumed)
+}
+
+/// Says how many instances of the use are served, or how to find out.
+fn counted(fit: &Fit, record: &RunRecord) -> Option<Text> {
+    match (fit.largest_count, fit.count, record.header.model.is_some()) {
+        (Some(largest), ..) => Some(text!(
+            "by the model, all limits are met for up to {largest} ({COUNT} {largest})",
+            "モデルでは、{largest} まで条件を満たします({COUNT} {largest})"
+        )),
+        (None, Some(1), false) if fit.verdict == FitVerdict::Fit => Some(text!(
+            "measured for one; {COUNT} 4 measures four",
+            "1 つの場合の測定です。{COUNT} 4 なら 4 つの場合を測れます"
+        )),
+        _ => None,
+    }
 }
 
 /// Notes that a device model does not include the file system above it.

@@ -1,13 +1,14 @@
 //! Runs ranked for a use: the recommendation in a sentence, the decisive parts, and the reasons for
 //! excluding a run.
 
+use crate::compare::fit::assumed_flush;
 use crate::compare::{facts::Spoken, head, memory_words};
 use crate::doc::{Cut, Doc, Entry, Paragraph, Purpose, Role, Table};
 use crate::{side_by_side_doc, words};
 use kurabe_compare::{BrokenLimit, CellKey, FIRM_SHARE, Out, Recommendation, Standing, Use, UsePart, names};
 use kurabe_core::mention::{COMPARE, PROFILE, RUN};
 use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::{Text, number, record::RunRecord, shown, text, workload::OpKind};
+use kurabe_core::{Text, model::ModelRecord, number, record::RunRecord, shown, text, workload::OpKind};
 use kurabe_lab::ModelSide;
 use kurabe_stats::is_from_memory;
 
@@ -72,10 +73,33 @@ pub fn recommendation_doc(
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
     }
+    if choice.parts.iter().any(|part| part.sync && part.cell.is_some()) {
+        let assumed = names.iter().zip(runs).filter_map(|(name, run)| Some((name, assumed_flush(run)?)));
+        doc.say_all(assumed.map(|(name, assumed)| {
+            text!(
+                "flushes of {name} rest on what the model assumes: {assumed}",
+                "{name} のフラッシュの値はモデルの仮定によります: {assumed}";
+                name
+            )
+        }));
+    }
     if !sides.is_empty() {
         doc.gap().append(side_by_side_doc(sides));
     }
+    doc.say_all(names.iter().zip(runs).filter(|(_, run)| is_without_side(run, sides)).map(|(name, _)| {
+        text!(
+            "{name} is not in the table of models: its device file is gone or has changed since",
+            "{name} はモデルの表にありません。デバイスのファイルがないか、測定後に変更されています";
+            name
+        )
+    }));
     doc
+}
+
+/// Returns whether the model of a run could not be loaded again for the table of models.
+fn is_without_side(run: &RunRecord, sides: &[ModelSide]) -> bool {
+    let name = run.header.model.as_ref().map(ModelRecord::name_with_changes);
+    name.is_some_and(|name| !sides.iter().any(|side| side.name == name))
 }
 
 /// Describes the longest stall that the use tolerates, and how each run compares with it.
@@ -161,6 +185,13 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
         return text!(
             "{name} and {second} are equally good for this use: {name} is ahead by only {ahead:.1} %.",
             "この用途では {name} と {second} にほとんど差がありません。{name} が {ahead:.1} % 速いだけで、選ぶ理由にはなりません。";
+            name, second
+        );
+    }
+    if choice.by_models {
+        return text!(
+            "{name} is the better choice for this use, by the models: {ratio} times as fast as {second}.",
+            "この用途には {name} が向いています(モデルによる)。{second} の {ratio} 倍の速さです。";
             name, second
         );
     }

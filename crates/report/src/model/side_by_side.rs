@@ -1,9 +1,10 @@
 //! Models side by side: capacity, fault tolerance, probability of data loss, speed.
 
-use crate::doc::{Column, Cut, Doc, Table};
+use crate::doc::{Column, Cut, Doc, Paragraph, Role, Table};
 use kurabe_core::quantity::format_bytes_decimal;
 use kurabe_core::{Text, number, shown, text};
 use kurabe_lab::ModelSide;
+use kurabe_study::KnownMiss;
 
 /// A row: its title, and a function that returns a model's value as text.
 type SideRow = (Text, fn(&ModelSide) -> Option<Text>);
@@ -84,6 +85,17 @@ pub fn side_by_side_doc(sides: &[ModelSide]) -> Doc {
         table = table.column(column, |(_, words)| words(side).unwrap_or_else(|| Text::same("–")));
     }
     let mut doc = Doc::of(table.table());
+    for side in sides {
+        let name = shown::line(&side.name);
+        doc.push_all(side.known_misses.iter().map(|KnownMiss { study, reason }| {
+            let words = text!(
+                "{name} does not reach a published figure of the study {study}: {reason}",
+                "{name} は資料 {study} の公表値を再現できません: {reason}";
+                reason
+            );
+            Paragraph::new(words).role(Role::Warn).listed()
+        }));
+    }
     doc.gap().say(text!(
         "Data are lost when more drives fail than may before an empty one is filled, or when a bit that nothing makes up for cannot be read while it is filled. Drives fail independently of each other and at the same rate at any age, an empty one is there at once, it is filled while nobody else asks for anything, and the whole of a drive is read. Drives of one batch, power and people do worse; an array is no backup.",
         "データを失うのは、再構築が終わる前に許容台数を超えて故障したとき、または補う手段のない読めないビットに再構築中に当たったときです。ドライブは互いに独立に、使用年数によらず一定の率で故障し、交換は即座に行われ、再構築の間ほかの I/O はなく、ドライブ全体を読むものとします。同じロットの故障、電源、人為ミスは含まないため、実際にはこれより悪くなります。アレイはバックアップの代わりになりません。"
@@ -126,6 +138,7 @@ mod tests {
             reads_per_s_deep: None,
             writes_per_s: None,
             safe_writes_per_s: None,
+            known_misses: Vec::new(),
         };
         let page = side_by_side_doc(&[side]).terminal(&Style { width: 100, ..Style::default() });
         assert!(page.contains("1, at best 2") && page.contains("–") && page.contains("1e-14"), "{page}");
