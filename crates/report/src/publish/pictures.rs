@@ -9,7 +9,7 @@
 //! - Write a file here that takes runs and returns charts, or nothing if the records have no data for it. Add its name to
 //!   `PICTURE_NAMES` and its call to `pictures`.
 //! - Only if no plot of `chart/plot.rs` fits: add a variant there, a file in `svg` and one in `terminal`.
-//! - Look at the PNG, also in grey. Describe it in docs/pictures.md.
+//! - Look at the PNG, also in grey. Describe it in docs/reports.md.
 
 mod account;
 mod bars;
