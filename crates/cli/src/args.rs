@@ -120,9 +120,9 @@ pub enum Command {
     List(ListArgs),
     #[command(alias = "info", about = t("Show a stored run", "保存した測定を表示"))]
     Show(ShowArgs),
-    #[command(about = t("What limited each cell of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
+    #[command(about = t("What limited each test of a run, with the evidence; where the time of a modelled run went", "各項目のボトルネックと根拠。モデルの測定では時間の内訳も示す"))]
     Why(WhyArgs),
-    #[command(about = t("Compare stored runs cell by cell, or all of them by what they differ in (--by)", "測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
+    #[command(about = t("Compare stored runs test by test, or all of them by what they differ in (--by)", "測定を項目ごとに比べる。--by なら、すべての測定を条件ごとに並べる"))]
     Compare(CompareArgs),
     #[command(about = t("Measure two or more targets in turns until it is clear which is faster", "2 つ以上の対象を交互に測り、どちらが速いかがはっきりするまで続ける"))]
     Versus(VersusArgs),
@@ -229,7 +229,7 @@ pub struct WhyArgs {
     pub run: String,
     #[arg(long, value_name = "TARGET", conflicts_with = "run", value_hint = ValueHint::AnyPath, help = t("Read from this target what tells reasons apart (the profile `probe`, about ten seconds), and say what it shows", "理由を切り分けるための読み出しをこの対象で行い(プロファイル probe、約 10 秒)、分かったことを示す"))]
     pub probe: Option<TargetPath>,
-    #[arg(long, value_name = "N|LABEL", help = t("Only this cell: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
+    #[arg(long, value_name = "N|LABEL", help = t("Only this test: its number, or words of its name [default: all]", "この項目だけ: 番号か名前の一部 [既定: すべて]"))]
     pub cell: Option<String>,
 }
 
@@ -240,7 +240,7 @@ pub struct CompareArgs {
     pub runs: Vec<String>,
     #[command(flatten)]
     pub judged: JudgedArgs,
-    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', conflicts_with = "by", value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the cell, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a cell is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
+    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', conflicts_with = "by", value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the test, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a test is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
     pub fail_on: Vec<Unaccepted>,
     #[arg(long, conflicts_with_all = ["json", "about"], help = t("Draw the ratios with their intervals instead of the table", "表の代わりに、速さの比と信頼区間を図で示す"))]
     pub chart: bool,

@@ -104,7 +104,7 @@ pub fn recommend(args: &RecommendArgs, global: &Global) -> Result<()> {
         let name = &purpose.name;
         ErrorKind::Usage
             .error(text!(
-                "these runs have no cell in common that `{name}` needs",
+                "these runs have no test in common that `{name}` needs",
                 "これらの測定には、`{name}` に必要な共通の項目がありません"
             ))
             .remedy(if purpose.measured_alone {

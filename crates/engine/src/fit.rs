@@ -192,7 +192,7 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
 
 pub(crate) fn writes_left_out(kind: TargetKind) -> Text {
     let how = how_to_write(kind);
-    text!("write cells are left out: {how}", "書き込みは測りません。{how}"; how)
+    text!("write tests are left out: {how}", "書き込みは測りません。{how}"; how)
 }
 
 fn how_to_write(kind: TargetKind) -> Text {

@@ -322,7 +322,7 @@ fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
         )
     } else {
         text!(
-            "whether the device is steady cannot be told, because cells that tell it are left out: the figures are of {window} rounds",
+            "whether the device is steady cannot be told, because tests that tell it are left out: the figures are of {window} rounds",
             "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
         )
     }

@@ -134,7 +134,7 @@ pub fn answer(pair: &Pair) -> Text {
         .collect();
     if sayings.is_empty() {
         return text!(
-            "{baseline} and {other} have no cell in common, so there is nothing to compare",
+            "{baseline} and {other} have no test in common, so there is nothing to compare",
             "{baseline} と {other} には共通の項目がないため、比べられません";
             baseline, other
         );
@@ -161,7 +161,7 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
         )
     } else {
         text!(
-            "The runs have no cell in common; compared are those that differ in one thing, which stands in their names.",
+            "The runs have no test in common; compared are those that differ in one thing, which stands in their names.",
             "共通の項目がないため、条件が 1 つだけ違う項目どうしを比べています。違いは項目名に示します。"
         )
     };
@@ -193,7 +193,7 @@ pub(crate) fn columns(compared: Text, pair: &Pair) -> [Column; 4] {
 }
 
 pub(crate) fn table(pair: &Pair) -> Table {
-    let columns = columns(text!("cell", "項目"), pair);
+    let columns = columns(text!("test", "項目"), pair);
     let rows = pair.cells.iter().map(|cell| {
         let [baseline, other] =
             [&cell.baseline, &cell.other].map(|side| number::measured(cell.measure, side.mean));
@@ -361,7 +361,7 @@ pub(crate) fn missing(pair: &Pair) -> Doc {
             more => {
                 let all = cells.len();
                 text!(
-                    "only {run} has {all} more cells: {named} and {more} others ({JSON} names all)",
+                    "only {run} has {all} more tests: {named} and {more} others ({JSON} names all)",
                     "{run} にしかない項目 {all} 件: {named} ほか {more} 件({JSON} ですべて表示)";
                     run, named
                 )

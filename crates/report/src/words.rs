@@ -233,10 +233,10 @@ pub(crate) fn repetitions(profile: &Profile) -> Text {
     let time = number::planned_time(profile.rules.time_ns);
     let by_time = profile.steps.iter().all(|step| matches!(step, Step::Io(step) if !step.end.is_given()));
     let words = if by_time {
-        text!("{runs} × {time} per cell", "1 項目 {time} × {runs} 回"; time)
+        text!("{runs} × {time} per test", "1 項目 {time} × {runs} 回"; time)
     } else {
         let plural = if runs == 1 { "" } else { "s" };
-        text!("{runs} repetition{plural} per cell", "1 項目 {runs} 回")
+        text!("{runs} repetition{plural} per test", "1 項目 {runs} 回")
     };
     if profile.rules.discarded_runs > 0 {
         let discarded = profile.rules.discarded_runs;

@@ -325,7 +325,7 @@ fn a_card_shows_what_the_table_shows_and_what_casts_doubt_on_it() {
     }
     assert!(!svg.contains("MODEL"));
     run.status = kurabe_core::record::RunStatus::Interrupted;
-    assert!(card(&run, Theme::Light, Lang::En).contains("interrupted: only 8 cells"));
+    assert!(card(&run, Theme::Light, Lang::En).contains("interrupted: only 8 tests"));
     let model = card(&stories::fat_walk(), Theme::Dark, Lang::Ja);
     assert!(model.contains("モデルの計算値"));
     let printed = card(&kinds::run_crystaldiskmark(), Theme::Light, Lang::En);
@@ -363,7 +363,7 @@ fn a_card_of_one_cell_counts_one() {
     let mut run = common::run();
     run.status = kurabe_core::record::RunStatus::Interrupted;
     run.cells.truncate(1);
-    assert!(card_words(&run).iter().any(|words| words == "interrupted: only 1 cell was measured"));
+    assert!(card_words(&run).iter().any(|words| words == "interrupted: only 1 test was measured"));
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn count_panics() {
         let usual = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             let thread = std::thread::current();
-            if matches!(thread.name(), Some("page" | "measuring" | "tokio-rt-worker")) {
+            if matches!(thread.name(), Some("page" | "page-aside" | "measuring" | "tokio-rt-worker")) {
                 PANICS.fetch_add(1, Ordering::SeqCst);
             }
             usual(panic);

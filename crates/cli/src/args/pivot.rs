@@ -16,7 +16,7 @@ pub struct PivotArgs {
     pub baseline: Option<String>,
     #[arg(long, short, value_name = "NAME", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only runs of this profile", "このプロファイルの測定だけ"))]
     pub profile: Option<String>,
-    #[arg(long, value_name = "WORD", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only cells with these words in their name, as in \"read rnd\"", "名前にこの語を含む項目だけ。例: \"read rnd\""))]
+    #[arg(long, value_name = "WORD", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only tests with these words in their name, as in \"read rnd\"", "名前にこの語を含む項目だけ。例: \"read rnd\""))]
     pub cell: Option<String>,
     #[arg(long = "where", value_name = "KEY=VALUE", requires = "by", help_heading = t(BY_EN, BY_JA), help = t("Only runs that have this value (may be repeated)", "この値の測定だけ(繰り返し可)"))]
     pub filters: Vec<String>,

@@ -54,7 +54,7 @@ pub struct RunArgs {
 
     #[command(flatten)]
     pub issue: IssueArgs,
-    #[arg(long, help_heading = heading(OptionPart::Issue), help = t("After each cell's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
+    #[arg(long, help_heading = heading(OptionPart::Issue), help = t("After each test's repetitions one more that does not count, in which the kernel's tracepoints split the time into queues and device (root); see `kurabe why`", "各項目の後に集計外の 1 回を加え、カーネルのトレースポイントで時間をキューとデバイスに分ける(root が必要)。結果は `kurabe why` で表示"))]
     pub trace: bool,
 
     #[command(flatten)]

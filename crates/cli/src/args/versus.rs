@@ -33,7 +33,7 @@ pub struct VersusArgs {
     pub interval: u64,
     #[arg(long, value_name = "PERCENT", default_value = "5%", value_parser = |words: &str| parse_percent(words).map_err(worded), help = t("Differences up to this do not matter", "この割合までの差は問題にしない"))]
     pub margin: f64,
-    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the cell, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a cell is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
+    #[arg(long, value_name = "slower[:PERCENT]|unclear|different", value_delimiter = ',', value_parser = unaccepted, help = t("Exit with 13, 14 or 15 and name the test, if another is slower than the baseline for certain by more than PERCENT [default: the margin], if a test is not clear, if one differs by more than the margin; the first that holds counts", "割合 [既定: 許容差] を超えて基準より確実に遅い項目、判断できない項目、許容差を超える差のある項目があれば、その項目を示して終了コード 13、14、15 で終わる(先に書いたものを優先)"))]
     pub fail_on: Vec<Unaccepted>,
     #[arg(long, value_name = "SIZE", value_parser = bytes, help = t("Size of the test files, or bytes of each target to cover", "テストファイルの大きさ、または各対象のうち使う範囲"))]
     pub size: Option<u64>,

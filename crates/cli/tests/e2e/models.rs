@@ -154,7 +154,7 @@ fn why_tells_where_the_time_of_a_model_went() {
     let shares: f64 =
         list_of(&why["time"]["causes"]).iter().map(|cause| cause["share"].as_f64().expect("a share")).sum();
     assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-    lab.kurabe(&["why", "last", "--cell", "7"]).is_refusal(2, &["no cell `7`", "1 to 1"]);
+    lab.kurabe(&["why", "last", "--cell", "7"]).is_refusal(2, &["no test `7`", "1 to 1"]);
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn the_faster_model_is_found_and_compare_says_the_same_again() {
     assert_eq!(again["comparison"], result["comparisons"][0]);
     assert_eq!(again["answer"], result["answers"][0]);
     let page = lab.kurabe(&["compare", ids[0], ids[1]]).ok().out;
-    assert!(page.contains("Measured in turns: 20 blocks per cell") && page.contains("seed 7"), "{page}");
+    assert!(page.contains("Measured in turns: 20 blocks per test") && page.contains("seed 7"), "{page}");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn slow_models_get_the_repetitions_that_they_need() {
     assert!(short.err.contains("model:scsi2sd-v6 (SCSI2SD"), "{}", short.err);
     // Short repetitions are not reported as missing percentiles.
     assert!(!short.out.contains("p99.9 are not compared"), "{}", short.out);
-    assert!(short.out.contains("Nothing can be told before 20 blocks of each cell; --time"), "{}", short.out);
+    assert!(short.out.contains("Nothing can be told before 20 blocks of each test; --time"), "{}", short.out);
 }
 
 #[test]

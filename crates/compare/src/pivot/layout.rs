@@ -178,7 +178,7 @@ impl<'a> PivotLayout<'a> {
         match cell {
             Some(cell) if groups.is_empty() => {
                 let message = text!(
-                    "{CELL} {cell}: these runs have no such cell",
+                    "{CELL} {cell}: these runs have no such test",
                     "{CELL} {cell}: この項目はありません"
                 );
                 let mut names = names;

@@ -207,11 +207,11 @@ options! {
     "size" size_bytes: u64, Rules, Bytes, "SIZE", fio: &["size"];
         ("Size of the test file, or bytes of the target to cover", "テストファイルの大きさ、または対象のうち使う範囲");
     "runs" runs: u32, Rules, Count(1, 1_000_000), "N", may_differ: false;
-        ("Repetitions per cell", "各項目の回数");
+        ("Repetitions per test", "各項目の回数");
     "time" time_ns: u64, Rules, Time, "TIME", fio: &["runtime"], may_differ: false;
         ("Time per repetition", "1 回の時間");
     "interval" interval_ns: u64, Rules, Pause, "TIME";
-        ("Pause between cells", "項目の間の休み");
+        ("Pause between tests", "項目の間の休み");
     "data" data: Data, Rules, OptionKind::Data, "KIND";
         ("What is written: random, zero, repeat, or compressible:PERCENT of zeros",
          "書く内容: random、zero、repeat、compressible:ゼロの割合(%)");

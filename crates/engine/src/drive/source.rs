@@ -265,7 +265,8 @@ impl Plain {
             && workload.rewrite_every_reads.is_none()
             && workload.open_loop.is_none()
             && workload.sync.every_writes.is_none()
-            && workload.trims != Some(Trims::BeforeWrites);
+            && workload.trims != Some(Trims::BeforeWrites)
+            && workload.write_block_sizes.is_empty();
         let kind = match workload.read_percent {
             0 if workload.trims.is_some() => OpKind::Trim,
             0 => OpKind::Write,
@@ -595,6 +596,17 @@ mod tests {
             assert!(operations.len() < 1_000_000);
         }
         operations
+    }
+
+    #[test]
+    fn writes_of_a_mix_that_never_reads_have_their_own_block_size() {
+        let plan = Workload {
+            read_percent: 0,
+            write_block_sizes: vec![BlockSize { size_bytes: 8192, weight: 1 }],
+            ..Workload::plain(Pattern::Random, 4096, 1 << 20)
+        };
+        let Next::Op { op, .. } = Generator::for_threads(&plan)[0].next(0) else { panic!("a write") };
+        assert_eq!(op.length_bytes, 8192);
     }
 
     #[test]

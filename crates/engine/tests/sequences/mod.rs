@@ -50,6 +50,7 @@ fn play(workload: &Workload, script: Script) -> Played {
     let end_sync = if workload.writes() { workload.sync.at_end } else { EndSync::None };
     let plan = Plan {
         warm_up_ns: workload.warm_up_ns,
+        warm_up_bytes: None,
         time_ns: workload.end.time_ns,
         end_sync: end_sync != EndSync::None,
     };

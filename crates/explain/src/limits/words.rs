@@ -89,12 +89,12 @@ fn others_words(other: &OtherWork) -> Text {
         (ContendedResource::Device, 2.0..) => {
             let times = times(other.share);
             text!(
-                "others moved {share} as many bytes on the device as this cell did",
+                "others moved {share} as many bytes on the device as this test did",
                 "この項目の転送量の約 {times} 倍の量を、ほかの処理が同じデバイスで転送しました"
             )
         }
         (ContendedResource::Device, _) => text!(
-            "others moved {share} as many bytes on the device as this cell did",
+            "others moved {share} as many bytes on the device as this test did",
             "この項目の転送量の {share} にあたる量を、ほかの処理が同じデバイスで転送しました"
         ),
         (ContendedResource::Hypervisor, _) => text!(
@@ -487,14 +487,14 @@ pub(super) fn unknown_import() -> Limit {
 
 pub(super) fn unknown_same_place() -> Limit {
     nothing_tells().next(text!(
-        "it asks for the same bytes again and again, so that the other cells can be held against it",
+        "it asks for the same bytes again and again, so that the other tests can be held against it",
         "同じ場所を繰り返し読む項目です。ほかの項目の原因を切り分けるために使います"
     ))
 }
 
 pub(super) fn unknown_mixture() -> Limit {
     nothing_tells().next(text!(
-        "this cell is not one kind of operation; cells of a single workload tell more",
+        "this test is not one kind of operation; tests of a single workload tell more",
         "この項目は 1 種類の操作ではありません。単独のワークロードの項目なら、より多くのことが分かります"
     ))
 }

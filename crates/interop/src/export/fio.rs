@@ -120,7 +120,7 @@ impl JobFile {
         };
         let rules = &profile.rules;
         self.comment(&text!(
-            "kurabe ran every cell {} times after {} discarded runs and shows the {} of them; fio runs a job once: run \
+            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a job once: run \
              this file as often",
             "kurabe は各セルを、捨てる {1} 回のあとに {0} 回測定し、その {2} を表示します。fio はジョブを 1 回しか実行しないため、\
              このファイルを同じ回数だけ実行してください",
@@ -130,14 +130,14 @@ impl JobFile {
         ));
         if rules.interval_ns > 0 {
             self.comment(&text!(
-                "kurabe paused for {} between cells; fio does not",
+                "kurabe paused for {} between tests; fio does not",
                 "kurabe はセルの間に {} の休みを入れますが、fio は入れません",
                 kurabe_core::number::latency_ns(rules.interval_ns)
             ));
         }
         if profile.rounds.is_some() {
             self.comment(&text!(
-                "kurabe repeated all cells in rounds until the device was steady; these are the cells of one round",
+                "kurabe repeated all tests in rounds until the device was steady; these are the tests of one round",
                 "kurabe はデバイスが定常状態になるまで全セルを繰り返しました。ここにあるのは 1 周分です"
             ));
         }

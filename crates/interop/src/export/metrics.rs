@@ -17,7 +17,7 @@ type Family = (&'static str, &'static str, fn(&CellFigures<'_>) -> Vec<(&'static
 const PERCENTILES: &str = "kurabe_latency_seconds";
 
 const FAMILIES: [Family; 11] = [
-    ("kurabe_rate_bytes_per_second", "The figure of a cell, by the profile's statistic.", |cell| {
+    ("kurabe_rate_bytes_per_second", "The figure of a test, by the profile's statistic.", |cell| {
         vec![("", cell.rate_bytes_per_s)]
     }),
     ("kurabe_rate_mean_bytes_per_second", "The mean over the repetitions.", |cell| {
@@ -29,7 +29,7 @@ const FAMILIES: [Family; 11] = [
     ("kurabe_rate_operations_per_second", "Operations, by the profile's statistic.", |cell| {
         vec![("", cell.rate_iops)]
     }),
-    ("kurabe_time_seconds", "The access time or duration of a cell, by the profile's statistic.", |cell| {
+    ("kurabe_time_seconds", "The access time or duration of a test, by the profile's statistic.", |cell| {
         vec![("", seconds(cell.time_ns))]
     }),
     ("kurabe_time_mean_seconds", "The mean over the repetitions.", |cell| {

@@ -27,7 +27,7 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
     let side = |cell: &ComparedCell, side: &Side| number::measured(cell.measure, side.mean);
     let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);
     let table = Table::of(cells.map(|((cell, course), drift)| (cell, course, drift)))
-        .left(text!("cell", "項目"), |(cell, ..)| cell_name(cell))
+        .left(text!("test", "項目"), |(cell, ..)| cell_name(cell))
         .right(text!("first", "最初"), |(cell, ..)| side(cell, &cell.baseline))
         .right(text!("last", "最後"), |(cell, ..)| side(cell, &cell.other))
         .left(text!("course", "推移"), |(_, course, _)| {

@@ -88,7 +88,7 @@ fn sentence(baseline: &Text, value: &Text, verdicts: &[Verdict]) -> Text {
     let judged: Vec<CellVerdict> = verdicts.iter().copied().map(CellVerdict::of).collect();
     if judged.is_empty() {
         return text!(
-            "{value} and {baseline} have no cell in common.",
+            "{value} and {baseline} have no test in common.",
             "{value} と {baseline} に共通の項目はありません。";
             value, baseline
         );
@@ -144,7 +144,7 @@ fn table(pivot: &Pivot, section: &[&Group]) -> Table {
     };
     let shown: Vec<usize> = (0..pivot.columns.len()).filter(has_figure).collect();
     let has_rows = pivot.keys.len() > 1;
-    let title = if has_rows { Text::default() } else { text!("cell", "項目") };
+    let title = if has_rows { Text::default() } else { text!("test", "項目") };
     let mut columns = vec![Column::left(title).cut(Cut::End)];
     let key = pivot.keys.len().saturating_sub(1);
     let titles = shown.iter().map(|column| marked(pivot, key, &pivot.columns[*column]));

@@ -69,7 +69,7 @@ pub fn recommendation_doc(
     }
     if choice.parts.iter().any(|part| part.cell.is_some() && !part.exact) {
         doc.say(text!(
-            "≈ the nearest cell that all runs have stands for this part",
+            "≈ the nearest test that all runs have stands for this part",
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
     }

@@ -39,7 +39,7 @@ pub fn render_versus(
              処理を止めるのいずれかで判断できます。"
         ),
         Some(true) => text!(
-            "Every cell is clear, so measuring ended.",
+            "Every test is clear, so measuring ended.",
             "すべての項目がはっきりしたため、測定を終えました。"
         ),
         Some(false) => text!("The time is up ({TIME} allows more).", "時間切れです({TIME} で延ばせます)。"),
@@ -80,7 +80,7 @@ pub(crate) fn doc(pair: &Pair) -> Doc {
     };
     let seed = versus.order_seed;
     doc.gap().say(text!(
-        "Measured in turns: {span} blocks per cell, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
+        "Measured in turns: {span} blocks per test, order tossed and then back (A B, B A) with seed {seed}. The ratio is \
          within blocks, so what went on meanwhile met both.",
         "交互に測定: 項目ごとに {span} ブロック。順番は乱数で決め、次は逆順(A B、B A、シード {seed})。比は同じブロックどうしで\
          取るため、途中のほかの処理の影響は、両方に同じようにかかっています。";
@@ -204,7 +204,7 @@ fn remedies(pair: &Pair) -> Vec<Text> {
     let mut lines = Vec::new();
     if unforeseen > 0 {
         lines.push(text!(
-            "Nothing can be told before {FEWEST_BLOCKS} blocks of each cell; {TIME} {minutes}min suffices for these.",
+            "Nothing can be told before {FEWEST_BLOCKS} blocks of each test; {TIME} {minutes}min suffices for these.",
             "各項目 {FEWEST_BLOCKS} ブロックまでは判断できません。{TIME} {minutes}min なら足ります。"
         ));
     } else if open > never {
@@ -215,7 +215,7 @@ fn remedies(pair: &Pair) -> Vec<Text> {
     }
     if never > 0 {
         lines.push(text!(
-            "More time would not settle {never} of the cells within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger {MARGIN}, a \
+            "More time would not settle {never} of the tests within {MOST_BLOCKS} blocks, as far as can be foreseen: a larger {MARGIN}, a \
              longer {REPETITION} or a quieter machine would.",
             "{never} 項目は、測定時間を延ばしても {MOST_BLOCKS} ブロック以内には判断できない見込みです。{MARGIN} を広げる、{REPETITION} を\
              長くする、ほかの処理を止めるのいずれかが必要です。"
@@ -295,13 +295,13 @@ mod tests {
         // One block pair per cell is done, and ten are needed for a verdict: 20 s.
         assert_eq!(
             lines(&[(1, None), (1, None)]),
-            ["Nothing can be told before 20 blocks of each cell; --time 1min suffices for these."]
+            ["Nothing can be told before 20 blocks of each test; --time 1min suffices for these."]
         );
         // 70 block pairs of one second each.
         assert_eq!(lines(&[(14, Some(112))]), ["What is not clear yet would likely be with --time 2min."]);
         let both = lines(&[(14, Some(112)), (14, None)]);
         assert!(
-            both.len() == 2 && both[0].contains("--time 2min") && both[1].contains("1 of the cells"),
+            both.len() == 2 && both[0].contains("--time 2min") && both[1].contains("1 of the tests"),
             "{both:?}"
         );
         assert!(lines(&[(448, None)])[0].contains("a larger --margin"));

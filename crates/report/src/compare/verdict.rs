@@ -70,11 +70,11 @@ impl CellVerdict {
     /// Returns the sentence for the case that all cells have this verdict.
     fn everywhere(self, count: usize, a: &Text, b: &Text) -> Text {
         let all = match (count, self.verdict) {
-            (1, _) => text!("the one cell", "1 項目"),
-            (2, Verdict::NotEnough { .. }) => text!("either cell", "2 項目すべて"),
-            (2, _) => text!("both cells", "2 項目すべて"),
-            (_, Verdict::NotEnough { .. }) => text!("any of the {count} cells", "{count} 項目すべて"),
-            _ => text!("all {count} cells", "{count} 項目すべて"),
+            (1, _) => text!("the one test", "1 項目"),
+            (2, Verdict::NotEnough { .. }) => text!("either test", "2 項目すべて"),
+            (2, _) => text!("both tests", "2 項目すべて"),
+            (_, Verdict::NotEnough { .. }) => text!("any of the {count} tests", "{count} 項目すべて"),
+            _ => text!("all {count} tests", "{count} 項目すべて"),
         };
         let sentence = match self.verdict {
             Verdict::Faster | Verdict::Slower => {
@@ -129,7 +129,7 @@ pub(crate) fn tally(judged: &[CellVerdict], other: &Text, baseline: &Text) -> Te
         count => text!("; {count} are not clear yet", "。{count} 項目はまだ判断できません"),
     };
     text!(
-        "Of {all} cells, {other} against {baseline} is {counted}{open}.",
+        "Of {all} tests, {other} against {baseline} is {counted}{open}.",
         "{other} は {baseline} と比べて、全 {all} 項目のうち {counted}という結果です{open}。";
         other, baseline, counted, open
     )
@@ -258,7 +258,7 @@ pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
         unbeaten if !fastest.is_decided || unbeaten == 0 => {
             let leads = leads(fastest, names);
             let none = match fastest.is_decided {
-                true => text!("the fastest in every cell", "すべての項目で最も速い"),
+                true => text!("the fastest in every test", "すべての項目で最も速い"),
                 false => text!("measurably faster than another", "有意に速い"),
             };
             text!(
@@ -268,12 +268,12 @@ pub fn fastest_words(fastest: &Fastest, names: &[Text]) -> Text {
             )
         }
         1 => text!(
-            "The fastest is {unbeaten}: it is slower than none of the others in any cell.",
+            "The fastest is {unbeaten}: it is slower than none of the others in any test.",
             "最も速いのは {unbeaten} です(ほかより遅い項目はありません)。";
             unbeaten
         ),
         _ => text!(
-            "The fastest are {unbeaten}: they are slower than none of the others in any cell.",
+            "The fastest are {unbeaten}: they are slower than none of the others in any test.",
             "最も速いのは {unbeaten} です(いずれも、ほかより遅い項目はありません)。";
             unbeaten
         ),
@@ -288,7 +288,7 @@ fn leads(fastest: &Fastest, names: &[Text]) -> Text {
     let all = fastest.cell_count;
     let each = leads.into_iter().enumerate().map(|(index, (count, name))| match index {
         0 => text!(
-            "{name} leads in {count} of {all} cells",
+            "{name} leads in {count} of {all} tests",
             "{name} が {all} 項目中 {count} 項目で先頭";
             name
         ),
@@ -362,7 +362,7 @@ mod tests {
         assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
         assert_eq!(
             sentence(&[fast, slow, open]).en,
-            "Of 3 cells, b against a is faster in 1, slower in 1; 1 is not clear yet."
+            "Of 3 tests, b against a is faster in 1, slower in 1; 1 is not clear yet."
         );
         assert_eq!(
             sentence(&[fast, open, open]).ja,
@@ -372,7 +372,7 @@ mod tests {
         assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");
         assert_eq!(
             sentence(&[open; 2]).en,
-            "Whether b is faster or slower than a is not clear yet in either cell."
+            "Whether b is faster or slower than a is not clear yet in either test."
         );
     }
 
@@ -383,7 +383,7 @@ mod tests {
         let words = tally(&[single(Verdict::Same), single(Verdict::Faster), single(Verdict::Faster)], &b, &a);
         assert_eq!(
             words.en,
-            "Of 3 cells, b against a is faster by single figures in 2, the same by single figures in 1."
+            "Of 3 tests, b against a is faster by single figures in 2, the same by single figures in 1."
         );
     }
 }

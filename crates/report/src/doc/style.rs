@@ -9,6 +9,7 @@ use kurabe_core::{Lang, Text, shown::Shown};
 /// Language, colour and width of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
+    /// Language of the output.
     pub lang: Lang,
     /// Whether escape codes for colour and weight are written.
     pub color: bool,

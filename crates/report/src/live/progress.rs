@@ -176,7 +176,7 @@ impl Progress {
         let mut plan = Vec::new();
         let cells = self.cell_count;
         let plural = if cells == 1 { "" } else { "s" };
-        plan.push(self.live.say(&text!("{cells} cell{plural}", "{cells} 項目")));
+        plan.push(self.live.say(&text!("{cells} test{plural}", "{cells} 項目")));
         plan.extend(self.left_ns.map(|ns| {
             let time = self.live.say(&number::time_words(&number::long_time(ns)));
             self.live.say(&match header.model {

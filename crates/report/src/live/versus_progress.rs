@@ -209,7 +209,7 @@ pub fn too_short(short: &TooShort) -> Text {
     let needed = format_time_setting(short.needed_ns.next_multiple_of(NS_PER_S));
     text!(
         "kurabe: the time suffices for about {blocks} blocks, and nothing can be told before {fewest}; {TIME} {needed} would do, \
-         or fewer cells ({PROFILE}), or a shorter {REPETITION}",
+         or fewer tests ({PROFILE}), or a shorter {REPETITION}",
         "kurabe: この時間では約 {blocks} ブロックしか測れず、{fewest} ブロックまでは何も判断できません。{TIME} {needed} にするか、\
          項目の少ない {PROFILE}、または短い {REPETITION} を指定してください"
     )

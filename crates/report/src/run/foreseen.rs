@@ -152,7 +152,7 @@ fn written(foreseen: &Foreseen, is_modelled: bool) -> Vec<Text> {
             ),
             false => text!("test file to write: {bytes}", "書き込むテストファイル: {bytes}"),
         }),
-        Some(text!("cells that write: {cells}", "書き込みを含む項目: {cells}")),
+        Some(text!("tests that write: {cells}", "書き込みを含む項目: {cells}")),
         leaves_out(foreseen, is_modelled).then_some(text!(
             "they are left out: the target holds data and is only read",
             "これらは測りません(対象にはデータがあるため、読み出しだけを行います)"

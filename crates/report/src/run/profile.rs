@@ -189,7 +189,7 @@ fn repetitions(profile: &Profile) -> Vec<Text> {
     }
     if profile.rules.interval_ns > 0 {
         let pause = number::planned_time(profile.rules.interval_ns);
-        items.push(text!("{pause} of pause between cells", "項目の間に {pause}休止"; pause));
+        items.push(text!("{pause} of pause between tests", "項目の間に {pause}休止"; pause));
     }
     items
 }

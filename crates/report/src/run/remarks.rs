@@ -31,7 +31,7 @@ pub(crate) fn status(record: &RunRecord) -> Doc {
     let holds = match measured {
         0 => text!("nothing was measured", "まだ何も測定されていません"),
         _ => text!(
-            "{measured} of {planned} cells were measured, and these hold",
+            "{measured} of {planned} tests were measured, and these hold",
             "{planned} 項目中 {measured} 項目は測定済みで、その値は有効です"
         ),
     };
@@ -394,8 +394,8 @@ pub(crate) fn engines(cells: &[Cell]) -> Option<Text> {
         let engine = words::engine(name);
         words.push(match count(name) {
             _ if shallow(name) => text!("queue depth 1: {engine}", "キュー深さ 1 は {engine}"; engine),
-            1 => text!("1 cell: {engine}", "1 項目は {engine}"; engine),
-            n => text!("{n} cells: {engine}", "{n} 項目は {engine}"; engine),
+            1 => text!("1 test: {engine}", "1 項目は {engine}"; engine),
+            n => text!("{n} tests: {engine}", "{n} 項目は {engine}"; engine),
         });
     }
     Some(Text::join(words, ["; ", "、"]))

@@ -89,7 +89,7 @@ pub fn explain(record: &RunRecord, cell: Option<&str>) -> Result<Vec<Why>> {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no operation of this was completed", "完了した操作がありません"))
             .remedy(text!(
-                "choose another cell, or let the run go to its end",
+                "choose another test, or let the run go to its end",
                 "別の項目を選ぶか、測定を最後まで実行してください"
             )));
     }
@@ -165,7 +165,7 @@ fn choose<'a>(record: &'a RunRecord, selector: Option<&str>) -> Result<Vec<(usiz
         let remedy = Text::clauses([nearest(selector, &labels), number]);
         return Err(ErrorKind::Usage
             .error(text!(
-                "the run has no cell `{selector}`",
+                "the run has no test `{selector}`",
                 "この測定に `{selector}` という項目はありません"
             ))
             .remedy(remedy));

@@ -113,7 +113,7 @@ pub(crate) fn check_figure(formula: &Formula, profile: &Profile) -> std::result:
         if task_of(&tasks, profile, name).is_none() {
             let (Name { step, part, .. }, profile) = (name, &profile.name);
             return Err(text!(
-                "the profile {profile} has no cell {step}.{part}",
+                "the profile {profile} has no test {step}.{part}",
                 "プロファイル {profile} に {step}.{part} という項目はありません"
             ));
         }

@@ -126,7 +126,7 @@ fn check_keys(table: &DataTable<'_>, kind: QuestionKind) -> Result<()> {
     }
     if let (Some(with), true) = (table.get("figures"), table.get("for").is_some()) {
         return Err(with.error(&text!(
-            "a use takes its own cells out of `part`, so `figures` does nothing beside `for`",
+            "a use takes its own tests out of `part`, so `figures` does nothing beside `for`",
             "用途は `part` の項目を自分で選ぶので、`for` があると `figures` は効果がありません"
         )));
     }
@@ -213,10 +213,10 @@ fn read_cell(table: &DataTable<'_>, part: &Part) -> Result<String> {
         // One name may be the beginning of another.
         several if several.contains(&words) => Ok(words.to_owned()),
         [] => Err(value
-            .error(&text!("{profile} has no cell `{words}`", "{profile} に `{words}` という項目はありません"))
+            .error(&text!("{profile} has no test `{words}`", "{profile} に `{words}` という項目はありません"))
             .remedy(nearest(words, &names))),
         several => Err(value
-            .error(&text!("`{words}` names several cells", "`{words}` に当てはまる項目が複数あります"))
+            .error(&text!("`{words}` names several tests", "`{words}` に当てはまる項目が複数あります"))
             .remedy(nearest(words, several))),
     }
 }

@@ -1,6 +1,7 @@
 //! Reads the repository, and contains the rules that concern more than one source.
 
 use crate::circles::circles;
+use crate::english::phrases;
 use crate::mirrors::mirrors;
 use crate::rules::{self, Breach};
 use crate::source::Source;
@@ -24,6 +25,7 @@ pub fn breaches(root: &Path) -> Vec<Breach> {
     all.extend(machine_paths(&files));
     all.extend(glossary(&files));
     all.extend(spellings(&files));
+    all.extend(phrases(&files));
     all
 }
 

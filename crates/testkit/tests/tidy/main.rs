@@ -8,6 +8,7 @@
 //! unnoticed.
 
 mod circles;
+mod english;
 mod house;
 mod licences;
 mod mirrors;

@@ -159,7 +159,7 @@ fn recommended(runs: &[&RunRecord], weighed: &Use, lang: Lang) -> Markup {
         return written(&recommendation_doc(&choice, weighed, runs, &[]), lang);
     } else {
         text!(
-            "These runs have no cell in common that this use needs.",
+            "These runs have no test in common that this use needs.",
             "これらの測定には、この用途に必要な共通の項目がありません。"
         )
     };

@@ -45,7 +45,7 @@ fn check_name(words: &Value<'_>, name: &Name, steps: &[Step], rules: &Rules) -> 
     }
     Err(words
         .error(&text!(
-            "the step `{id}` has no cell `{part}`",
+            "the step `{id}` has no test `{part}`",
             "ステップ `{id}` に `{part}` の項目はありません"
         ))
         .remedy(nearest(part, &parts)))
@@ -70,7 +70,7 @@ pub(super) fn read_rounds(value: &Value<'_>, steps: &[Step]) -> Result<Rounds> {
     if rounds.tracked_cells.is_empty() {
         let cells = table.require("tracked_cells")?;
         return Err(
-            cells.error(&text!("at least one tracked cell is needed", "追跡する項目が 1 つ以上必要です"))
+            cells.error(&text!("at least one tracked test is needed", "追跡する項目が 1 つ以上必要です"))
         );
     }
     if rounds.window > rounds.most {

@@ -111,9 +111,9 @@ fn status(run: &RunRecord) -> Option<Text> {
     }
     let word = words::status(run.status).1;
     let measured = run.cells.len();
-    let cells = if measured == 1 { "cell was" } else { "cells were" };
+    let cells = if measured == 1 { "test was" } else { "tests were" };
     Some(match measured {
-        0 => text!("{word}: no cell was measured", "{word}: 測定済みの項目なし"; word),
+        0 => text!("{word}: no test was measured", "{word}: 測定済みの項目なし"; word),
         _ => {
             text!("{word}: only {measured} {cells} measured", "{word}: 測定済みは {measured} 項目のみ"; word)
         }

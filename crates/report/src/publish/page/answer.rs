@@ -100,13 +100,13 @@ impl Report<'_> {
         }
         let rest = match (felt.is_empty(), smooth) {
             (true, 0) => Some(text!(
-                "Not known: no cell was measured over time.",
+                "Not known: no test was measured over time.",
                 "不明です(時間を追って測った項目がありません)。"
             )),
             (true, _) => Some(no_stall(&rows)),
             (false, 0) => None,
             (false, _) => Some(text!(
-                "In all other cells no stall was long enough to be felt (0.1 s).",
+                "In all other tests no stall was long enough to be felt (0.1 s).",
                 "ほかの項目では、人が気付くほど長い停滞(0.1 秒以上)はありませんでした。"
             )),
         };
@@ -158,10 +158,10 @@ fn of_many(baseline: &Text, pairs: &[Pair]) -> Text {
         }
     };
     let kinds = [
-        text!("faster in some cells and slower in none", "速い(遅い項目なし)"),
-        text!("slower in some cells and faster in none", "遅い(速い項目なし)"),
-        text!("faster in some cells and slower in others", "項目により速くも遅くもある"),
-        text!("not measurably different in any cell", "有意な差なし"),
+        text!("faster in some tests and slower in none", "速い(遅い項目なし)"),
+        text!("slower in some tests and faster in none", "遅い(速い項目なし)"),
+        text!("faster in some tests and slower in others", "項目により速くも遅くもある"),
+        text!("not measurably different in any test", "有意な差なし"),
         text!("not clear yet", "まだ判断できない"),
     ];
     let groups = kinds.into_iter().enumerate().filter_map(|(index, kind)| {

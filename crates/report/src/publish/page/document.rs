@@ -144,7 +144,7 @@ impl Report<'_> {
                 baseline
             ),
             text!(
-                "The interval holds the true ratio with 95 % confidence, corrected for the number of cells. Differences up \
+                "The interval holds the true ratio with 95 % confidence, corrected for the number of tests. Differences up \
                  to {margin} do not matter. ▲ faster, ▼ slower, = no difference that matters, ? not clear yet.",
                 "区間は真の比を 95 % の信頼度で含みます(項目数に応じて補正済み)。{margin} までの差は問題にしません。\
                  ▲ 速い、▼ 遅い、= 差なし、? まだ判断できない。"
@@ -181,7 +181,7 @@ impl Report<'_> {
             doc.list(Purpose::Item, sweep::findings(run));
             let count = reasons.len();
             if is_brief(count) {
-                let title = text!("The reasons of {count} cells", "{count} 項目の理由");
+                let title = text!("The reasons of {count} tests", "{count} 項目の理由");
                 doc.push(Block::Fold(title, first_reasons(&reasons)));
             } else if several {
                 doc.append(first_reasons(&reasons));

@@ -26,6 +26,7 @@ pub(super) const ROOM_BEHIND_BYTES: usize = 20_000;
 /// A page, with a list of what was left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
+    /// The page as HTML.
     pub html: String,
     /// What was left out to keep the page small, one sentence each.
     pub left_out: Vec<Text>,

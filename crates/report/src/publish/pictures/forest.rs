@@ -29,7 +29,7 @@ pub(super) fn picture(pair: &Pair, view: &View<'_>) -> Option<Picture> {
     let axis =
         text!("speed of {other}, {baseline} = 1", "{baseline} を 1 とした {other} の速さ"; other, baseline);
     let how = text!(
-        "dot: how many times as fast; line: its 95 % interval, corrected for the number of cells; band: ±{margin}, \
+        "dot: how many times as fast; line: its 95 % interval, corrected for the number of tests; band: ±{margin}, \
          which does not matter; right of 1: {other} is faster",
         "点: 速さの比、線: 95 % 信頼区間(項目数で補正)、帯: 問題にしない ±{margin}。1 より右なら {other} が速い";
         margin, other

@@ -104,7 +104,7 @@ fn life(run: &RunRecord, view: &View<'_>) -> Option<Picture> {
     let scale = if is_wide(&placed) { Scale::Log } else { Scale::Linear };
     let mut notes = vec![match scale {
         Scale::Log => view.pick(
-            "throughput on a logarithmic axis, because the cells differ much",
+            "throughput on a logarithmic axis, because the tests differ much",
             "項目による差が大きいため、縦軸は対数",
         ),
         _ => view.pick("higher is faster", "高いほど速い"),

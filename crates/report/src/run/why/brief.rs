@@ -22,7 +22,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
     let cell = |why: &Why| &record.cells[why.number - 1];
     let table = Table::of(whys)
         .right(Text::default(), |why| Entry::new(Role::Quiet, why.number.to_string()))
-        .cut(Cut::Wrap, text!("cell", "項目"), |why| words::cell(cell(why)))
+        .cut(Cut::Wrap, text!("test", "項目"), |why| words::cell(cell(why)))
         .right(text!("figure", "値"), |why| {
             Entry::figure(Role::Plain, Figures::of(cell(why), statistic).main_figure())
         })
@@ -32,7 +32,7 @@ pub(super) fn doc(record: &RunRecord, whys: &[Why]) -> Doc {
         });
     let (run, number) = (&record.header.id, whys.first().map_or(1, |why| why.number));
     let more = text!(
-        "A cell in full, with the evidence: {WHY} {run} {CELL} {number}",
+        "A test in full, with the evidence: {WHY} {run} {CELL} {number}",
         "根拠を含む 1 項目の詳細: {WHY} {run} {CELL} {number}"
     );
     Doc::of(table.table()).gap().push(Paragraph::new(more).indent(0, 2)).done()

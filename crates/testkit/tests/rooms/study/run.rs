@@ -261,7 +261,7 @@ fn a_mistake_in_a_study_shows_its_line() {
         ("published = \"x25m-g2\"", "published = \"x25m\"", 18, "no row"),
         ("calibrated = { read", "calibrated = { raed", 19, "unknown key"),
         ("memory.access=1 ms\"]\n\n", "memory\"]\n\n", 24, "layer.parameter=value"),
-        ("step = \"step1\"", "step = \"step7\"", 33, "no cell"),
+        ("step = \"step1\"", "step = \"step7\"", 33, "no test"),
         ("step = \"step1\"\n", "", 33, "{step}"),
         ("raid-single", "raid-singel", 11, "no table"),
         ("id = \"ratio\"", "id = \"rates\"", 26, "another part"),
