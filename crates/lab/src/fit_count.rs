@@ -20,7 +20,7 @@ pub fn largest_count(
 ) -> Result<u32> {
     let is_fit = |count: u32| -> Result<bool> {
         let record = what_if(model, fit_profile(purpose, count, ground), sets.to_vec())?;
-        Ok(Fit::of_run(&record, purpose, count).verdict == FitVerdict::Fit)
+        Ok(Fit::of(&record.cells, purpose, count).verdict == FitVerdict::Fit)
     };
     let (mut met, mut broken) = (1, 2);
     while broken <= MOST_THREADS && is_fit(broken)? {

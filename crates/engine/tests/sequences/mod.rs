@@ -116,9 +116,14 @@ fn offsets(log: &[Logged]) -> Vec<u64> {
 
 /// Checks that the offsets ascend from 0 to the end, repeatedly.
 fn assert_in_order(log: &[Logged], size_bytes: u64, block_bytes: u64) {
+    assert_in_order_from(0, log, size_bytes, block_bytes);
+}
+
+/// Checks that the offsets ascend from a block to the end, and then from 0, repeatedly.
+fn assert_in_order_from(first: u64, log: &[Logged], size_bytes: u64, block_bytes: u64) {
     let blocks = size_bytes / block_bytes;
     for (number, one) in log.iter().enumerate() {
-        assert_eq!(one.op.offset_bytes, number as u64 % blocks * block_bytes, "operation {number}");
+        assert_eq!(one.op.offset_bytes, (first + number as u64) % blocks * block_bytes, "operation {number}");
     }
 }
 

@@ -216,6 +216,9 @@ fn assert_loop(
             _ => assert_all(log, kind_of(direction), block_bytes),
         }
         match workload.pattern.is_sequential() {
+            true if workload.moving_start => {
+                assert_in_order_from(log[0].op.offset_bytes / block_bytes, log, size_bytes, block_bytes);
+            }
             true => assert_in_order(log, size_bytes, block_bytes),
             false => assert_drawn(log, size_bytes, block_bytes),
         }

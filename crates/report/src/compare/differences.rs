@@ -14,30 +14,31 @@ struct Row<'p> {
 }
 
 /// The facts of a comparison, split by what the user asked about.
-struct Rows<'p> {
+struct DifferenceRows<'p> {
     asked: Vec<Row<'p>>,
     /// The other ones that differ, the weightiest first.
     others: Vec<Row<'p>>,
 }
 
-impl<'p> Rows<'p> {
+impl<'p> DifferenceRows<'p> {
     fn of(pairs: &'p [Pair], about: &[String]) -> Self {
-        let mut found: Vec<&Difference> = Vec::new();
+        let mut distinct: Vec<&Difference> = Vec::new();
         for difference in pairs.iter().flat_map(|pair| &pair.differences) {
-            match found.iter_mut().find(|one| one.fact == difference.fact) {
+            match distinct.iter_mut().find(|one| one.fact == difference.fact) {
                 Some(one) if difference.weight < one.weight => *one = difference,
                 Some(_) => {}
-                None => found.push(difference),
+                None => distinct.push(difference),
             }
         }
-        found.sort_by_key(|difference| difference.weight);
+        distinct.sort_by_key(|difference| difference.weight);
         let is_asked = |difference: &&Difference| about.iter().any(|word| word == difference.fact.word());
         let asked = pairs.first().map_or(&[][..], |pair| &pair.facts).iter().filter(is_asked);
-        let asked = asked.map(|fact| found.iter().find(|one| one.fact == fact.fact).copied().unwrap_or(fact));
+        let asked =
+            asked.map(|fact| distinct.iter().find(|one| one.fact == fact.fact).copied().unwrap_or(fact));
         let row = |difference| Row { difference, values: values(pairs, difference) };
         Self {
             asked: asked.map(row).collect(),
-            others: found.iter().filter(|one| !is_asked(one)).map(|one| row(one)).collect(),
+            others: distinct.iter().filter(|one| !is_asked(one)).map(|one| row(one)).collect(),
         }
     }
 
@@ -94,7 +95,7 @@ pub(crate) fn doc(
     columns: Vec<Column>,
     effect_entry: impl Fn(Weight, Text) -> Entry,
 ) -> Doc {
-    let rows = Rows::of(pairs, about);
+    let rows = DifferenceRows::of(pairs, about);
     let mut doc = Doc::new();
     doc.say(rows.sentence(pairs.len() + 1));
     let entries = |Row { difference, values }: Row<'_>| -> TableRow {

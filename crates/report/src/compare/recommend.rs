@@ -42,6 +42,39 @@ pub fn recommendation_doc(
     }
     doc.say_all(speeds(choice, names).into_iter().chain(limits(choice, asked, names)));
     doc.list(Purpose::Item, choice.standings.iter().filter_map(|standing| out_words(standing, names)));
+    doc.append(caveats(choice));
+    if choice.parts.iter().any(|part| part.sync && part.cell.is_some()) {
+        let assumed = names.iter().zip(runs).filter_map(|(name, run)| Some((name, assumed_flush(run)?)));
+        doc.say_all(assumed.map(|(name, assumed)| {
+            text!(
+                "flushes of {name} rest on what the model assumes: {assumed}",
+                "{name} のフラッシュの値はモデルの仮定によります: {assumed}";
+                name
+            )
+        }));
+    }
+    if !sides.is_empty() {
+        doc.gap().append(side_by_side_doc(sides));
+    }
+    doc.say_all(names.iter().zip(runs).filter(|(_, run)| is_without_side(run, sides)).map(|(name, _)| {
+        text!(
+            "{name} is not in the table of models: its device file is gone or has changed since",
+            "{name} はモデルの表にありません。デバイスのファイルがないか、測定後に変更されています";
+            name
+        )
+    }));
+    doc
+}
+
+/// Returns whether the model of a run could not be loaded again for the table of models.
+fn is_without_side(run: &RunRecord, sides: &[ModelSide]) -> bool {
+    let name = run.header.model.as_ref().map(ModelRecord::name_with_changes);
+    name.is_some_and(|name| !sides.iter().any(|side| side.name == name))
+}
+
+/// Returns what limits the answer: incomparable runs, and parts of the use that were not measured.
+fn caveats(choice: &Recommendation) -> Doc {
+    let mut doc = Doc::new();
     if !choice.doubts.is_empty() {
         let doubts = Text::list(choice.doubts.iter().map(|doubt| Spoken::from(doubt).name));
         let words = text!(
@@ -73,33 +106,7 @@ pub fn recommendation_doc(
             "≈ は、すべての測定にある最も近い項目で代用した部分です"
         ));
     }
-    if choice.parts.iter().any(|part| part.sync && part.cell.is_some()) {
-        let assumed = names.iter().zip(runs).filter_map(|(name, run)| Some((name, assumed_flush(run)?)));
-        doc.say_all(assumed.map(|(name, assumed)| {
-            text!(
-                "flushes of {name} rest on what the model assumes: {assumed}",
-                "{name} のフラッシュの値はモデルの仮定によります: {assumed}";
-                name
-            )
-        }));
-    }
-    if !sides.is_empty() {
-        doc.gap().append(side_by_side_doc(sides));
-    }
-    doc.say_all(names.iter().zip(runs).filter(|(_, run)| is_without_side(run, sides)).map(|(name, _)| {
-        text!(
-            "{name} is not in the table of models: its device file is gone or has changed since",
-            "{name} はモデルの表にありません。デバイスのファイルがないか、測定後に変更されています";
-            name
-        )
-    }));
     doc
-}
-
-/// Returns whether the model of a run could not be loaded again for the table of models.
-fn is_without_side(run: &RunRecord, sides: &[ModelSide]) -> bool {
-    let name = run.header.model.as_ref().map(ModelRecord::name_with_changes);
-    name.is_some_and(|name| !sides.iter().any(|side| side.name == name))
 }
 
 /// Describes the longest stall that the use tolerates, and how each run compares with it.
@@ -154,7 +161,7 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
         };
     };
     let (second, times) = (&names[next.run], best.speed / next.speed);
-    let (percent, ratio) = ((choice.holds * 100.0).floor() as u64, digits(times));
+    let ratio = digits(times);
     if choice.fewest < 2 {
         return text!(
             "{name} is faster for this use: {ratio} times as fast as {second}. Each figure was measured once, so the confidence is unknown.",
@@ -162,6 +169,13 @@ pub fn answer_for(choice: &Recommendation, names: &[Text]) -> Text {
             name, second
         );
     }
+    lead(choice, names, &able, times)
+}
+
+/// Summarizes the lead of the best run over the next one, which is `times` as slow.
+fn lead(choice: &Recommendation, names: &[Text], able: &[&Standing], times: f64) -> Text {
+    let [name, second] = [able[0], able[1]].map(|standing| &names[standing.run]);
+    let (percent, ratio) = ((choice.holds * 100.0).floor() as u64, digits(times));
     if times == 1.0 {
         return text!(
             "{name} and {second} are equally fast for this use.",

@@ -357,9 +357,9 @@ mod tests {
         let open = CellVerdict::of(Verdict::NotEnough { more: Some(3) });
         let (a, b) = (Text::same("a"), Text::same("b"));
         let sentence = |spoken: &[CellVerdict]| tally(spoken, &b, &a);
-        assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 cells.");
+        assert_eq!(sentence(&[slow; 3]).en, "b is slower than a in all 3 tests.");
         assert_eq!(sentence(&[slow; 3]).ja, "3 項目すべてで b は a より遅いという結果です。");
-        assert_eq!(sentence(&[fast]).en, "b is faster than a in the one cell.");
+        assert_eq!(sentence(&[fast]).en, "b is faster than a in the one test.");
         assert_eq!(
             sentence(&[fast, slow, open]).en,
             "Of 3 tests, b against a is faster in 1, slower in 1; 1 is not clear yet."
@@ -369,7 +369,7 @@ mod tests {
             "b は a と比べて、全 3 項目のうち 1 項目で速いという結果です。2 項目はまだ判断できません。"
         );
         let words = sentence(&[open; 6]);
-        assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 cells.");
+        assert_eq!(words.en, "Whether b is faster or slower than a is not clear yet in any of the 6 tests.");
         assert_eq!(
             sentence(&[open; 2]).en,
             "Whether b is faster or slower than a is not clear yet in either test."

@@ -183,7 +183,7 @@ row = [{ id = "a", device = "A", read = 845.9 }]
             ("tool =", "tol =", 8, "unknown key"),
             ("read = 845.9", "raed = 845.9", 13, "unknown key"),
             ("read = 845.9", "read = -1", 13, "above zero"),
-            ("step1.read", "step9.read", 12, "no cell step9.read"),
+            ("step1.read", "step9.read", 12, "no test step9.read"),
             ("gnome-disks-46", "gnome-disk", 10, "no profile"),
             ("profile = \"gnome-disks-46\"", "", 12, "does nothing without `profile`"),
             ("\"mean\"", "\"men\"", 11, "choices"),

@@ -16,8 +16,8 @@ const PHRASES: [(&str, usize, Finds); 8] = [
         ["What", "Who", "Whoever", "Others"].iter().any(|word| begins(&word))
     }),
     ("`is no` before a noun", 0, |line| {
-        let before_noun = |(start, found): (usize, &str)| {
-            let rest = &line.text[start + found.len()..];
+        let before_noun = |(start, phrase): (usize, &str)| {
+            let rest = &line.text[start + phrase.len()..];
             !line.text[..start].ends_with("there")
                 && !line.text[..start].ends_with("There")
                 && rest.starts_with(|first: char| first.is_ascii_lowercase())
@@ -116,27 +116,27 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 /// Returns whether the text contains the phrase as whole words.
 fn has(text: &str, phrase: &str) -> bool {
     let is_letter = |character: Option<char>| character.is_some_and(char::is_alphanumeric);
-    text.match_indices(phrase).any(|(start, found)| {
-        let (before, behind) = (&text[..start], &text[start + found.len()..]);
+    text.match_indices(phrase).any(|(start, _)| {
+        let (before, behind) = (&text[..start], &text[start + phrase.len()..]);
         !is_letter(before.chars().next_back()) && !is_letter(behind.chars().next())
     })
 }
 
 #[test]
 fn each_phrase_is_seen_and_a_good_sentence_is_not() {
-    let found = |text: &str| -> Vec<usize> {
+    let counts_in = |text: &str| -> Vec<usize> {
         let files = BTreeMap::from([("crates/a/src/a.rs".to_owned(), text.to_owned())]);
         counts(&files).iter().map(Vec::len).collect()
     };
     let at = |place: usize| -> Vec<usize> { (0..8).map(|one| usize::from(one == place)).collect() };
-    assert_eq!(found("/// What a line of the file says.\nfn a() {}"), at(0));
-    assert_eq!(found("// A name that is no device."), at(1));
-    assert_eq!(found("// A time for which nobody waits."), at(2));
-    assert_eq!(found("// The server is told the size."), at(3));
-    assert_eq!(found("// The figure hangs on the cache."), at(4));
-    assert_eq!(found("// It writes in the place of a read."), at(5));
-    assert_eq!(found("/// The size.\npub fn size() {}"), at(6));
-    assert_eq!(found(&format!("// {}", "long ".repeat(24))), at(7));
+    assert_eq!(counts_in("/// What a line of the file says.\nfn a() {}"), at(0));
+    assert_eq!(counts_in("// A name that is no device."), at(1));
+    assert_eq!(counts_in("// A time for which nobody waits."), at(2));
+    assert_eq!(counts_in("// The server is told the size."), at(3));
+    assert_eq!(counts_in("// The figure hangs on the cache."), at(4));
+    assert_eq!(counts_in("// It writes in the place of a read."), at(5));
+    assert_eq!(counts_in("/// The size.\npub fn size() {}"), at(6));
+    assert_eq!(counts_in(&format!("// {}", "long ".repeat(24))), at(7));
     let good = "/// Returns the size in bytes, if there is no limit that is no longer met.\n/// What follows is text.\nfn a() {}\n/// Size.\npub size: u8,";
-    assert_eq!(found(good), vec![0; 8]);
+    assert_eq!(counts_in(good), vec![0; 8]);
 }

@@ -173,7 +173,7 @@ fn a_changed_model_is_said_to_be_another_and_a_row_that_was_not_measured_has_no_
 fn a_mistake_in_such_a_question_shows_its_line_and_what_would_do() {
     for (good, bad, words, remedy) in [
         ("cell = \"seq read\"", "cell = \"seq reed\"", "no test `seq reed`", "read SEQ 1 MiB Q1 T1"),
-        ("cell = \"seq read\"", "cell = \"read\"", "several cells", "read RND 4 KiB Q1 T1"),
+        ("cell = \"seq read\"", "cell = \"read\"", "several tests", "read RND 4 KiB Q1 T1"),
         ("cell = \"seq read\"\n", "", "`cell`", "cell = "),
         ("row = \"drive\"", "row = \"drivee\"", "no `drivee`", "`drive`"),
         ("part = \"rates\"", "part = \"rate\"", "no table `rate`", "`rates`"),
