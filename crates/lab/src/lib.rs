@@ -17,6 +17,7 @@
 mod clock;
 mod computer;
 mod exchange;
+mod ext4_journal;
 
 mod foreseen;
 mod handle;

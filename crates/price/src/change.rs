@@ -96,6 +96,8 @@ pub struct Changes {
     pub prices: Vec<PriceChange>,
     /// Whether the kernel is another one: what it adds is no change of the program.
     pub other_kernel: bool,
+    /// Whether only one of the two was recorded at the pace of a tick, or its tick is another one.
+    pub other_tick: bool,
 }
 
 impl Changes {
@@ -125,6 +127,7 @@ impl Changes {
             cause: cause(before, now, &counts),
             prices: prices.collect(),
             other_kernel: before.facts.kernel != now.facts.kernel,
+            other_tick: before.facts.tick_ns != now.facts.tick_ns,
             counts,
         }
     }
@@ -241,6 +244,7 @@ mod tests {
             recorded_on: None,
             faults: Vec::new(),
             kernel: "6".to_owned(),
+            tick_ns: None,
             keeps_pauses: false,
         };
         Bill::new(facts, &[recording.clone(), recording], &panel("seagate-ironwolf-4tb")).unwrap()

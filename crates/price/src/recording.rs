@@ -1,6 +1,6 @@
 //! What was recorded of one run of a program.
 
-use kurabe_sim::{RecordedRequest, RequestKind};
+use kurabe_sim::{RecordedRequest, RequestKind, TimesCommit};
 use std::ops::Range;
 
 /// Bytes that the block layer joins at most: what it has usually for one request to a disk (`max_sectors_kb` 1024 and more).
@@ -17,6 +17,10 @@ pub struct ProgramRecording {
     pub phases: Vec<(String, usize)>,
     /// Where files lie on the device at the end, by the name that is shown.
     pub files: Vec<(String, Vec<Range<u64>>)>,
+    /// Where the journal of the file system lies, if that is known.
+    pub journal: Vec<Range<u64>>,
+    /// Commits of file times alone.
+    pub times_commits: Vec<TimesCommit>,
     /// Bytes that the program asked to be written; none if that is not counted.
     pub asked_bytes: Option<u64>,
     /// How long the program took here, in ns: it is no part of the price.

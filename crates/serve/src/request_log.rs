@@ -12,15 +12,31 @@ pub struct RequestLog {
     /// With the place of each in the order in which requests came.
     answered: Mutex<Vec<(u64, RecordedRequest)>>,
     flushes: AtomicU64,
+    is_ticked: bool,
 }
 
 impl Default for RequestLog {
     fn default() -> Self {
-        Self { time: RealTime::begin(), answered: Mutex::default(), flushes: AtomicU64::new(0) }
+        Self {
+            time: RealTime::begin(),
+            answered: Mutex::default(),
+            flushes: AtomicU64::new(0),
+            is_ticked: false,
+        }
     }
 }
 
 impl RequestLog {
+    /// A log of a device that answers no flush before the next tick of the kernel.
+    pub fn ticked() -> Self {
+        Self { is_ticked: true, ..Self::default() }
+    }
+
+    /// Whether flushes are answered at the next tick at the earliest.
+    pub fn is_ticked(&self) -> bool {
+        self.is_ticked
+    }
+
     /// The clock by which it is written.
     pub(crate) fn time(&self) -> RealTime {
         self.time

@@ -9,6 +9,7 @@ use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::segment::{DataExtent, Segment, SegmentBytes};
+use crate::tick::{LOOK_NS, left_ns, tick_begin_ns};
 use crate::workers::{Body, Deed, PayloadJob, SMALL_BYTES, act};
 use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ impl Hub {
             fault: FaultMet::default(),
             due: None,
             is_held: false,
+            not_in_tick_ns: None,
             is_in_stack: false,
             is_beside: false,
         };
@@ -146,11 +148,20 @@ impl Hub {
         self.is_done(completion.token, completion.at_ns, outcome);
     }
 
-    /// The device is done with a request; a fault may hold its answer up.
+    /// The device is done with a request; a fault or a tick may hold its answer up.
     fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
+        let now_ns = self.now_ns();
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let FaultMet { error, delay_ns, .. } = waiting.fault;
-        let due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
+        let mut due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
+        let request = &waiting.modelled;
+        if self.parts.log.as_ref().is_some_and(|log| log.is_ticked())
+            && (request.kind == RequestKind::Flush || request.fua)
+        {
+            let tick_ns = tick_begin_ns();
+            waiting.not_in_tick_ns = Some(tick_ns);
+            due_ns = due_ns.max(now_ns.max(at_ns) + left_ns(tick_ns).max(LOOK_NS));
+        }
         waiting.due = Some((due_ns, outcome.and(error.map_or(Ok(()), Err))));
         waiting.is_held = due_ns > at_ns;
         if waiting.is_held {
@@ -161,7 +172,12 @@ impl Hub {
 
     /// The time of a request has come that had to wait for it.
     pub(super) fn held_is_due(&mut self, operation: u64) {
+        let now_ns = self.now_ns();
         if let Some(waiting) = self.operations.get_mut(&operation) {
+            if waiting.not_in_tick_ns == Some(tick_begin_ns()) {
+                self.timed.insert((now_ns + LOOK_NS, operation));
+                return;
+            }
             waiting.is_held = false;
             self.own_requests += u64::from(waiting.is_beside);
         }

@@ -30,6 +30,8 @@ pub(super) struct PendingRequest {
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
     /// That time is still to come.
     pub(super) is_held: bool,
+    /// Begin of the tick of the kernel in which it is not to be answered.
+    pub(super) not_in_tick_ns: Option<u64>,
     pub(super) is_in_stack: bool,
     /// The stack never sees it.
     pub(super) is_beside: bool,
