@@ -18,8 +18,8 @@ use std::path::Path;
 const BLOCK: usize = 4096;
 /// Size of an inode in file systems that kurabe makes.
 const INODE: usize = 256;
-/// What differs between two copies of an inode whose times changed: `i_atime`, `i_ctime`, `i_mtime`, the version, which counts how
-/// often the inode was written (`ext4_mark_iloc_dirty`), the checksum, and the nanoseconds of the times.
+/// What differs between two copies of an inode whose times changed: `i_atime`, `i_ctime`, `i_mtime`, the version, which grows with each
+/// of them, the checksum, and the nanoseconds of the times.
 const TIMES: [Range<usize>; 5] = [0x08..0x14, 0x24..0x28, 0x7c..0x7e, 0x82..0x90, 0x98..0x9c];
 const MAGIC: u32 = 0xc03b_3998;
 const DESCRIPTOR: u32 = 1;

@@ -6,7 +6,7 @@ use crate::recording::ProgramRecording;
 use kurabe_core::mention::SIZE;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{Ranges, ReplayRules, RequestKind, Stack, replay};
+use kurabe_sim::{Ranges, Replayed, ReplayRules, RequestKind, Stack, TimesCommit, replay};
 use kurabe_stats::mean_interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 const SCHEMA: u32 = 1;
 /// Files that are listed one by one.
 const LISTED_FILES: usize = 8;
+/// Places in the first tick at which a replay begins, where that matters: a price is the mean over them.
+const TICK_PHASES: u64 = 8;
 /// Causes that are named for each device.
 const NAMED_CAUSES: usize = 3;
 
@@ -199,25 +201,23 @@ impl Bill {
             };
             let mut phases = vec![RepeatedValue::default(); bill.phases.len()];
             for recording in recordings {
-                let rules = ReplayRules {
-                    keeps_pauses: bill.facts.keeps_pauses,
-                    times_commits: &recording.times_commits,
-                    tick_ns: bill.facts.tick_ns.unwrap_or(0),
+                let replayed = replayed_at_ticks(&fresh, recording, &bill.facts)?;
+                let mean = |value: &dyn Fn(&Replayed) -> u64| {
+                    replayed.iter().map(value).sum::<u64>() / replayed.len() as u64
                 };
-                let replayed = replay(&mut fresh.clone(), &recording.requests, &rules)?;
-                price.time_ns.0.push(replayed.took_ns);
-                let asked = recording.requests.iter().zip(&replayed.left_out);
-                let asked = asked.filter_map(|(one, is_out)| (!is_out).then_some(one));
-                price.flushes.0.push(RequestCounts::of(asked, &recording.journal).get(Count::Flushes));
+                price.time_ns.0.push(mean(&|replayed| replayed.took_ns));
+                price.flushes.0.push(mean(&|replayed| flushes_of(recording, replayed)));
                 let ends = recording.phases.iter().skip(1).map(|(_, first)| *first);
                 let ends = ends.chain([recording.requests.len()]);
                 for (((_, first), end), values) in recording.phases.iter().zip(ends).zip(&mut phases) {
-                    let time = |place: usize| replayed.asked_ns.get(place).copied();
-                    let end_ns = time(end).unwrap_or(replayed.took_ns);
-                    values.0.push(end_ns - time(*first).unwrap_or(end_ns));
+                    values.0.push(mean(&|replayed| {
+                        let time = |place: usize| replayed.asked_ns.get(place).copied();
+                        let end_ns = time(end).unwrap_or(replayed.took_ns);
+                        end_ns - time(*first).unwrap_or(end_ns)
+                    }));
                 }
                 if price.shares.is_empty() {
-                    price.shares = shares_of(&replayed.account, &record);
+                    price.shares = shares_of(&replayed[0].account, &record);
                 }
             }
             bill.phases.iter_mut().zip(phases).for_each(|(phase, values)| phase.times_ns.push(values));
@@ -253,6 +253,40 @@ impl Bill {
 
 fn no_bill(name: &str, error: &serde_json::Error) -> Error {
     ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
+}
+
+/// Replays a recording: once, or where commits of file times fall into one tick, from several places in the first tick.
+fn replayed_at_ticks(
+    fresh: &Stack,
+    recording: &ProgramRecording,
+    facts: &BillFacts,
+) -> Result<Vec<Replayed>> {
+    let tick_ns = facts.tick_ns.unwrap_or(0);
+    let replayed_from = |phase: u64| {
+        let rules = ReplayRules {
+            keeps_pauses: facts.keeps_pauses,
+            times_commits: &recording.times_commits,
+            tick_ns,
+            tick_phase_ns: phase * tick_ns / TICK_PHASES,
+        };
+        replay(&mut fresh.clone(), &recording.requests, &rules)
+    };
+    let first = replayed_from(0)?;
+    let is_within_tick = |commit: &TimesCommit| {
+        first.asked_ns[commit.stamp] - first.asked_ns[commit.stamp_before] < tick_ns
+    };
+    let phases = match recording.times_commits.iter().any(is_within_tick) {
+        true => 1..TICK_PHASES,
+        false => 1..1,
+    };
+    let others = phases.map(replayed_from).collect::<Result<Vec<_>>>()?;
+    Ok(std::iter::once(first).chain(others).collect())
+}
+
+fn flushes_of(recording: &ProgramRecording, replayed: &Replayed) -> u64 {
+    let asked = recording.requests.iter().zip(&replayed.left_out);
+    let asked = asked.filter_map(|(one, is_out)| (!is_out).then_some(one));
+    RequestCounts::of(asked, &recording.journal).get(Count::Flushes)
 }
 
 fn counts_of(recording: &ProgramRecording) -> RequestCounts {

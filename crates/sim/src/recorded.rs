@@ -46,6 +46,8 @@ pub struct ReplayRules<'r> {
     pub times_commits: &'r [TimesCommit],
     /// Length of a tick, in ns: a commit whose two stamps are in one tick is left out. At 0, none is.
     pub tick_ns: u64,
+    /// How much of the first tick has passed when the replay begins, in ns.
+    pub tick_phase_ns: u64,
 }
 
 /// What it took in the stack.
@@ -91,7 +93,7 @@ pub fn replay(
                 asked_ns = at_ns.max(stack.now_ns());
                 times_ns.push(asked_ns - begun_ns);
                 while let Some(commit) = commits.next_if(|commit| commit.stamp == next) {
-                    let tick = |request: usize| times_ns[request] / rules.tick_ns;
+                    let tick = |request: usize| (times_ns[request] + rules.tick_phase_ns) / rules.tick_ns;
                     if tick(commit.stamp) == tick(commit.stamp_before) {
                         commit.requests.iter().for_each(|&request| left_out[request] = true);
                     }
