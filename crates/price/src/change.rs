@@ -105,8 +105,9 @@ impl Changes {
     pub fn between(before: &Bill, now: &Bill, margin: f64) -> Self {
         let counts: Vec<CountChange> = COUNTS
             .iter()
-            // A journal sends one flush of nothing more or less, as it happens.
-            .filter(|(_, which)| *which != Count::EmptyFlushes)
+            // A journal sends one flush of nothing more or less, as it happens; and a write for which the program does not wait comes
+            // before a flush or after it.
+            .filter(|(_, which)| !matches!(which, Count::EmptyFlushes | Count::JournalFlushes))
             .filter_map(|(count, which)| {
                 let (before, now) = (before.count(*which)?.clone(), now.count(*which)?.clone());
                 is_changed(&before, &now, margin).then_some(CountChange { count, which: *which, before, now })

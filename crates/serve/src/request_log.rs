@@ -1,9 +1,9 @@
 //! What a served stack was asked, for whoever wants to ask others the same.
 
 use crate::clock::RealTime;
-use kurabe_sim::{RecordedRequest, RequestKind};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use kurabe_sim::RecordedRequest;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A log that a server writes and others read.
 #[derive(Debug)]
@@ -11,8 +11,19 @@ pub struct RequestLog {
     time: RealTime,
     /// With the place of each in the order in which requests came.
     answered: Mutex<Vec<(u64, RecordedRequest)>>,
-    flushes: AtomicU64,
+    watch: Mutex<Watch>,
+    flush_came: Condvar,
     is_ticked: bool,
+}
+
+/// A thread that looks at something whenever a flush comes.
+#[derive(Debug, Default)]
+struct Watch {
+    is_on: bool,
+    /// Flushes that came.
+    came: u64,
+    /// How many of them it has looked after.
+    seen: u64,
 }
 
 impl Default for RequestLog {
@@ -20,7 +31,8 @@ impl Default for RequestLog {
         Self {
             time: RealTime::begin(),
             answered: Mutex::default(),
-            flushes: AtomicU64::new(0),
+            watch: Mutex::default(),
+            flush_came: Condvar::new(),
             is_ticked: false,
         }
     }
@@ -50,13 +62,46 @@ impl RequestLog {
     /// A request is answered now.
     pub(crate) fn add(&self, place: u64, mut recorded: RecordedRequest) {
         recorded.answered_ns = self.now_ns();
-        self.flushes.fetch_add((recorded.request.kind == RequestKind::Flush).into(), Ordering::Relaxed);
         self.answered.lock().unwrap_or_else(PoisonError::into_inner).push((place, recorded));
     }
 
-    /// Flushes so far.
-    pub fn flushes(&self) -> u64 {
-        self.flushes.load(Ordering::Relaxed)
+    /// A flush came; its number.
+    pub(crate) fn flush_came(&self) -> u64 {
+        let mut watch = self.watch();
+        watch.came += 1;
+        self.flush_came.notify_all();
+        watch.came
+    }
+
+    /// Whether the watching thread, if there is one, has looked since this flush came.
+    pub(crate) fn is_seen(&self, flush: u64) -> bool {
+        let watch = self.watch();
+        !watch.is_on || watch.seen >= flush
+    }
+
+    /// Begins or ends to watch flushes. While a ticked log is watched, no flush is answered before [`Self::seen`] was called for it,
+    /// so that whoever waits for the flush does nothing during the look.
+    pub fn set_watched(&self, is_on: bool) {
+        let mut watch = self.watch();
+        watch.is_on = is_on;
+        watch.seen = watch.came;
+    }
+
+    /// Waits for a flush that was not looked after yet, at most for so long; its number.
+    pub fn next_flush(&self, most: Duration) -> Option<u64> {
+        let is_none = |watch: &mut Watch| watch.seen >= watch.came;
+        let waited = self.flush_came.wait_timeout_while(self.watch(), most, is_none);
+        let (watch, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+        (!timeout.timed_out()).then_some(watch.came)
+    }
+
+    /// All flushes up to this one were looked after.
+    pub fn seen(&self, flush: u64) {
+        self.watch().seen = flush;
+    }
+
+    fn watch(&self) -> MutexGuard<'_, Watch> {
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was answered since this was asked last, in the order in which it was asked.

@@ -14,7 +14,9 @@ use rustix::time::{ClockId, Timespec, clock_getres, clock_gettime};
 /// The clock advances with the one of file times, and is never set.
 const CLOCK: ClockId = ClockId::MonotonicCoarse;
 /// Where the tick is late because the processors were idle, it is looked for this often.
-pub(crate) const LOOK_NS: u64 = 50_000;
+pub(crate) const LOOK_NS: u64 = 100_000;
+/// How long a flush waits for a thread that looks at the program meanwhile. That may itself wait for another thread of the program.
+pub(crate) const MOST_LOOK_NS: u64 = 500_000_000;
 
 /// The length of a tick, in ns.
 pub fn tick_ns() -> u64 {
