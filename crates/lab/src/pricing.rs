@@ -125,10 +125,11 @@ pub(crate) fn recorded_run(
     handle: &RunHandle,
 ) -> Result<(CommandEnd, ProgramRecording)> {
     let marks = Marks::listen(log)?;
-    let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
+    let open = folder.tells_places().then(|| OpenFiles::look(folder.point(), log)).transpose();
+    let open = open.map_err(|error| Error::no_thread(&error))?;
     let (variable, socket) = marks.variable();
     let command = folder.run(command, &[(variable, socket.into())], handle);
-    let (mut marked, open) = (marks.end(), open.end());
+    let (mut marked, open) = (marks.end(), open.map(OpenFiles::end).unwrap_or_default());
     let mut command = command?;
     // Phases end with the command; what it left behind may be cut off in the middle of a report.
     marked.retain(|(_, at_ns)| *at_ns <= command.at_ns);
