@@ -76,7 +76,9 @@ pub fn run(kurabe: &Path, options: &Options, out: &mut dyn Write) -> Result<Vec<
     let cases = child::run(Command::new(&trial.python).arg(&trial.program).arg("list"))?.stdout;
     let mut missed = Vec::new();
     let mut exact = vec![
-        ["program", "flushes", "writes", "bytes", "varying", "false alarms", "found"].map(str::to_owned).to_vec(),
+        ["program", "flushes", "writes", "bytes", "varying", "false alarms", "found"]
+            .map(str::to_owned)
+            .to_vec(),
     ];
     let mut times = vec![
         ["program", "on", "flushes", "of the bill", "takes", "price", "ratio"].map(str::to_owned).to_vec(),
@@ -187,7 +189,8 @@ impl Trial {
         let mut all_ns = Vec::new();
         let mut flushes = 0;
         for _ in 0..times {
-            let ended = child::run(&mut self.command(&["on", &format!("model:{model}"), "--", "sh", "-c", &line]))?;
+            let ended =
+                child::run(&mut self.command(&["on", &format!("model:{model}"), "--", "sh", "-c", &line]))?;
             let bill: Value = serde_json::from_str(&ended.stdout)?;
             all_ns.push(bill["bill"]["elapsed_ns"][0].as_u64().unwrap_or(0));
             flushes = bill["bill"]["counts"]["flushes"][0].as_u64().unwrap_or(0);

@@ -48,7 +48,8 @@ fn price_runs() -> Result<()> {
         return Ok(());
     }
     let case = "fsync".to_owned();
-    let options = price::Options { recordings: 3, pairs: 0, times: 0, case, models: vec!["ssd-sata".to_owned()] };
+    let options =
+        price::Options { recordings: 3, pairs: 0, times: 0, case, models: vec!["ssd-sata".to_owned()] };
     let mut out = Vec::new();
     let missed = price::run(&kurabe, &options, &mut out)?;
     let out = String::from_utf8(out)?;

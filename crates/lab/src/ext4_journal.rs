@@ -59,13 +59,13 @@ pub(crate) fn times_commits(
     place: &Range<u64>,
     requests: &[RecordedRequest],
 ) -> io::Result<Vec<TimesCommit>> {
-    let is_written = |one: &&RecordedRequest| {
-        one.request.kind.writes() && place.contains(&one.request.offset_bytes)
-    };
+    let is_written =
+        |one: &&RecordedRequest| one.request.kind.writes() && place.contains(&one.request.offset_bytes);
     let end = requests.iter().filter(is_written).map(|one| one.request.end_bytes()).max();
     let length = end.map_or(0, |end| end.min(place.end) - place.start) as usize;
     // The page cache of the device does not see what the journal writes.
-    let file = File::options().read(true).custom_flags(rustix::fs::OFlags::DIRECT.bits() as i32).open(device)?;
+    let file =
+        File::options().read(true).custom_flags(rustix::fs::OFlags::DIRECT.bits() as i32).open(device)?;
     let mut memory = vec![0; length + BLOCK];
     let from = memory.as_ptr().align_offset(BLOCK);
     let journal = &mut memory[from..from + length];
@@ -205,8 +205,7 @@ impl Journal<'_> {
     }
 
     fn first_write_since_flush(&self, request: usize) -> usize {
-        let is_flush =
-            |one: &RecordedRequest| one.request.kind == RequestKind::Flush || one.request.fua;
+        let is_flush = |one: &RecordedRequest| one.request.kind == RequestKind::Flush || one.request.fua;
         let from = self.requests[..request].iter().rposition(is_flush).map_or(0, |flush| flush + 1);
         let first = self.requests[from..request].iter().position(|one| one.request.kind.writes());
         first.map_or(request, |first| from + first)

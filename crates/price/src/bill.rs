@@ -6,7 +6,7 @@ use crate::recording::ProgramRecording;
 use kurabe_core::mention::SIZE;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{Ranges, Replayed, ReplayRules, RequestKind, Stack, TimesCommit, replay};
+use kurabe_sim::{Ranges, ReplayRules, Replayed, RequestKind, Stack, TimesCommit, replay};
 use kurabe_stats::mean_interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -272,9 +272,8 @@ fn replayed_at_ticks(
         replay(&mut fresh.clone(), &recording.requests, &rules)
     };
     let first = replayed_from(0)?;
-    let is_within_tick = |commit: &TimesCommit| {
-        first.asked_ns[commit.stamp] - first.asked_ns[commit.stamp_before] < tick_ns
-    };
+    let is_within_tick =
+        |commit: &TimesCommit| first.asked_ns[commit.stamp] - first.asked_ns[commit.stamp_before] < tick_ns;
     let phases = match recording.times_commits.iter().any(is_within_tick) {
         true => 1..TICK_PHASES,
         false => 1..1,

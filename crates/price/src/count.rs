@@ -85,10 +85,7 @@ pub struct RequestCounts([u64; COUNTS.len()]);
 
 impl RequestCounts {
     /// Counts requests, which are in the order of their arrival; the journal of the file system lies in these places.
-    pub fn of<'r>(
-        recorded: impl IntoIterator<Item = &'r RecordedRequest>,
-        journal: &[Range<u64>],
-    ) -> Self {
+    pub fn of<'r>(recorded: impl IntoIterator<Item = &'r RecordedRequest>, journal: &[Range<u64>]) -> Self {
         let mut counts = Self::default();
         // Whether all writes since the flush before were to the journal.
         let mut is_journal = true;
@@ -119,8 +116,7 @@ impl RequestCounts {
                     counts.add(Count::RandomWrites, (ends_bytes[1] != from).into());
                     counts.add(Count::RewrittenBytes, bytes - covered.add(from, to, 0));
                     ends_bytes[1] = to;
-                    let is_of_journal =
-                        journal.iter().any(|place| place.start <= from && to <= place.end);
+                    let is_of_journal = journal.iter().any(|place| place.start <= from && to <= place.end);
                     // A write that waits for the medium is a flush of its own.
                     counts.add(Count::Flushes, request.fua.into());
                     counts.add(Count::JournalFlushes, (request.fua && is_of_journal).into());

@@ -67,11 +67,7 @@ pub struct Replayed {
 ///
 /// # Errors
 /// When a request lies beyond the stack's end, or the model has a defect.
-pub fn replay(
-    stack: &mut Stack,
-    recorded: &[RecordedRequest],
-    rules: &ReplayRules<'_>,
-) -> Result<Replayed> {
+pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], rules: &ReplayRules<'_>) -> Result<Replayed> {
     let keeps_pauses = rules.keeps_pauses;
     let mut commits = rules.times_commits.iter().filter(|_| rules.tick_ns > 0).peekable();
     let mut left_out = vec![false; recorded.len()];
