@@ -150,22 +150,22 @@ impl Trial {
             }
         }
         let base = self.folder.join("base.json");
-        let (mut alarms, mut found) = (0, 0);
+        let (mut alarms, mut detected) = (0, 0);
         for _ in 0..options.pairs {
             let path = base.to_string_lossy().into_owned();
             self.bill(case, 3, false, &["--force", "--save", &path])?;
             let same = self.bill(case, 3, false, &["--against", &path])?;
             let more = self.bill(case, 3, true, &["--against", &path])?;
             alarms += usize::from(has_changed(&same));
-            found += usize::from(has_more_flushes(&more));
+            detected += usize::from(has_more_flushes(&more));
         }
         let varying = values.iter().filter(|values| values.windows(2).any(|pair| pair[0] != pair[1])).count();
         let mut row = vec![case.to_owned()];
         row.extend(values.iter().map(|values| shown(values)));
         row.push(format!("{varying} of {}", EXACT.len()));
         row.push(format!("{alarms} of {}", options.pairs));
-        row.push(format!("{found} of {}", options.pairs));
-        Ok((row, varying > 0 || alarms > 0 || found < options.pairs))
+        row.push(format!("{detected} of {}", options.pairs));
+        Ok((row, varying > 0 || alarms > 0 || detected < options.pairs))
     }
 
     fn time_on(&self, case: &str, model: &str, times: usize) -> Result<(Vec<String>, bool)> {

@@ -70,11 +70,11 @@ pub(crate) fn times_commits(
     let from = memory.as_ptr().align_offset(BLOCK);
     let journal = &mut memory[from..from + length];
     file.read_exact_at(journal, place.start)?;
-    Ok(Journal { bytes: journal, place, requests }.times_commits())
+    Ok(Ext4Journal { bytes: journal, place, requests }.times_commits())
 }
 
 /// A journal and what was asked of its device.
-struct Journal<'j> {
+struct Ext4Journal<'j> {
     bytes: &'j [u8],
     place: &'j Range<u64>,
     requests: &'j [RecordedRequest],
@@ -91,14 +91,14 @@ struct Transaction {
     revokes: bool,
 }
 
-impl Journal<'_> {
+impl Ext4Journal<'_> {
     fn times_commits(&self) -> Vec<TimesCommit> {
         let word = |at: usize| word_of(self.bytes, at);
         if self.bytes.len() < BLOCK || word(0) != MAGIC || word(0x28) & CHECKSUMS_V3 == 0 {
             return Vec::new();
         }
         let writes = self.writes();
-        let mut found: Vec<(Transaction, Vec<usize>)> = Vec::new();
+        let mut transactions: Vec<(Transaction, Vec<usize>)> = Vec::new();
         let mut open = Transaction::default();
         let mut at = 1;
         while at < self.bytes.len() / BLOCK {
@@ -115,14 +115,14 @@ impl Journal<'_> {
                     if kind == COMMIT
                         && let Some(requests) = self.requests_of(&closed, at, &writes)
                     {
-                        found.push((closed, requests));
+                        transactions.push((closed, requests));
                     }
                 }
             }
             at += 1;
         }
-        found.sort_by_key(|(_, requests)| requests[0]);
-        self.of_times_alone(found)
+        transactions.sort_by_key(|(_, requests)| requests[0]);
+        self.of_times_alone(transactions)
     }
 
     /// Which request wrote each block of the journal, if one alone did.
@@ -186,11 +186,11 @@ impl Journal<'_> {
         requests.is_sorted().then_some(requests)
     }
 
-    fn of_times_alone(&self, found: Vec<(Transaction, Vec<usize>)>) -> Vec<TimesCommit> {
+    fn of_times_alone(&self, transactions: Vec<(Transaction, Vec<usize>)>) -> Vec<TimesCommit> {
         // Of each block: the hash, and the request at whose time its files were stamped.
         let mut last: HashMap<u64, (u64, usize)> = HashMap::new();
         let mut commits = Vec::new();
-        for (transaction, requests) in found {
+        for (transaction, requests) in transactions {
             let stamp = self.first_write_since_flush(requests[0]);
             let before = transaction.copies.iter().map(|(block, hash)| {
                 last.get(block).filter(|(last_hash, _)| last_hash == hash).map(|(_, stamp)| *stamp)
@@ -267,7 +267,7 @@ mod tests {
     }
 
     fn commits(bytes: &[u8], requests: &[RecordedRequest]) -> Vec<TimesCommit> {
-        Journal { bytes, place: &(0..1 << 29), requests }.times_commits()
+        Ext4Journal { bytes, place: &(0..1 << 29), requests }.times_commits()
     }
 
     #[test]

@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_flush_of_a_commit_block_is_the_journals() {
-        let journal = [1 << 20..2 << 20];
+        let journal = 1 << 20..2 << 20;
         let commit = [
             (Write, 0, 4096),
             (Write, 1 << 20, 8192),
@@ -183,7 +183,7 @@ mod tests {
         ];
         let mut requests = recorded(&commit);
         let flushes = |requests: &[RecordedRequest]| {
-            let counts = RequestCounts::of(requests, &journal);
+            let counts = RequestCounts::of(requests, std::slice::from_ref(&journal));
             [Count::Flushes, Count::JournalFlushes].map(|count| counts.get(count))
         };
         assert_eq!(flushes(&requests), [2, 1]);

@@ -11,14 +11,14 @@ pub struct RequestLog {
     time: RealTime,
     /// With the place of each in the order in which requests came.
     answered: Mutex<Vec<(u64, RecordedRequest)>>,
-    watch: Mutex<Watch>,
+    watch: Mutex<FlushWatch>,
     flush_came: Condvar,
     is_ticked: bool,
 }
 
 /// A thread that looks at something whenever a flush comes.
 #[derive(Debug, Default)]
-struct Watch {
+struct FlushWatch {
     is_on: bool,
     /// Flushes that came.
     came: u64,
@@ -89,7 +89,7 @@ impl RequestLog {
 
     /// Waits for a flush that was not looked after yet, at most for so long; its number.
     pub fn next_flush(&self, most: Duration) -> Option<u64> {
-        let is_none = |watch: &mut Watch| watch.seen >= watch.came;
+        let is_none = |watch: &mut FlushWatch| watch.seen >= watch.came;
         let waited = self.flush_came.wait_timeout_while(self.watch(), most, is_none);
         let (watch, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
         (!timeout.timed_out()).then_some(watch.came)
@@ -100,7 +100,7 @@ impl RequestLog {
         self.watch().seen = flush;
     }
 
-    fn watch(&self) -> MutexGuard<'_, Watch> {
+    fn watch(&self) -> MutexGuard<'_, FlushWatch> {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
