@@ -22,6 +22,7 @@ pub mod overhead;
 pub mod page;
 #[cfg(feature = "tables")]
 pub mod parquet_scale;
+pub mod price;
 pub mod ranks;
 pub mod serve;
 mod serve_beside;

@@ -2,10 +2,10 @@
 
 use kurabe_benches::tools::{Kit, find_kurabe};
 use kurabe_benches::{
-    Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, ranks, serve,
-    store_scale,
+    Result, agreement, disksim, instructions, model_speed, mqsim, null_versus, overhead, page, price, ranks,
+    serve, store_scale,
 };
-use kurabe_testkit::needs::skip;
+use kurabe_testkit::needs::{needs, skip};
 use std::path::{Path, PathBuf};
 
 const SIZE_BYTES: u64 = 16 << 20;
@@ -38,6 +38,22 @@ fn ranks_run() -> Result<()> {
     let mut out = Vec::new();
     ranks::run(&options, &mut out)?;
     assert_eq!(String::from_utf8(out)?.lines().count(), 4);
+    Ok(())
+}
+
+#[test]
+fn price_runs() -> Result<()> {
+    let Some(kurabe) = kurabe() else { return Ok(()) };
+    if !needs("python3") || !rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let case = "fsync".to_owned();
+    let options =
+        price::Options { recordings: 3, pairs: 0, times: 0, case, models: vec!["ssd-sata".to_owned()] };
+    let mut out = Vec::new();
+    let missed = price::run(&kurabe, &options, &mut out)?;
+    let out = String::from_utf8(out)?;
+    assert!(missed.is_empty() && out.lines().count() == 2, "{missed:?} {out}");
     Ok(())
 }
 

@@ -220,6 +220,9 @@ fn refuse_command_line(error: &clap::Error, command_line: &[String]) -> ExitCode
         if let Some(tip) = wrong_words::of_fio(error) {
             output::say(tip);
         }
+        if let Some(tip) = wrong_words::of_command(error) {
+            output::say(&tip);
+        }
     } else {
         let _ = output::print_page(&help::in_language(error));
     }

@@ -6,7 +6,7 @@
 
 use crate::lang::t;
 use clap::error::{ContextKind, ErrorKind};
-use kurabe_core::{Text, phrases};
+use kurabe_core::{Text, phrases, text};
 use kurabe_interop::fio_options;
 use std::error::Error as _;
 
@@ -41,6 +41,19 @@ pub fn of_fio(error: &clap::Error) -> Option<&'static str> {
             "  tip: that is one of fio's options; a line of fio's runs as it is behind `kurabe fio`",
             "  ヒント: fio のオプションです。fio の行は `kurabe fio` の後にそのまま書けます",
         )
+    })
+}
+
+/// The tip for a command that is not separated from the options of `price` and `on`.
+pub fn of_command(error: &clap::Error) -> Option<String> {
+    let word = told(error, ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)?;
+    let takes_command = told(error, ContextKind::Usage)?.contains("-- <COMMAND>");
+    (takes_command && !word.starts_with('-')).then(|| {
+        let tip = text!(
+            "  tip: write `--` before the command: -- {word}",
+            "  ヒント: コマンドの前に `--` を書いてください: -- {word}"
+        );
+        tip.take(crate::lang::lang())
     })
 }
 
@@ -148,6 +161,17 @@ mod tests {
             let sentence = of(words);
             assert!(sentence.contains(says), "{words}: {sentence}");
             assert!(!sentence.contains("error") && !sentence.contains("For more"), "{sentence}");
+        }
+    }
+
+    #[test]
+    fn a_command_without_its_separator_gets_a_tip() {
+        let tip = |words: &str| of_command(&Cli::try_parse_from(words.split(' ')).expect_err("a mistake"));
+        for words in ["kurabe price ./prog", "kurabe on model:ssd-sata ./prog"] {
+            assert!(tip(words).is_some_and(|tip| tip.ends_with("-- ./prog")), "{words}");
+        }
+        for words in ["kurabe price --nope -- ./prog", "kurabe card a b"] {
+            assert_eq!(tip(words), None, "{words}");
         }
     }
 

@@ -19,6 +19,7 @@
 mod clock;
 mod computer;
 mod exchange;
+mod ext4_journal;
 
 mod fit_count;
 mod foreseen;

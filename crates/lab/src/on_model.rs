@@ -77,6 +77,7 @@ pub fn run_on(request: &OnRequest, handle: &RunHandle) -> Result<OnDone> {
         size_bytes: request.size_bytes,
         recorded_on: Some(request.spec.name.clone()),
         kernel: kernel(),
+        tick_ns: None,
         faults: request.faults.iter().map(|fault| fault.words().to_owned()).collect(),
         keeps_pauses: true,
     };

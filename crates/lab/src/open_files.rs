@@ -7,6 +7,8 @@
 
 use kurabe_host::file_extents;
 use kurabe_serve::{RequestLog, apart};
+use rustix::fd::OwnedFd;
+use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::ops::Range;
@@ -18,6 +20,8 @@ use std::time::Duration;
 
 /// Interval between scans. A scan takes about 50 µs per process.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
+/// How soon it ends.
+const MOST_WAIT: Duration = Duration::from_millis(20);
 /// Suffix that the kernel appends to the name of a removed file.
 const GONE: &str = " (deleted)";
 
@@ -37,18 +41,21 @@ impl OpenFiles {
         let is_ending = Arc::<AtomicBool>::default();
         let (ending, log, point) = (Arc::clone(&is_ending), Arc::clone(log), point.to_owned());
         let look = move || {
-            let (mut places, mut flushes) = (FilePlaces::new(), 0);
+            let mut places = FilePlaces::new();
             // If this fails, only the names of files are lost.
             let _ = apart(|| {
+                log.set_watched(true);
                 while !ending.load(Ordering::Relaxed) {
-                    if log.flushes() != flushes {
-                        flushes = log.flushes();
-                        add_files_of(std::process::id(), true, &point, &mut places);
+                    let Some(flush) = log.next_flush(MOST_WAIT) else { continue };
+                    add_files_of(std::process::id(), true, &point, &mut places);
+                    log.seen(flush);
+                    if !log.is_ticked() {
+                        std::thread::sleep(BETWEEN_LOOKS);
                     }
-                    std::thread::sleep(BETWEEN_LOOKS);
                 }
                 Ok(())
             });
+            log.set_watched(false);
             places
         };
         Ok(Self { looking: std::thread::Builder::new().spawn(look)?, is_ending })
@@ -68,7 +75,9 @@ fn add_files_of(process: u32, is_first: bool, point: &Path, places: &mut FilePla
     // A process may exit during the scan.
     let entries = |name: &str| std::fs::read_dir(folder.join(name)).into_iter().flatten().flatten();
     if !is_first {
-        entries("fd").for_each(|entry| add_file(&entry.path(), point, places));
+        let whole = i32::try_from(process).ok().and_then(Pid::from_raw);
+        let whole = whole.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
+        entries("fd").for_each(|entry| add_file(&entry.path(), whole.as_ref(), point, places));
     }
     for task in entries("task") {
         let children = std::fs::read_to_string(task.path().join("children")).unwrap_or_default();
@@ -78,13 +87,11 @@ fn add_files_of(process: u32, is_first: bool, point: &Path, places: &mut FilePla
     }
 }
 
-fn add_file(descriptor: &Path, point: &Path, places: &mut FilePlaces) {
+fn add_file(descriptor: &Path, process: Option<&OwnedFd>, point: &Path, places: &mut FilePlaces) {
     let Ok(name) = std::fs::read_link(descriptor) else { return };
     let is_file = name.starts_with(point) && descriptor.metadata().is_ok_and(|facts| facts.is_file());
-    let Some(extents) = is_file.then(|| file_extents(&File::open(descriptor)?, false)).and_then(Result::ok)
-    else {
-        return;
-    };
+    let Some(file) = is_file.then(|| borrowed(descriptor, process?)).flatten() else { return };
+    let Ok(extents) = file_extents(&file, false) else { return };
     let words = name.to_string_lossy();
     let own = places.entry(PathBuf::from(words.strip_suffix(GONE).unwrap_or(&words))).or_default();
     for extent in extents {
@@ -94,4 +101,10 @@ fn add_file(descriptor: &Path, point: &Path, places: &mut FilePlaces) {
             None => own.push(extent),
         }
     }
+}
+
+/// A descriptor of another process as one of this thread.
+fn borrowed(descriptor: &Path, process: &OwnedFd) -> Option<File> {
+    let number = descriptor.file_name()?.to_str()?.parse().ok()?;
+    pidfd_getfd(process, number, PidfdGetfdFlags::empty()).ok().map(File::from)
 }

@@ -1,6 +1,7 @@
 //! Pricing: runs a command on a device that kurabe serves, as often as requested, and bills the
 //! requests that the device received.
 
+use crate::ext4_journal::{journal_of, times_commits};
 use crate::handle::RunHandle;
 use crate::marks::Marks;
 use crate::open_files::OpenFiles;
@@ -12,11 +13,9 @@ use kurabe_core::words::Keyword;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
 use kurabe_price::{Bill, BillFacts, Panel, ProgramRecording, device_below};
 use kurabe_program::{ForegroundEnd, interrupted};
-use kurabe_serve::RequestLog;
+use kurabe_serve::{RequestLog, tick_ns};
 use kurabe_sim::{DeviceSpec, RecordedRequest, load_device};
-use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 use std::sync::Arc;
@@ -86,6 +85,7 @@ pub fn price(
         recorded_on: None,
         faults: Vec::new(),
         kernel: kernel(),
+        tick_ns: Some(tick_ns()),
         keeps_pauses: request.keeps_pauses,
     };
     Ok(PricedCommand { bill: Bill::new(facts, &recordings, &request.panel)?, left })
@@ -97,7 +97,7 @@ pub(crate) fn kernel() -> String {
 }
 
 fn record_once(request: &PriceRequest, handle: &RunHandle) -> Result<(ProgramRecording, LeftBehind)> {
-    let log = Arc::new(RequestLog::default());
+    let log = Arc::new(RequestLog::ticked());
     let folder = ServedFolder::make(FolderRequest {
         spec: recording_device(request.size_bytes)?,
         seed: 1,
@@ -127,10 +127,11 @@ pub(crate) fn recorded_run(
     handle: &RunHandle,
 ) -> Result<(CommandEnd, ProgramRecording)> {
     let marks = Marks::listen(log)?;
-    let open = OpenFiles::look(folder.point(), log).map_err(|error| Error::no_thread(&error))?;
+    let open = folder.tells_places().then(|| OpenFiles::look(folder.point(), log)).transpose();
+    let open = open.map_err(|error| Error::no_thread(&error))?;
     let (variable, socket) = marks.variable();
     let command = folder.run(command, &[(variable, socket.into())], handle);
-    let (mut marked, open) = (marks.end(), open.end());
+    let (mut marked, open) = (marks.end(), open.map(OpenFiles::end).unwrap_or_default());
     let mut command = command?;
     // Phases end with the command. A process that it left running may be cut off in the middle of a
     // report.
@@ -147,8 +148,15 @@ pub(crate) fn recorded_run(
     // Files that exist at the end come first.
     files.extend(open.into_iter().map(|(path, places)| SettledFile { path, is_folder: false, places }));
     let journal = folder.look_at_device(journal_of)?.unwrap_or_default();
-    let files = named(files, &folder.folder(), journal);
-    let recording = recording(requests, left_from, marked, files, &command.ended);
+    let files = named(files, &folder.folder(), journal.clone());
+    let mut recording = recording(requests, left_from, marked, files, &command.ended);
+    if let ([place], true) = (&journal[..], log.is_ticked()) {
+        let (place, asked) = (place.clone(), recording.requests[..left_from].to_vec());
+        let commits = folder.look_at_device(move |device| times_commits(device, &place, &asked))?;
+        // Without this, fast devices are priced with every commit.
+        recording.times_commits = commits.unwrap_or_default();
+    }
+    recording.journal = journal;
     Ok((command, recording))
 }
 
@@ -179,7 +187,15 @@ fn recording(
         phases.push((UNMARKED[1].to_owned(), left_from));
     }
     let (asked_bytes, elapsed_ns) = (ended.asked_bytes, ended.elapsed_ns);
-    let mut recording = ProgramRecording { requests, left_from, phases, files, asked_bytes, elapsed_ns };
+    let mut recording = ProgramRecording {
+        requests,
+        left_from,
+        phases,
+        files,
+        asked_bytes,
+        elapsed_ns,
+        ..ProgramRecording::default()
+    };
     recording.join_what_was_left();
     recording
 }
@@ -205,26 +221,4 @@ pub(crate) fn check_end(status: ExitStatus, words: &[String], handle: &RunHandle
     let command = words.join(" ");
     let message = text!("`{command}` ended with {status}", "`{command}` が {status} で終わりました");
     Err(ErrorKind::Io.error(message))
-}
-
-/// Returns the extents of the journal of an ext4 file system, from the copy of its map in the
-/// superblock.
-///
-/// Source: `Documentation/filesystems/ext4/super.rst` (`s_jnl_blocks`), `ifork.rst` (extent tree).
-fn journal_of(device: &Path) -> Option<Vec<Range<u64>>> {
-    let (mut magic, mut map) = ([0; 2], [0; 60]);
-    let file = File::open(device).ok()?;
-    file.read_exact_at(&mut magic, 1024 + 0x38).ok()?;
-    file.read_exact_at(&mut map, 1024 + 0x10c).ok()?;
-    let half = |at: usize| u64::from(u16::from_le_bytes([map[at], map[at + 1]]));
-    let is_leaf = half(0) == 0xf30a && half(6) == 0;
-    if magic != [0x53, 0xef] || !is_leaf {
-        return None;
-    }
-    let extent = |place: u64| {
-        let at = 12 + place as usize * 12;
-        let block = half(at + 6) << 32 | half(at + 10) << 16 | half(at + 8);
-        block * 4096..(block + half(at + 4)) * 4096
-    };
-    Some((0..half(2).min(4)).map(extent).collect())
 }

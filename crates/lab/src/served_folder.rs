@@ -198,6 +198,17 @@ impl ServedFolder {
         self.request.file_system != FileSystemKind::None
     }
 
+    /// Whether it is known where files lie while the command runs. A file system that is a program does not say, and would answer
+    /// nothing while it waits for its device.
+    pub fn tells_places(&self) -> bool {
+        let is_kernels = !is_without_root() && self.program.is_none();
+        is_kernels
+            && matches!(
+                self.request.file_system,
+                FileSystemKind::Ext4 | FileSystemKind::Xfs | FileSystemKind::Btrfs
+            )
+    }
+
     /// Creates a folder elsewhere that survives a power cut, but is removed with this one.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::recording::ProgramRecording;
 use kurabe_core::mention::SIZE;
 use kurabe_core::quantity::format_bytes;
 use kurabe_core::{Error, ErrorKind, Result, Text, text};
-use kurabe_sim::{Ranges, RequestKind, Stack, replay};
+use kurabe_sim::{Ranges, ReplayRules, Replayed, RequestKind, Stack, TimesCommit, replay};
 use kurabe_stats::mean_interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 const SCHEMA: u32 = 1;
 /// Files that are listed one by one.
 const LISTED_FILES: usize = 8;
+/// Places in the first tick at which a replay begins, where that matters: a price is the mean over them.
+const TICK_PHASES: u64 = 8;
 /// Causes that are named for each device.
 const NAMED_CAUSES: usize = 3;
 
@@ -34,6 +36,10 @@ pub struct BillFacts {
     /// Faults of that device while it ran, as they were asked for; their time is in no price.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<String>,
+    /// Tick of the kernel in ns, if no flush was answered before the next one; none on a model in real time, and in bills of
+    /// earlier versions, whose counts depend on how many flushes happened to fit into a tick.
+    #[serde(default)]
+    pub tick_ns: Option<u64>,
     /// The kernel, whose file systems and caches stand between the program and the device.
     pub kernel: String,
     /// Whether the pauses in which the program asked nothing are in the seconds.
@@ -115,7 +121,8 @@ pub struct FileBill {
     pub written_bytes: RepeatedValue,
     /// Bytes read from it.
     pub read_bytes: RepeatedValue,
-    /// Flushes before which it was written since the flush before.
+    /// Flushes before which it was written since the flush before. Of the journal, folders and metadata, only those before which
+    /// no file of the program was.
     pub flushes: RepeatedValue,
 }
 
@@ -141,6 +148,10 @@ pub struct DevicePrice {
     pub title: Text,
     /// In ns.
     pub time_ns: RepeatedValue,
+    /// Flushes on this device. They are fewer than were counted where several fit into a tick of the kernel, because file times
+    /// that did not change are not committed.
+    #[serde(default)]
+    pub flushes: RepeatedValue,
     /// What the time of its requests went to: the largest shares of the first recording.
     pub shares: Vec<TimeShareName>,
 }
@@ -185,21 +196,28 @@ impl Bill {
                 model: device.model.clone(),
                 title: device.title.clone(),
                 time_ns: RepeatedValue::default(),
+                flushes: RepeatedValue::default(),
                 shares: Vec::new(),
             };
             let mut phases = vec![RepeatedValue::default(); bill.phases.len()];
             for recording in recordings {
-                let replayed = replay(&mut fresh.clone(), &recording.requests, bill.facts.keeps_pauses)?;
-                price.time_ns.0.push(replayed.took_ns);
+                let replayed = replayed_at_ticks(&fresh, recording, &bill.facts)?;
+                let mean = |value: &dyn Fn(&Replayed) -> u64| {
+                    replayed.iter().map(value).sum::<u64>() / replayed.len() as u64
+                };
+                price.time_ns.0.push(mean(&|replayed| replayed.took_ns));
+                price.flushes.0.push(mean(&|replayed| flushes_of(recording, replayed)));
                 let ends = recording.phases.iter().skip(1).map(|(_, first)| *first);
                 let ends = ends.chain([recording.requests.len()]);
                 for (((_, first), end), values) in recording.phases.iter().zip(ends).zip(&mut phases) {
-                    let time = |place: usize| replayed.asked_ns.get(place).copied();
-                    let end_ns = time(end).unwrap_or(replayed.took_ns);
-                    values.0.push(end_ns - time(*first).unwrap_or(end_ns));
+                    values.0.push(mean(&|replayed| {
+                        let time = |place: usize| replayed.asked_ns.get(place).copied();
+                        let end_ns = time(end).unwrap_or(replayed.took_ns);
+                        end_ns - time(*first).unwrap_or(end_ns)
+                    }));
                 }
                 if price.shares.is_empty() {
-                    price.shares = shares_of(&replayed.account, &record);
+                    price.shares = shares_of(&replayed[0].account, &record);
                 }
             }
             bill.phases.iter_mut().zip(phases).for_each(|(phase, values)| phase.times_ns.push(values));
@@ -237,8 +255,41 @@ fn no_bill(name: &str, error: &serde_json::Error) -> Error {
     ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
 }
 
+/// Replays a recording: once, or where commits of file times fall into one tick, from several places in the first tick.
+fn replayed_at_ticks(
+    fresh: &Stack,
+    recording: &ProgramRecording,
+    facts: &BillFacts,
+) -> Result<Vec<Replayed>> {
+    let tick_ns = facts.tick_ns.unwrap_or(0);
+    let replayed_from = |phase: u64| {
+        let rules = ReplayRules {
+            keeps_pauses: facts.keeps_pauses,
+            times_commits: &recording.times_commits,
+            tick_ns,
+            tick_phase_ns: phase * tick_ns / TICK_PHASES,
+        };
+        replay(&mut fresh.clone(), &recording.requests, &rules)
+    };
+    let first = replayed_from(0)?;
+    let is_within_tick =
+        |commit: &TimesCommit| first.asked_ns[commit.stamp] - first.asked_ns[commit.stamp_before] < tick_ns;
+    let phases = match recording.times_commits.iter().any(is_within_tick) {
+        true => 1..TICK_PHASES,
+        false => 1..1,
+    };
+    let others = phases.map(replayed_from).collect::<Result<Vec<_>>>()?;
+    Ok(std::iter::once(first).chain(others).collect())
+}
+
+fn flushes_of(recording: &ProgramRecording, replayed: &Replayed) -> u64 {
+    let asked = recording.requests.iter().zip(&replayed.left_out);
+    let asked = asked.filter_map(|(one, is_out)| (!is_out).then_some(one));
+    RequestCounts::of(asked, &recording.journal).get(Count::Flushes)
+}
+
 fn counts_of(recording: &ProgramRecording) -> RequestCounts {
-    let mut counts = RequestCounts::of(&recording.requests);
+    let mut counts = RequestCounts::of(&recording.requests, &recording.journal);
     counts.set(Count::AskedBytes, recording.asked_bytes.unwrap_or(0));
     counts
 }
@@ -256,7 +307,7 @@ fn phases_of(recordings: &[ProgramRecording]) -> Vec<PhaseBill> {
             .iter()
             .map(|recording| {
                 let end = recording.phases.get(place + 1).map_or(recording.requests.len(), |next| next.1);
-                RequestCounts::of(&recording.requests[recording.phases[place].1..end])
+                RequestCounts::of(&recording.requests[recording.phases[place].1..end], &recording.journal)
             })
             .collect();
         PhaseBill {
@@ -316,7 +367,8 @@ fn sums_by_file<'r>(
         if request.kind == RequestKind::Flush {
             written.sort_unstable();
             written.dedup();
-            written.drain(..).for_each(|name| sums.entry(name).or_default()[3] += 1);
+            flushed(&written).for_each(|name| sums.entry(name).or_default()[3] += 1);
+            written.clear();
         }
         if matches!(request.kind, RequestKind::Flush | RequestKind::Trim) {
             continue;
@@ -326,7 +378,11 @@ fn sums_by_file<'r>(
             if request.kind.writes() {
                 sum[0] += 1;
                 sum[1] += bytes;
-                written.push(name);
+                // A write that waits for the medium is a flush of its own.
+                sum[3] += u64::from(request.fua);
+                if !request.fua {
+                    written.push(name);
+                }
             } else {
                 sum[2] += bytes;
             }
@@ -341,6 +397,19 @@ fn sums_by_file<'r>(
         }
     }
     sums
+}
+
+/// For which of the files that were written a flush counts, by name and in order: for those of the program, else for one of the
+/// others. So the flushes of a commit are one of the file and one of the journal.
+fn flushed<'n>(written: &[&'n str]) -> impl Iterator<Item = &'n str> {
+    // Metadata has no name, and what is no file is in parentheses.
+    let is_of_program = |name: &str| !name.is_empty() && !name.starts_with('(');
+    let has_own = written.iter().any(|name| is_of_program(name));
+    let first = written.first().copied();
+    written.iter().copied().filter(move |name| match has_own {
+        true => is_of_program(name),
+        false => Some(*name) == first,
+    })
 }
 
 fn shares_of(

@@ -96,6 +96,8 @@ pub struct Changes {
     pub prices: Vec<PriceChange>,
     /// Whether the kernel is another one: what it adds is no change of the program.
     pub other_kernel: bool,
+    /// Whether only one of the two was recorded at the pace of a tick, or its tick is another one.
+    pub other_tick: bool,
 }
 
 impl Changes {
@@ -103,8 +105,9 @@ impl Changes {
     pub fn between(before: &Bill, now: &Bill, margin: f64) -> Self {
         let counts: Vec<CountChange> = COUNTS
             .iter()
-            // A journal sends one flush of nothing more or less, as it happens.
-            .filter(|(_, which)| *which != Count::EmptyFlushes)
+            // A journal sends one flush of nothing more or less, as it happens; and a write for which the program does not wait comes
+            // before a flush or after it.
+            .filter(|(_, which)| !matches!(which, Count::EmptyFlushes | Count::JournalFlushes))
             .filter_map(|(count, which)| {
                 let (before, now) = (before.count(*which)?.clone(), now.count(*which)?.clone());
                 is_changed(&before, &now, margin).then_some(CountChange { count, which: *which, before, now })
@@ -125,6 +128,7 @@ impl Changes {
             cause: cause(before, now, &counts),
             prices: prices.collect(),
             other_kernel: before.facts.kernel != now.facts.kernel,
+            other_tick: before.facts.tick_ns != now.facts.tick_ns,
             counts,
         }
     }
@@ -241,6 +245,7 @@ mod tests {
             recorded_on: None,
             faults: Vec::new(),
             kernel: "6".to_owned(),
+            tick_ns: None,
             keeps_pauses: false,
         };
         Bill::new(facts, &[recording.clone(), recording], &panel("seagate-ironwolf-4tb")).unwrap()

@@ -1,6 +1,7 @@
 //! What is counted of requests.
 
 use kurabe_sim::{Ranges, RecordedRequest, RequestKind};
+use std::ops::Range;
 
 /// Something that is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -9,6 +10,8 @@ pub enum Count {
     Flushes,
     /// Flushes with nothing written since the one before: a journal sends one more or less, as it happens.
     EmptyFlushes,
+    /// Flushes before which nothing but the journal of the file system was written: those that make a commit block durable.
+    JournalFlushes,
     /// Writes.
     Writes,
     /// Bytes written.
@@ -32,9 +35,10 @@ pub enum Count {
 }
 
 /// Every count with its stable word.
-pub const COUNTS: [(&str, Count); 12] = [
+pub const COUNTS: [(&str, Count); 13] = [
     ("flushes", Count::Flushes),
     ("empty_flushes", Count::EmptyFlushes),
+    ("journal_flushes", Count::JournalFlushes),
     ("writes", Count::Writes),
     ("written_bytes", Count::WrittenBytes),
     ("random_writes", Count::RandomWrites),
@@ -80,9 +84,11 @@ impl Count {
 pub struct RequestCounts([u64; COUNTS.len()]);
 
 impl RequestCounts {
-    /// Counts requests, which are in the order of their arrival.
-    pub fn of(recorded: &[RecordedRequest]) -> Self {
+    /// Counts requests, which are in the order of their arrival; the journal of the file system lies in these places.
+    pub fn of<'r>(recorded: impl IntoIterator<Item = &'r RecordedRequest>, journal: &[Range<u64>]) -> Self {
         let mut counts = Self::default();
+        // Whether all writes since the flush before were to the journal.
+        let mut is_journal = true;
         let (mut covered, mut is_clean) = (Ranges::default(), true);
         let mut ends_bytes = [u64::MAX; 2];
         for RecordedRequest { request, .. } in recorded {
@@ -91,7 +97,8 @@ impl RequestCounts {
             match request.kind {
                 RequestKind::Flush => {
                     counts.add(if is_clean { Count::EmptyFlushes } else { Count::Flushes }, 1);
-                    is_clean = true;
+                    counts.add(Count::JournalFlushes, (is_journal && !is_clean).into());
+                    (is_clean, is_journal) = (true, true);
                 }
                 RequestKind::Trim => {
                     counts.add(Count::Discards, 1);
@@ -109,9 +116,12 @@ impl RequestCounts {
                     counts.add(Count::RandomWrites, (ends_bytes[1] != from).into());
                     counts.add(Count::RewrittenBytes, bytes - covered.add(from, to, 0));
                     ends_bytes[1] = to;
-                    is_clean = false;
+                    let is_of_journal = journal.iter().any(|place| place.start <= from && to <= place.end);
                     // A write that waits for the medium is a flush of its own.
                     counts.add(Count::Flushes, request.fua.into());
+                    counts.add(Count::JournalFlushes, (request.fua && is_of_journal).into());
+                    is_clean = false;
+                    is_journal &= is_of_journal;
                 }
             }
         }
@@ -141,7 +151,7 @@ mod tests {
 
     #[test]
     fn what_is_counted_of_requests() {
-        let counts = RequestCounts::of(&recorded(&[
+        let requests = recorded(&[
             (Flush, 0, 0),
             (Write, 0, 8192),
             (Write, 8192, 4096),
@@ -152,11 +162,33 @@ mod tests {
             (Read, 4096, 4096),
             (Read, 0, 4096),
             (Trim, 0, 12_288),
-        ]));
+        ]);
+        let counts = RequestCounts::of(&requests, &[]);
         let all: Vec<u64> = COUNTS.iter().map(|(_, count)| counts.get(*count)).collect();
-        assert_eq!(all, [1, 2, 3, 20_480, 2, 8192, 3, 12_288, 2, 1, 12_288, 0]);
+        assert_eq!(all, [1, 2, 0, 3, 20_480, 2, 8192, 3, 12_288, 2, 1, 12_288, 0]);
         for (place, (word, count)) in COUNTS.iter().enumerate() {
             assert_eq!((*count as usize, count.word()), (place, *word));
         }
+    }
+
+    #[test]
+    fn a_flush_of_a_commit_block_is_the_journals() {
+        let journal = 1 << 20..2 << 20;
+        let commit = [
+            (Write, 0, 4096),
+            (Write, 1 << 20, 8192),
+            (Flush, 0, 0),
+            (Write, (1 << 20) + 8192, 4096),
+            (Flush, 0, 0),
+        ];
+        let mut requests = recorded(&commit);
+        let flushes = |requests: &[RecordedRequest]| {
+            let counts = RequestCounts::of(requests, std::slice::from_ref(&journal));
+            [Count::Flushes, Count::JournalFlushes].map(|count| counts.get(count))
+        };
+        assert_eq!(flushes(&requests), [2, 1]);
+        // The same on a device that knows FUA.
+        requests[3].request.fua = true;
+        assert_eq!(flushes(&requests[..4]), [2, 1]);
     }
 }

@@ -1,6 +1,6 @@
 //! What was recorded of one run of a program.
 
-use kurabe_sim::{RecordedRequest, RequestKind};
+use kurabe_sim::{RecordedRequest, RequestKind, TimesCommit};
 use std::ops::Range;
 
 /// Bytes that the block layer joins at most: what it has usually for one request to a disk (`max_sectors_kb` 1024 and more).
@@ -17,6 +17,10 @@ pub struct ProgramRecording {
     pub phases: Vec<(String, usize)>,
     /// Where files lie on the device at the end, by the name that is shown.
     pub files: Vec<(String, Vec<Range<u64>>)>,
+    /// Where the journal of the file system lies, if that is known.
+    pub journal: Vec<Range<u64>>,
+    /// Commits of file times alone.
+    pub times_commits: Vec<TimesCommit>,
     /// Bytes that the program asked to be written; none if that is not counted.
     pub asked_bytes: Option<u64>,
     /// How long the program took here, in ns: it is no part of the price.
@@ -26,9 +30,17 @@ pub struct ProgramRecording {
 impl ProgramRecording {
     /// Orders and joins what was left in memory as the kernel's own write-back and a drive's queue have it: it was written file by
     /// file, each of which was waited for, so that it is the same each time. Writes between two flushes are under way together, from
-    /// the lowest place to the highest, and those that adjoin are one.
+    /// the lowest place to the highest, and those that adjoin are one. A flush of nothing is left out: whether the kernel sends one
+    /// behind the last commit depends on how far the journal's thread has got.
     pub fn join_what_was_left(&mut self) {
-        let left = self.requests.split_off(self.left_from.min(self.requests.len()));
+        let mut left = self.requests.split_off(self.left_from.min(self.requests.len()));
+        let mut is_clean = self.requests.last().is_none_or(|one| one.request.kind == RequestKind::Flush);
+        left.retain(|one| {
+            let is_flush = one.request.kind == RequestKind::Flush;
+            let is_needed = !(is_flush && is_clean);
+            is_clean = is_flush || is_clean && !one.request.kind.writes();
+            is_needed
+        });
         for mut together in left
             .chunk_by(|one, next| one.request.kind.writes() && next.request.kind.writes())
             .map(<[_]>::to_vec)
@@ -83,6 +95,7 @@ mod tests {
             (Write, 100_000, 4096),
             (Write, 8192, 4096),
             (Flush, 0, 0),
+            (Flush, 0, 0),
             (Write, 104_096, 4096),
         ];
         let mut recording =
@@ -92,6 +105,6 @@ mod tests {
         // What the program had waited for stays as it was.
         assert_eq!(lengths, [4096, 4096, 8192, 4096, 0, 4096]);
         let times: Vec<u64> = recording.requests.iter().map(|one| one.asked_ns).collect();
-        assert_eq!(times, [0, 10, 20, 20, 50, 60]);
+        assert_eq!(times, [0, 10, 20, 20, 50, 70]);
     }
 }

@@ -22,6 +22,7 @@ mod request_log;
 mod round_trip;
 mod segment;
 mod server;
+mod tick;
 mod workers;
 
 pub mod protocol;
@@ -43,3 +44,4 @@ pub use rehearsal::{ClientFigures, KeepingUp, ServedLimit, closed_loop_ns};
 pub use request_log::RequestLog;
 pub use round_trip::MOST_WAY_NS;
 pub use server::{ServeRequest, ServedFacts, Serving, check_exports};
+pub use tick::tick_ns;

@@ -58,7 +58,7 @@ pub use layer::{Below, Build, Built, CloneLayer, Control, Layer, LayerKind, Vola
 pub use library::{COMPUTERS, DEVICES, FRAGMENTS, KINDS_OF_DRIVES, device_named, load_device, read_device};
 pub use model::{ModelDevice, ModelTarget};
 pub use ranges::{AtRisk, Range, Ranges};
-pub use recorded::{RecordedRequest, Replayed, replay};
+pub use recorded::{RecordedRequest, ReplayRules, Replayed, TimesCommit, replay};
 pub use schema::{Parameter, ParameterScale, ParameterType, Relation};
 pub use settings::{LayerSettings, Setting};
 pub use spec::{COMPUTER, DeviceSpec, LayerSpec, MemberSpec};

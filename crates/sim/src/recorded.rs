@@ -7,6 +7,10 @@
 //! writes: a flush, because it covers them, and a read, because it is an accident of the recording
 //! whether write-back was done by then. Pauses between the last answer that was waited for and the
 //! next request are either all kept or all left out.
+//!
+//! Commits of file times: a file system commits the times of a file only if they changed, which they do once per tick of the kernel.
+//! What was recorded at the pace of ticks has each of these commits. On a stack that is faster, those are left out that the file
+//! system would not have made, because the tick was still the same in virtual time.
 
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};
@@ -24,6 +28,30 @@ pub struct RecordedRequest {
     pub answered_ns: u64,
 }
 
+/// A commit that changed nothing but times of files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TimesCommit {
+    /// The request that was asked right after the files were stamped for this commit.
+    pub stamp: usize,
+    /// The request that was asked right after they were stamped for the commit before.
+    pub stamp_before: usize,
+    /// The requests of this commit, all after `stamp`.
+    pub requests: Vec<usize>,
+}
+
+/// How a recording is asked again.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReplayRules<'r> {
+    /// Whether pauses are kept.
+    pub keeps_pauses: bool,
+    /// Commits of file times, in the order of their stamps.
+    pub times_commits: &'r [TimesCommit],
+    /// Length of a tick, in ns: a commit whose two stamps are in one tick is left out. At 0, none is.
+    pub tick_ns: u64,
+    /// How much of the first tick has passed when the replay begins, in ns.
+    pub tick_phase_ns: u64,
+}
+
 /// Result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
@@ -31,6 +59,8 @@ pub struct Replayed {
     pub took_ns: u64,
     /// Submission time of each request, relative to the first.
     pub asked_ns: Vec<u64>,
+    /// Whether each was left out.
+    pub left_out: Vec<bool>,
     /// Time account of the requests.
     pub account: TimeAccount,
 }
@@ -39,7 +69,10 @@ pub struct Replayed {
 ///
 /// # Errors
 /// Returns an error if a request is beyond the end of the stack, or the model has a bug.
-pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], keeps_pauses: bool) -> Result<Replayed> {
+pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], rules: &ReplayRules<'_>) -> Result<Replayed> {
+    let keeps_pauses = rules.keeps_pauses;
+    let mut commits = rules.times_commits.iter().filter(|_| rules.tick_ns > 0).peekable();
+    let mut left_out = vec![false; recorded.len()];
     let waits = Waits::new(recorded);
     let begun_ns = stack.now_ns();
     let mut asked_ns = begun_ns;
@@ -56,8 +89,22 @@ pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], keeps_pauses: boo
         match at_ns {
             Some(at_ns) if stack.next_wake_ns().is_none_or(|wake_ns| wake_ns > at_ns) => {
                 asked_ns = at_ns.max(stack.now_ns());
-                stack.submit(asked_ns, recorded[next].request, next as u64);
                 times_ns.push(asked_ns - begun_ns);
+                while let Some(commit) = commits.next_if(|commit| commit.stamp == next) {
+                    let tick = |request: usize| (times_ns[request] + rules.tick_phase_ns) / rules.tick_ns;
+                    if tick(commit.stamp) == tick(commit.stamp_before) {
+                        commit.requests.iter().for_each(|&request| left_out[request] = true);
+                    }
+                }
+                match left_out[next] {
+                    false => stack.submit(asked_ns, recorded[next].request, next as u64),
+                    true => {
+                        done[waits.place_of_end[next]] = true;
+                        while done.get(ended_ns.len() - 1) == Some(&true) {
+                            ended_ns.push(asked_ns);
+                        }
+                    }
+                }
             }
             None if stack.next_wake_ns().is_none() => stack.check_not_blocked()?,
             _ => stack.advance_to_completion(at_ns.unwrap_or(u64::MAX)),
@@ -74,7 +121,7 @@ pub fn replay(stack: &mut Stack, recorded: &[RecordedRequest], keeps_pauses: boo
         }
     }
     let took_ns = ended_ns[recorded.len()] - begun_ns;
-    Ok(Replayed { took_ns, asked_ns: times_ns, account: stack.take_account() })
+    Ok(Replayed { took_ns, asked_ns: times_ns, left_out, account: stack.take_account() })
 }
 
 fn beyond_end(stack: &Stack) -> Error {
@@ -164,7 +211,8 @@ mod tests {
                 answered_ns: answered_us * 1_000,
             })
             .collect();
-        let replayed = replay(&mut stack(), &recorded, keeps_pauses).unwrap();
+        let rules = ReplayRules { keeps_pauses, ..ReplayRules::default() };
+        let replayed = replay(&mut stack(), &recorded, &rules).unwrap();
         assert_eq!(replayed.account.operations, recorded.len() as u64);
         (replayed.took_ns + MS / 2) / MS
     }
@@ -202,6 +250,34 @@ mod tests {
     fn what_lies_beyond_the_end_is_an_error() {
         let request = Request::new(Write, 1 << 60, 4096);
         let recorded = RecordedRequest { request, asked_ns: 0, answered_ns: 1 };
-        assert_eq!(replay(&mut stack(), &[recorded], false).unwrap_err().kind(), ErrorKind::Target);
+        let refused = replay(&mut stack(), &[recorded], &ReplayRules::default()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Target);
+    }
+
+    #[test]
+    fn a_commit_of_file_times_alone_is_left_out_within_a_tick() {
+        // Data, journal, flush, commit block, flush; each took a tick when it was recorded.
+        let kinds = [Write, Write, Flush, Write, Flush];
+        let one = |place: usize| {
+            let (kind, asked_ns) = (kinds[place % 5], place as u64 * 10 * MS);
+            let request = Request::new(kind, place as u64 * 4096, if kind == Flush { 0 } else { 4096 });
+            RecordedRequest { request, asked_ns, answered_ns: asked_ns + 9 * MS }
+        };
+        let recorded: Vec<RecordedRequest> = (0..20).map(one).collect();
+        let commit = |place: usize| TimesCommit {
+            stamp: place * 5,
+            stamp_before: place * 5 - 5,
+            requests: vec![place * 5 + 1, place * 5 + 3, place * 5 + 4],
+        };
+        let times_commits = [commit(1), commit(2), commit(3)];
+        let replayed = |tick_ns: u64| {
+            let rules = ReplayRules { times_commits: &times_commits, tick_ns, ..ReplayRules::default() };
+            replay(&mut stack(), &recorded, &rules).unwrap()
+        };
+        let commits = |tick_ns: u64| 4 - replayed(tick_ns).left_out.iter().filter(|out| **out).count() / 3;
+        let second_ns = replayed(0).asked_ns[5];
+        assert_eq!([0, second_ns / 2, second_ns].map(commits), [4, 4, 4]);
+        assert_eq!([second_ns + 1, 1000 * MS].map(commits), [3, 1]);
+        assert!(replayed(1000 * MS).took_ns < replayed(0).took_ns);
     }
 }

@@ -88,6 +88,45 @@ fn a_program_costs_the_same_each_time_and_one_flush_more_is_found() {
     );
 }
 
+/// Overwrites one block 12 times and flushes it each time: only the time of the file changes.
+const OVERWRITER: &str = r"
+import os
+data = os.open('data', os.O_CREAT | os.O_RDWR)
+for _ in range(12):
+    os.pwrite(data, b'x' * 4096, 0)
+    os.fsync(data)
+";
+
+/// ext4 commits the time of a file only once per tick, and in memory many flushes would fit into one.
+#[test]
+fn every_fsync_is_recorded_with_its_commit() {
+    if !can_price() {
+        return;
+    }
+    let lab = Lab::new();
+    let overwriter = lab.write("overwriter.py", OVERWRITER);
+    let bill = json_of(&lab, &["price", "--runs", "3", "--", "python3", text(&overwriter)]);
+    for count in ["flushes", "writes", "written_bytes"] {
+        let values = bill["counts"][count].as_array().unwrap();
+        assert!(values.iter().all(|value| *value == values[0]), "{count}: {values:?}");
+    }
+    let of_file = |name: &str, of: &str| {
+        let files = bill["files"].as_array().unwrap();
+        files.iter().find(|file| file["name"] == name).unwrap()[of][0].as_u64().unwrap()
+    };
+    // Data and journal, then the commit block; the second flush is the journal's alone.
+    assert_eq!((of_file("data", "writes"), of_file("data", "flushes")), (12, 12));
+    assert!(of_file("(journal)", "flushes") >= 12, "{bill}");
+    let flushes = bill["counts"]["flushes"][0].as_u64().unwrap();
+    let on = |model: &str| {
+        let prices = bill["prices"].as_array().unwrap();
+        prices.iter().find(|price| price["model"] == model).unwrap()["flushes"][0].as_u64().unwrap()
+    };
+    // A hard disk takes longer than a tick for each of them, and an SSD does not.
+    assert_eq!(on("seagate-ironwolf-4tb"), flushes);
+    assert!((12..flushes).contains(&on("samsung-870-evo")), "{bill}");
+}
+
 #[test]
 fn a_budget_that_is_exceeded_has_an_exit_code_and_phases_are_told_apart() {
     if !can_price() {

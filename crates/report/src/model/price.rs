@@ -14,14 +14,14 @@ use kurabe_price::{
 };
 use std::fmt::Write;
 
-/// Counts in the table, each with the part of it that is random, empty or rewritten.
-const LISTED: [(Count, Option<Count>); 6] = [
-    (Count::Flushes, Some(Count::EmptyFlushes)),
-    (Count::Writes, Some(Count::RandomWrites)),
-    (Count::WrittenBytes, Some(Count::RewrittenBytes)),
-    (Count::Reads, Some(Count::RandomReads)),
-    (Count::ReadBytes, None),
-    (Count::Discards, None),
+/// Counts in the table, each with what there is to say of it: the part of the journal, that is random, empty or written again.
+const LISTED: [(Count, &[Count]); 6] = [
+    (Count::Flushes, &[Count::JournalFlushes, Count::EmptyFlushes]),
+    (Count::Writes, &[Count::RandomWrites]),
+    (Count::WrittenBytes, &[Count::RewrittenBytes]),
+    (Count::Reads, &[Count::RandomReads]),
+    (Count::ReadBytes, &[]),
+    (Count::Discards, &[]),
 ];
 
 /// Results for a priced program.
@@ -92,6 +92,7 @@ fn count_name(count: Count) -> Text {
     match count {
         Count::Flushes => text!("flushes", "フラッシュ"),
         Count::EmptyFlushes => text!("flushes of nothing", "空のフラッシュ"),
+        Count::JournalFlushes => text!("of the journal alone", "ジャーナルのみのフラッシュ"),
         Count::Writes => text!("writes", "書き込み回数"),
         Count::WrittenBytes => text!("written", "書き込み量"),
         Count::RandomWrites => text!("random writes", "ランダム書き込み回数"),
@@ -168,12 +169,12 @@ fn bill_line(bill: &Bill) -> Text {
 }
 
 fn counts_table(bill: &Bill) -> Doc {
-    let row = |(count, part): (Count, Option<Count>)| {
+    let row = |(count, parts): (Count, &[Count])| {
         let is_there = |count: &Count| value_of(&bill.counts, *count).most() > 0;
-        let beside = part.filter(is_there).map_or(Text::default(), |part| {
+        let beside = Text::list(parts.iter().copied().filter(is_there).map(|part| {
             let (name, shown) = (count_name(part), shown_of(&bill.counts, part));
             text!("{name}: {shown}", "{name}: {shown}"; name)
-        });
+        }));
         let row = vec![count_name(count).into(), shown_of(&bill.counts, count).into(), beside.into()];
         is_there(&count).then_some(row)
     };
@@ -198,11 +199,43 @@ fn prices_table(bill: &Bill) -> Doc {
             text!("{name} {percent}", "{name} {percent}"; name)
         }))
     };
-    let table = Table::of(&bill.prices)
+    let mut table = Table::of(&bill.prices)
         .left(text!("on", "デバイス"), |price| price.title.clone())
-        .right(text!("takes", "所要時間"), |price| shown_values(&price.time_ns, shown_time))
-        .cut(Cut::Wrap, text!("of which", "内訳"), |price| shares(price));
+        .right(text!("takes", "所要時間"), |price| shown_values(&price.time_ns, shown_time));
+    if bill.prices.iter().any(|price| has_fewer_flushes(bill, price)) {
+        let flushes = |price: &&DevicePrice| shown_count(Count::Flushes, &price.flushes);
+        table = table.right(count_name(Count::Flushes), flushes);
+    }
+    let table = table.cut(Cut::Wrap, text!("of which", "内訳"), |price| shares(price));
     Doc::new().gap().push(table.table()).done()
+}
+
+/// Whether a device is so fast that some commits of the recording were not made on it.
+fn has_fewer_flushes(bill: &Bill, price: &DevicePrice) -> bool {
+    let counted = bill.count(Count::Flushes);
+    !price.flushes.0.is_empty() && counted.is_some_and(|counted| *counted != price.flushes)
+}
+
+/// Why counts are exact, and why fast devices may have fewer flushes.
+fn pace_words(bill: &Bill) -> Text {
+    let Some(tick) = bill.facts.tick_ns.map(|tick_ns| shown_time(tick_ns as f64)) else {
+        return Text::default();
+    };
+    let pace = text!(
+        " A flush was answered at the next tick of the kernel ({tick}) at the earliest, as by a slow device: recording takes up to that long for each flush, and the load on this machine does not change the counts.",
+        " フラッシュには、遅いデバイスと同じように、早くてもカーネルの次のティック({tick} 間隔)に応答しました。記録にはフラッシュごとに最大でその時間がかかりますが、このマシンの負荷で回数は変わりません。"
+    );
+    let faster = bill.prices.iter().filter(|price| has_fewer_flushes(bill, price));
+    let faster = Text::list(faster.map(|price| price.title.clone()));
+    if faster.is_empty() {
+        return pace;
+    }
+    let fewer = text!(
+        " On {faster}, several flushes fit into a tick. File times change once per tick, and commits that would change nothing else are left out there.",
+        " {faster}では、1 ティックに複数のフラッシュが収まります。ファイルの時刻はティックごとにしか変わらないため、時刻だけを記録するコミットは除いて計算しています。";
+        faster
+    );
+    text!("{pace}{fewer}", "{pace}{fewer}"; pace, fewer)
 }
 
 fn phases_table(bill: &Bill) -> Doc {
@@ -286,10 +319,11 @@ fn footing(bill: &Bill) -> Text {
             pauses, faulty
         );
     }
+    let pace = pace_words(bill);
     text!(
-        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.",
-        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。";
-        counted, pauses
+        "{counted} on a fresh {file_system} of {size}, in memory (Linux {kernel}), seen at the device; counts are exact, times are those of models; {pauses}. The program took {here} here.{pace}",
+        "新しい {file_system}({size}、メモリー上、Linux {kernel})を使い、{counted}。要求はデバイスの位置で観測しています。回数と量は実測、時間はモデルによる計算です。{pauses}。ここでの実行時間は {here} でした。{pace}";
+        counted, pauses, pace
     )
 }
 
@@ -437,6 +471,12 @@ fn changes_table(changes: &Changes) -> Doc {
         doc.gap().asides(&text!(
             "The kernel is another one than before: what its file system adds may differ without a change of the program.",
             "カーネルが以前と違います。プログラムが同じでも、ファイルシステムが加える I/O は変わることがあります。"
+        ));
+    }
+    if changes.other_tick {
+        doc.gap().asides(&text!(
+            "Before, flushes were recorded at another pace, which changes how many commits the file system makes: record the earlier bill again on this machine.",
+            "以前の明細は、フラッシュの応答の間隔が違う条件で記録されており、ファイルシステムのコミット回数が変わります。以前の明細をこのマシンで記録し直してください。"
         ));
     }
     doc.gap();

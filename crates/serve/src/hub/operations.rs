@@ -2,13 +2,14 @@
 
 use super::Hub;
 use super::asker::Asker;
-use super::pending::PendingRequest;
+use super::pending::{PendingRequest, TickedFlush};
 use crate::disk::{SECTOR_BYTES, sectors_length};
 use crate::fault::FaultMet;
 use crate::honesty::Timing;
 use crate::protocol::{NbdCommand, NbdError, NbdRequest};
 use crate::round_trip::ANSWER_NS;
 use crate::segment::{DataExtent, Segment, SegmentBytes};
+use crate::tick::{LOOK_NS, MOST_LOOK_NS, left_ns, tick_begin_ns};
 use crate::workers::{Body, Deed, PayloadJob, SMALL_BYTES, act};
 use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
@@ -35,6 +36,7 @@ impl Hub {
             fault: FaultMet::default(),
             due: None,
             is_held: false,
+            flush: None,
             is_in_stack: false,
             is_beside: false,
         };
@@ -150,9 +152,21 @@ impl Hub {
 
     /// Records the completion of a request by the device; a fault may delay its answer.
     fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
+        let now_ns = self.now_ns();
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
         let FaultMet { error, delay_ns, .. } = waiting.fault;
-        let due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
+        let mut due_ns = self.faults.leaves_ns(at_ns.saturating_add(delay_ns), waiting.export);
+        let request = &waiting.modelled;
+        let is_flush = request.kind == RequestKind::Flush || request.fua;
+        if let Some(log) = self.parts.log.as_ref().filter(|_| is_flush) {
+            let number = log.flush_came();
+            if log.is_ticked() {
+                let tick_begin_ns = tick_begin_ns();
+                let seen_by_ns = now_ns + MOST_LOOK_NS;
+                waiting.flush = Some(TickedFlush { tick_begin_ns, number, seen_by_ns });
+                due_ns = due_ns.max(now_ns.max(at_ns) + left_ns(tick_begin_ns).max(LOOK_NS));
+            }
+        }
         waiting.due = Some((due_ns, outcome.and(error.map_or(Ok(()), Err))));
         waiting.is_held = due_ns > at_ns;
         if waiting.is_held {
@@ -163,7 +177,16 @@ impl Hub {
 
     /// Answers a request that was delayed until now.
     pub(super) fn held_is_due(&mut self, operation: u64) {
+        let now_ns = self.now_ns();
         if let Some(waiting) = self.operations.get_mut(&operation) {
+            let log = self.parts.log.as_ref();
+            if let Some((flush, log)) = waiting.flush.zip(log)
+                && (flush.tick_begin_ns == tick_begin_ns()
+                    || now_ns < flush.seen_by_ns && !log.is_seen(flush.number))
+            {
+                self.timed.insert((now_ns + LOOK_NS, operation));
+                return;
+            }
             waiting.is_held = false;
             self.own_requests += u64::from(waiting.is_beside);
         }

@@ -31,9 +31,22 @@ pub(super) struct PendingRequest {
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
     /// Whether the due time is still in the future.
     pub(super) is_held: bool,
+    /// What a flush of a ticked log waits for.
+    pub(super) flush: Option<TickedFlush>,
     pub(super) is_in_stack: bool,
     /// Whether it bypasses the stack.
     pub(super) is_beside: bool,
+}
+
+/// A flush that is answered at the next tick of the kernel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TickedFlush {
+    /// Begin of the tick in which it came.
+    pub(super) tick_begin_ns: u64,
+    /// Its number in the log, whose watching thread must have looked.
+    pub(super) number: u64,
+    /// It waits no longer than until then for that thread.
+    pub(super) seen_by_ns: u64,
 }
 
 impl PendingRequest {
