@@ -49,6 +49,7 @@ mod reports;
 mod result_line;
 mod room;
 mod shapes;
+mod signatures;
 mod split;
 mod sysbench;
 mod units;
@@ -216,6 +217,13 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
         );
         let remedy = text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象");
         return ErrorKind::Import.error(what).remedy(remedy);
+    }
+    if let Some(signatures::Identified { name: tool, what, instead }) = signatures::identify(input) {
+        let what = text!(
+            "{name} is the output of {tool}: {what}",
+            "{name} は {tool} の出力です。{what}"; what
+        );
+        return ErrorKind::Import.error(what).remedy(instead);
     }
     let what = match nearest(input) {
         Some((kind, why)) => text!(

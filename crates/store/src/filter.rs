@@ -30,9 +30,8 @@ impl Filter {
     fn fits(&self, run: &RunSummary) -> bool {
         let profile = self.profile.as_ref().is_none_or(|profile| profile.eq_ignore_ascii_case(&run.profile));
         let labels = self.labels.iter().all(|(key, value)| run.labels.get(key) == Some(value));
-        let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
-        // Times of this form are in the order of their letters.
-        let since = self.since.as_ref().is_none_or(|since| measured_at >= since);
+        // Times of this form are in the order of their letters. A run without a date is not known to be of any day.
+        let since = self.since.as_ref().is_none_or(|since| run.measured_at() >= since.as_str());
         profile && labels && since && self.device.as_ref().is_none_or(|word| is_of_device(run, word))
     }
 }

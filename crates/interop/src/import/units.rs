@@ -394,7 +394,7 @@ mod tests {
                 }
                 for read in [dates::from_ctime, dates::from_iso, dates::from_numeric, dates::from_year_first] {
                     if let Some(iso) = read(text) {
-                        proptest::prop_assert!(iso.len() >= 10, "{iso}");
+                        proptest::prop_assert!(iso.len() >= 10 || iso.len() == 4, "{iso}");
                         let _ = dates::seconds_of_iso(&iso);
                     }
                 }

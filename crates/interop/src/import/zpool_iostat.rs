@@ -7,7 +7,7 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::kit::*;
-use super::reports::{self, DeviceReport, First, ReportColumn};
+use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -41,6 +41,8 @@ const GROUPS: [HeaderGroup; 17] = [
     ("trimq_write", &[("pend", None), ("activ", None)], QUEUED),
     ("rebuildq_write", &[("pend", None), ("activ", None)], QUEUED),
 ];
+
+const RULES: ReportRules = ReportRules { first: First::SinceBoot, may_omit_idle: false };
 
 /// Columns of groups in their order; `None` if a group is unknown.
 fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
@@ -120,7 +122,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         add(&mut reports, &path.join("/"), &fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
-    Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
+    Ok(vec![reports::run(origin, &columns, reports, RULES)])
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
@@ -179,7 +181,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
-    Ok(vec![reports::run(origin, &columns(&groups).unwrap_or_default(), reports, First::SinceBoot)])
+    Ok(vec![reports::run(origin, &columns(&groups).unwrap_or_default(), reports, RULES)])
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! The first clause: which class a device belongs to, and which of its rates are not usual there.
 
 use crate::words;
-use kurabe_core::imported::Quantity;
+use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_stats::{cell_figure, is_from_memory};
@@ -13,15 +13,15 @@ const MOST_TIMES: usize = 3;
 
 /// Returns the forms of the clause, the longest first; none if nothing is known.
 pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Text> {
+    if let Some(offered) = offered(record) {
+        return vec![offered];
+    }
     if let Some(likeness) = likeness {
         let forms = compared(record, likeness);
         return match access_time(&figures_of(record)) {
             Some(time) => forms.iter().map(|form| Text::list([form.clone(), time.clone()])).collect(),
             None => forms,
         };
-    }
-    if let Some(offered) = offered(record) {
-        return vec![offered];
     }
     let Some(figures) = figures(record) else { return Vec::new() };
     match known_class(record) {
@@ -133,7 +133,12 @@ pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
 pub(super) fn figures(record: &RunRecord) -> Option<Text> {
     let cells = figures_of(record);
     let [read, write] = [Direction::Read, Direction::Write].map(|direction| best(record, &cells, direction));
+    let durable = record.cells.iter().filter_map(|cell| cell.imported.as_ref()?.durable_iops());
     let clauses: Vec<Text> = match (read, write) {
+        (None, None) if let Some(highest) = durable.reduce(f64::max) => {
+            let rate = number::iops(highest);
+            vec![text!("durable writes up to {rate}", "同期書き込みは最大 {rate}")]
+        }
         (None, None) => {
             let others = cells.iter().filter(|(cell, _)| cell.measure != Measure::Rate);
             others.take(MOST_TIMES).map(time).collect()
@@ -150,7 +155,8 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
         let value = cell_figure(cell, statistic).or_else(|| printed(cell))?;
         Some((cell, value)).filter(|(_, value)| *value > 0.0)
     };
-    record.cells.iter().filter_map(figure).collect()
+    let is_memory = |cell: &&Cell| cell.imported.as_ref().is_some_and(ImportedCell::is_from_memory);
+    record.cells.iter().filter(|cell| !is_memory(cell)).filter_map(figure).collect()
 }
 
 /// The rate that another tool printed for a cell, in bytes per second.
@@ -183,6 +189,15 @@ fn best(record: &RunRecord, cells: &[(&Cell, f64)], direction: Direction) -> Opt
 
 /// Returns the rate that was offered, if every cell offered operations at a fixed rate: that is not what the device can do.
 fn offered(record: &RunRecord) -> Option<Text> {
+    let option = |cell: &Cell| cell.imported.as_ref()?.offered().map(str::to_owned);
+    if let Some(options) = record.cells.iter().map(option).collect::<Option<Vec<_>>>()
+        && let Some(option) = options.first()
+    {
+        return Some(text!(
+            "measured at an offered rate ({option}), not at the limit of the device",
+            "一定の負荷({option})を与えた測定で、デバイスの上限ではない"
+        ));
+    }
     let offered = |cell: &Cell| Some(cell.workload.as_ref()?.open_loop?.rate_iops);
     let highest =
         record.cells.iter().map(offered).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;
