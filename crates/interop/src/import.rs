@@ -16,7 +16,9 @@
 
 mod amorphous;
 mod asssd;
+pub(crate) mod biosnoop;
 mod bonnie;
+mod btt;
 mod cdm;
 mod clean;
 mod dates;
@@ -45,14 +47,17 @@ mod kit;
 mod marks;
 mod mdtest;
 mod parts;
+mod pg_test_fsync;
 mod reports;
 mod result_line;
 mod room;
+mod sar;
 mod shapes;
 mod signatures;
 mod split;
 mod sysbench;
 mod units;
+mod yabs;
 mod zpool_iostat;
 
 pub use importer::ImportedRun;
@@ -78,11 +83,12 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 21] = [
+static TEXTS: [Importer; 25] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
     ior::JSON,
+    yabs::IMPORTER,
     marks::IMPORTER,
     asssd::IMPORTER,
     hdtune::IMPORTER,
@@ -100,6 +106,9 @@ static TEXTS: [Importer; 21] = [
     mdtest::IMPORTER,
     io500::IMPORTER,
     sysbench::IMPORTER,
+    pg_test_fsync::IMPORTER,
+    biosnoop::IMPORTER,
+    btt::IMPORTER,
 ];
 
 /// Whole files that tell little of their tool.

@@ -305,12 +305,13 @@ impl TransferLine {
     fn cell(self, command: &DdCommand<'_>, progress: &[TransferLine], records: Option<&str>) -> Cell {
         let durable = records.filter(|_| command.flush == Flush::EachWrite);
         let durable = durable.and_then(|records| self.durable(records));
-        let rate = self.rate.filter(|_| durable.is_none());
+        // The first figure is the main one: of durable writes MB/s says little.
+        let (first, last) = if durable.is_none() { (self.rate, None) } else { (None, self.rate) };
         let imported = ImportedCell {
             procedure: command.line.map(str::to_owned),
             block_bytes: command.block_bytes,
             series: series(progress).into_iter().collect(),
-            figures: durable.into_iter().flatten().chain(rate).chain([self.time, self.bytes]).collect(),
+            figures: durable.into_iter().flatten().chain(first).chain([self.time, self.bytes]).chain(last).collect(),
             ..ImportedCell::default()
         };
         let label =

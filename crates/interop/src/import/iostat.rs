@@ -10,7 +10,7 @@
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
 use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
-use super::room;
+use super::{room, sar};
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -33,6 +33,7 @@ fn line_mark(line: &str) -> LineMark {
     match () {
         () if is_banner(line) => LineMark::Begins,
         () if line.trim().starts_with("avg-cpu:") || Header::read(line).is_some() => LineMark::Belongs,
+        () if sar::is_header(line) => LineMark::Belongs,
         () => LineMark::None,
     }
 }
@@ -62,7 +63,7 @@ const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
     (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "", "tps rqm/s"]),
     (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB_w+d/s", "kB/s"]),
     (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB_w+d/s", "MB/s"]),
-    (SECTORS, ["rsec/s", "wsec/s", "", "", "", ""]),
+    (SECTORS, ["rsec/s rd_sec/s", "wsec/s wr_sec/s", "", "", "", ""]),
     (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "Blk_dscd/s", "", "Blk_w+d/s", ""]),
     (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "", "await"]),
     (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "", "areq-sz"]),
@@ -81,7 +82,7 @@ fn column(name: &str) -> Option<ReportColumn> {
 }
 
 /// The columns that are read, with their places.
-fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
+pub(super) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
     names.into_iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).unzip()
 }
 
@@ -156,6 +157,10 @@ struct Log<'a> {
 /// Reads iostat's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let banner = input.lines().find(|(_, line)| is_banner(line));
+    // Both tools begin with the same line.
+    if input.lines().any(|(_, line)| sar::is_header(line)) {
+        return sar::read(input, banner.and_then(|(_, banner)| date_of_banner(banner)));
+    }
     let mut logs: Vec<Log<'_>> = Vec::new();
     let mut time = None;
     let mut within = false;
@@ -207,9 +212,10 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
+    let rules = ReportRules { first, may_omit_idle: true };
     let runs = logs.into_iter().map(|log| {
         let left_out = unread_rates(&log.header.names);
-        let mut run = run(origin.clone(), &log.columns.1, log.reports, first);
+        let mut run = run(origin.clone(), &log.columns.1, log.reports, rules);
         run.notices.extend(left_out);
         run
     });
@@ -300,13 +306,20 @@ fn json_run(input: &Input<'_>, raw: &str) -> Result<Option<ImportedRun>, String>
     }
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
-    Ok(Some(run(origin, &names, reports, First::SinceBoot)))
+        let rules = ReportRules { first: First::SinceBoot, may_omit_idle: true };
+    Ok(Some(run(origin, &names, reports, rules)))
 }
 
-fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, first: First) -> ImportedRun {
+pub(super) fn run(
+    origin: Origin,
+    columns: &[ReportColumn],
+    reports: Vec<DeviceReport>,
+    rules: ReportRules,
+) -> ImportedRun {
     let is_rounded = |word: &str| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let tool = origin.tool.clone();
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(is_rounded));
-    let mut run = reports::run(origin, columns, reports, ReportRules { first, may_omit_idle: true });
+    let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
@@ -315,7 +328,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, fir
     }
     let cells = run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut());
     for figure in cells.flat_map(|cell| &mut cell.figures) {
-        units::mark_binary_unit(figure, "iostat");
+        units::mark_binary_unit(figure, &tool);
     }
     run
 }

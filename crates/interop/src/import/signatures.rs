@@ -197,8 +197,8 @@ static SIGNATURES: &[Signature] = &[
     ("zpool list", &[Line(&["NAME", "SIZE", "ALLOC", "FREE", "FRAG"]), Line(&["NAME", "SIZE", "ALLOC", "FREE", "CAP"])], State),
     ("zfs list", &[Line(&["NAME", "USED", "AVAIL", "REFER", "MOUNTPOINT"])], State),
     ("zfs get, zpool get", &[Line(&["NAME", "PROPERTY", "VALUE", "SOURCE"])], State),
-    ("zpool iostat -w", &[Line(&["total_wait", "disk_wait", "syncq_wait", "scrub"])], Distribution),
-    ("zpool iostat -r", &[Line(&["sync_read", "sync_write", "async_read", "async_write"])], Distribution),
+    ("zpool iostat -w", &[Line(&["latency ", " read ", " write ", "scrub"])], Distribution),
+    ("zpool iostat -r", &[Line(&["req_size ", " ind ", " agg "])], Distribution),
     ("zpool history", &[Line(&["History for '"])], State),
     ("arcstat", &[Line(&["time", "read", "miss", "miss%"]), Line(&["time", "read", "ddread"])], Caches),
     ("arc_summary", &[Line(&["ZFS Subsystem Report"]), Line(&["ARC size (current):"])], Caches),
@@ -273,12 +273,12 @@ pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let has_all = |text: &str, words: &[&str]| words.iter().all(|word| text.contains(word));
     let is_own = |mark: &Mark| match mark {
-        Mark::Bytes(bytes) => input.bytes.starts_with(bytes),
-        Mark::Text(words) => has_all(text, words),
-        Mark::Line(words) => has_all(text, words) && text.lines().any(|line| has_all(line, words)),
+        Bytes(bytes) => input.bytes.starts_with(bytes),
+        Words(words) => has_all(text, words),
+        Line(words) => has_all(text, words) && text.lines().any(|line| has_all(line, words)),
     };
     let (name, _, content) = SIGNATURES.iter().find(|(_, marks, _)| marks.iter().any(is_own))?;
-    let what = match drive(text).filter(|_| *content == Content::State) {
+    let what = match drive(text).filter(|_| *content == State) {
         Some(drive) => {
             let what = content.what();
             text!("{drive}; {what}", "{drive}。{what}"; what)

@@ -72,12 +72,18 @@ fn line_mark(line: &str) -> LineMark {
 }
 
 fn is_top(line: &str) -> bool {
-    line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"])
+    top(line).is_some()
+}
+
+/// The groups of the upper header line. A shell's prompt and command may be before them on the same line.
+fn top(line: &str) -> Option<&str> {
+    let groups = &line[line.find("capacity")?..];
+    groups.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]).then_some(groups)
 }
 
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
-    let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
+    let Some((number, top)) = input.lines().find_map(|(number, line)| Some((number, top(line)?))) else {
         return without_line("capacity operations bandwidth");
     };
     // Scripts of `-c` add columns behind the known ones, without a group.

@@ -161,8 +161,9 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
 
 /// The rate that another tool printed for a cell, in bytes per second.
 fn printed(cell: &Cell) -> Option<f64> {
-    let figures = &cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?.figures;
-    figures.iter().find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
+    let imported = cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?;
+    // Of durable writes the number per second counts.
+    imported.figures.iter().filter(|_| imported.durable_iops().is_none()).find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
 }
 
 /// Returns the highest rate of one direction. Writes that wait for the medium are named so, and count only if there are no others.
