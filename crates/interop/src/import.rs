@@ -63,6 +63,7 @@ mod zpool_iostat;
 pub use importer::ImportedRun;
 use importer::Importer;
 pub(crate) use input::Input;
+use input::Unwrapped;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
 pub(crate) use parts::{digits, place_of_line};
@@ -127,8 +128,43 @@ const LEFT_OUT_KEPT: usize = 2000;
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     room::begin(bytes.len());
     let input = Input::new(name, bytes);
-    let read = read(name, &input);
+    let joined = input.text().filter(|text| text.len() <= WRAPPED_LONGEST).and_then(input::unwrapped);
+    let read = match joined {
+        Some(joined) => read_either(name, &input, &joined),
+        None => read(name, &input),
+    };
     if room::is_spent() { Err(room::too_much(input.name)) } else { read }
+}
+
+/// Bytes of a text whose lines are joined; longer ones were not copied from a terminal.
+const WRAPPED_LONGEST: usize = 1 << 20;
+
+/// Reads a text whose lines may have been broken by a terminal: as it is, or with its lines joined if that has as many figures or
+/// more. A number that was broken would be read as a shorter one. Joined lines of a table that was not broken have fewer figures.
+fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<ImportedRun>> {
+    let figures = |runs: &[ImportedRun]| -> usize {
+        let cells = runs.iter().flat_map(|run| &run.cells).filter_map(|cell| cell.imported.as_ref());
+        cells.map(|cell| cell.figures.len()).sum()
+    };
+    let plain = read(name, input);
+    let may_be_wrong = plain.is_err() || joined.cuts_words;
+    if !may_be_wrong || room::is_spent() || !room::take(joined.text.len()) {
+        return plain;
+    }
+    let Ok(mut runs) = read(name, &Input::new(name, joined.text.as_bytes())) else { return plain };
+    let is_same = |plain: &[ImportedRun]| {
+        plain.len() == runs.len() && plain.iter().zip(&runs).all(|(one, other)| one.cells == other.cells)
+    };
+    if plain.as_ref().is_ok_and(|plain| figures(plain) > figures(&runs) || is_same(plain)) {
+        return plain;
+    }
+    if let Some(run) = runs.first_mut() {
+        run.notices.push(parts::notice(text!(
+            "the lines of this file were broken at one width, as a terminal does, and have been joined again",
+            "端末の幅で折り返された行をつなぎ直して読みました"
+        )));
+    }
+    Ok(runs)
 }
 
 /// A block that is left out: what it is, its first line, its tool and why.

@@ -1,7 +1,7 @@
 //! PostgreSQL's `pg_test_fsync`: how long writes take to become durable, by method.
 //!
-//! The model: a heading tells what a row is of, and each row is a cell with durable writes per second and the time of each. kB is 1024
-//! bytes. Every figure is a mean over some seconds, so percentiles are unknown. The writes that are not synced go to the page cache and
+//! The model: a heading tells what a row is of, and each row is a cell with durable writes per second and the time of each. An operation
+//! is one or several writes with their sync. Every figure is a mean over some seconds, so percentiles are unknown. The writes that are not synced go to the page cache and
 //! are left out. The program runs one operation at a time, always at the beginning of its file. Before version 9.2 a row has no time.
 //! Source: src/bin/pg_test_fsync/pg_test_fsync.c of postgres/postgres.
 
@@ -18,7 +18,7 @@ const IOPS: ToolUnit = units::unit("ops/sec", Quantity::Iops, 1.0);
 const MICROSECONDS: ToolUnit = units::unit("usecs/op", Quantity::Latency, 1e3);
 
 pub(super) const IMPORTER: Importer = Importer::of(
-    ("pg_test_fsync text", "pg_test_fsync", &["pg_test_fsync", "ops/sec"]),
+    ("pg_test_fsync text", "pg_test_fsync", &["pg_test_fsync"]),
     Recognizer::Lines(line_mark),
     read,
 );
@@ -73,7 +73,6 @@ impl<'a> Row<'a> {
         };
         let imported = ImportedCell {
             procedure: Some(label.clone()),
-            block_bytes: writes.strip_prefix("one ").and_then(block_bytes),
             iodepth: Some(1),
             threads: Some(1),
             figures: std::iter::once(iops).chain(time).collect(),
@@ -81,11 +80,6 @@ impl<'a> Row<'a> {
         };
         Some(cell(label, Some(Direction::Write), imported))
     }
-}
-
-/// Bytes of `8kB write`.
-fn block_bytes(words: &str) -> Option<u64> {
-    words.split("kB").next()?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 fn read(input: &Input<'_>) -> ImportedRuns {
@@ -155,7 +149,7 @@ mod tests {
         let run = import("a.txt", text.as_bytes()).unwrap().remove(0);
         let labels: Vec<&str> = run.cells.iter().map(|cell| cell.label.as_str()).collect();
         assert_eq!(labels, ["one 8kB write, fsync", "two 8kB writes, fsync", "2 * 8kB open_sync writes"]);
-        assert_eq!((of(&run.cells[0]).block_bytes, of(&run.cells[1]).block_bytes), (Some(8192), None));
+        assert_eq!(of(&run.cells[0]).durable_iops(), Some(157.14));
         assert!(run.notices[1].text.en.contains("2012483.469 writes per second"), "{:?}", run.notices);
     }
 }

@@ -132,8 +132,9 @@ pub(super) fn run(
         notices.push(notice(units::of_intervals()));
     } else if rules.first == First::SinceBoot && notices.is_empty() {
         notices.push(notice(text!(
-            "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
-            "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
+            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was told to \
+             leave that out",
+            "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時(プールではインポート時)からの平均です"
         )));
     }
     let omits_idle = rules.may_omit_idle && omits_idle(columns, &reports);

@@ -128,7 +128,20 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         add(&mut reports, &path.join("/"), &fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
-    Ok(vec![reports::run(origin, &columns, reports, RULES)])
+    Ok(vec![run(origin, &columns, reports)])
+}
+
+fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>) -> ImportedRun {
+    let has_letter = |field: &str| field.ends_with(['K', 'M', 'G', 'T', 'P', 'E']);
+    let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(has_letter));
+    let mut run = reports::run(origin, columns, reports, RULES);
+    if rounded {
+        run.notices.push(notice(text!(
+            "zpool iostat's K, M and G are powers of 1024, and its figures are rounded to three digits",
+            "zpool iostat の K、M、G は 1024 の累乗で、値は 3 桁に丸められています"
+        )));
+    }
+    run
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
@@ -187,7 +200,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
-    Ok(vec![reports::run(origin, &columns(&groups).unwrap_or_default(), reports, RULES)])
+    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports)])
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub(super) fn read(
     let mut action = point.unwrap_or(ISSUED);
     // A line that is not whole may be the last of an excerpt; before another line it is damage.
     let mut cut = None;
-    let mut excerpts = 0;
+    let (mut excerpts, mut names_programs) = (0, false);
     begin(builder, action);
     while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
         if is_excerpt_mark(line.text) {
@@ -59,13 +59,13 @@ pub(super) fn read(
             *builder = TraceBuilder::new(builder.most_operations);
             begin(builder, action);
         }
-        match read_line(line, builder, action) {
-            Err(error) if is_cut(line.text) => {
-                excerpts += 1;
-                cut = Some(error);
-            }
-            read => read?,
+        if is_cut(line.text, names_programs) {
+            excerpts += 1;
+            cut = Some(line.miscounted(line.text.split_whitespace().count(), WHOLE_FIELDS));
+            continue;
         }
+        names_programs |= line.text.contains('[');
+        read_line(line, builder, action)?;
     }
     for _ in 0..excerpts {
         builder.leave_out(text!("lines that are cut, or mark an excerpt", "途中で切れた行と省略の印"))?;
@@ -79,10 +79,18 @@ fn is_excerpt_mark(line: &str) -> bool {
     !line.is_empty() && line.chars().all(|c| ".…⋮[]()<> ".contains(c))
 }
 
-/// Returns whether a line ends before its operation does.
-fn is_cut(line: &str) -> bool {
+/// Fields of a line with its program.
+const WHOLE_FIELDS: usize = 11;
+
+/// Returns whether a line ends before its operation does. Where other lines name their programs, a line without one has perhaps lost digits.
+fn is_cut(line: &str, names_programs: bool) -> bool {
     let fields: Vec<&str> = line.split_whitespace().collect();
-    fields.len() < 7 || matches!(fields[7..], [_] | [_, "+"])
+    match fields.get(7..) {
+        None => fields.len() < 7,
+        Some([sector] | [sector, "+"]) => digits(sector) && matches!(fields[5], QUEUED | ISSUED),
+        Some([_, "+", _]) => names_programs,
+        Some(_) => false,
+    }
 }
 
 fn begin(builder: &mut TraceBuilder, action: &str) {
