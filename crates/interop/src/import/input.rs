@@ -174,7 +174,7 @@ fn is_barred(text: &str) -> bool {
     }
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let barred = lines().filter(|line| line.starts_with('|')).count();
-    barred >= 3 && barred * 10 >= lines().count() * 9
+    barred >= 2 && barred * 10 >= lines().count() * 9
 }
 
 fn without_bars(text: &str) -> String {
