@@ -239,7 +239,8 @@ impl TransferLine {
         let Some((rate, rate_unit)) = rate else { return Self::of(bytes, (seconds, time_unit), None) };
         let is_busybox = time_unit == "seconds" && line.contains(&[rate, rate_unit].concat());
         let (unit, _) = rate_unit.split_once('/')?;
-        let factor = |thousand| if unit == byte_word { Some(1.0) } else { bytes_in(unit, thousand) };
+        // A word for bytes is that of the amount; a unit such as MB never is.
+        let factor = |thousand| bytes_in(unit, thousand).or((unit == byte_word).then_some(1.0));
         let (decimal_factor, factor) = (factor(1000.0)?, factor(if is_busybox { 1024.0 } else { 1000.0 })?);
         let ((least_s, most_s), (least, most)) = (range(seconds)?, range(rate)?);
         let moved = decimal(bytes)? / factor;
@@ -426,6 +427,7 @@ mod tests {
             "5 bytes copied",
             "x bytes copied, 1 s, 2 MB/s",
             "5 bytes copied, 1 s, 2 XB/s",
+            "537 MB copied, 3.6 s, 149 MB/s",
             "-5 bytes copied, 1 s, 2 B/s",
         ] {
             assert_eq!(rate(line), None, "{line}");
