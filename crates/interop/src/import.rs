@@ -20,6 +20,7 @@ pub(crate) mod biosnoop;
 mod bonnie;
 mod btt;
 mod cdm;
+mod cdm_list;
 mod clean;
 mod dates;
 mod dd;
@@ -84,7 +85,7 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 25] = [
+static TEXTS: [Importer; 26] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
@@ -110,6 +111,7 @@ static TEXTS: [Importer; 25] = [
     pg_test_fsync::IMPORTER,
     biosnoop::IMPORTER,
     btt::IMPORTER,
+    cdm_list::IMPORTER,
 ];
 
 /// Whole files that tell little of their tool.

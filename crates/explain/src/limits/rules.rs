@@ -85,19 +85,19 @@ const ALONE: f64 = 1.2;
 const MEMORY_NS: f64 = 8e3;
 
 /// The limit of the whole way of a request, if another tool traced which part of it was in the device (btt).
-fn traced(record: &RunRecord, cell: &Cell) -> Option<Limit> {
+fn traced_by_tool(record: &RunRecord, cell: &Cell) -> Option<Limit> {
     let is_way = |label: &str| label.starts_with("Q2C ") || label.starts_with("D2C ");
     let of_tool = record.header.origin.as_ref().filter(|origin| origin.format == "btt" && is_way(&cell.label));
     let device = record.cells.iter().find(|cell| of_tool.is_some() && cell.label.starts_with("D2C "))?;
     let figures = &device.imported.as_ref()?.figures;
     let share = figures.iter().find(|figure| figure.quantity == Quantity::Share)?;
-    Some(words::traced(share.value))
+    Some(words::device_share(share.value))
 }
 
 /// The limit of a cell among those of its run.
 pub(super) fn judge(record: &RunRecord, evidence: &Evidence<'_>, facts: &CellFacts<'_>) -> Limit {
     if facts.cell.imported.is_some() {
-        return traced(record, facts.cell).unwrap_or_else(words::unknown_import);
+        return traced_by_tool(record, facts.cell).unwrap_or_else(words::unknown_import);
     }
     if !facts.measured() || (facts.workload.is_none() && facts.cell.workload.is_some()) {
         return words::unknown_mixture();

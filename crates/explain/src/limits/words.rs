@@ -474,7 +474,7 @@ fn in_turns_words(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Text {
     )
 }
 
-pub(super) fn traced(share: f64) -> Limit {
+pub(super) fn device_share(share: f64) -> Limit {
     let percent = format!("{:.2}", share * 100.0);
     let evidence = text!(
         "of the time from queue to completion, {percent} % was in the device (D2C of Q2C)",
