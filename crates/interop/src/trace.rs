@@ -141,7 +141,8 @@ fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
         (ascii::fits, Recognised::Columns),
     ];
     // The prompt of a shell with the command that recorded the trace.
-    while lines.peek()?.is_some_and(|line| line.text.starts_with(['#', '$'])) && lines.number() < PROMPT_LINES {
+    while lines.peek()?.is_some_and(|line| line.text.starts_with(['#', '$'])) && lines.number() < PROMPT_LINES
+    {
         lines.next()?;
     }
     let Some(first) = lines.peek()? else { return Err(empty(name)) };

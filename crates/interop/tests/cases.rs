@@ -147,7 +147,10 @@ const REFUSED: &[(&str, &[&str])] = &[
     ("bcc-ext4slower.txt", &["the output of ext4slower", "no rate and no percentile"]),
     ("cifsiostat.json", &["the output of cifsiostat JSON", "network file systems"]),
     ("pidstat-d.txt", &["the output of pidstat", "about processes"]),
-    ("smartctl-usb-bridge.json", &["the output of smartctl JSON", "SanDisk pSSD", "link 3.0 Gb/s of 6.0 Gb/s"]),
+    (
+        "smartctl-usb-bridge.json",
+        &["the output of smartctl JSON", "SanDisk pSSD", "link 3.0 Gb/s of 6.0 Gb/s"],
+    ),
     ("vmstat-d.txt", &["the output of vmstat -d", "since boot"]),
 ];
 
@@ -163,13 +166,18 @@ fn runs(name: &str) -> Vec<ImportedRun> {
 
 fn cell<'a>(run: &'a ImportedRun, name: &str) -> &'a ImportedCell {
     let names = || run.cells.iter().map(|cell| format!("{} {}", cell.label, cell.part).trim().to_owned());
-    let at = names().position(|own| own == name).unwrap_or_else(|| panic!("no {name} in {:#?}", names().collect::<Vec<_>>()));
+    let at = names()
+        .position(|own| own == name)
+        .unwrap_or_else(|| panic!("no {name} in {:#?}", names().collect::<Vec<_>>()));
     run.cells[at].imported.as_ref().unwrap()
 }
 
 fn figure<'a>(cell: &'a ImportedCell, quantity: Quantity, statistic: Statistic) -> &'a PrintedFigure {
     let is_meant = |figure: &&PrintedFigure| (figure.quantity, figure.statistic) == (quantity, statistic);
-    cell.figures.iter().find(is_meant).unwrap_or_else(|| panic!("no {quantity:?} {statistic:?} in {:#?}", cell.figures))
+    cell.figures
+        .iter()
+        .find(is_meant)
+        .unwrap_or_else(|| panic!("no {quantity:?} {statistic:?} in {:#?}", cell.figures))
 }
 
 #[test]
@@ -181,7 +189,11 @@ fn every_file_is_read_as_a_person_reads_it() {
         for &(of, quantity, statistic, printed, value) in *figures {
             let figure = figure(cell(&run, of), quantity, statistic);
             assert_eq!(figure.printed, printed, "{name}, {of}");
-            assert!((figure.value - value).abs() <= value * 1e-9, "{name}, {of}: {} is not {value}", figure.value);
+            assert!(
+                (figure.value - value).abs() <= value * 1e-9,
+                "{name}, {of}: {} is not {value}",
+                figure.value
+            );
         }
         let said: Vec<&str> = run.notices.iter().map(|notice| notice.text.en.as_str()).collect();
         for words in *remarks {
@@ -243,11 +255,14 @@ fn a_restart_ends_a_series_of_sar_and_averages_are_no_interval() {
 
 #[test]
 fn memory_is_not_taken_for_a_drive() {
-    let kinds = |name: &str| -> Vec<NoticeKind> { runs(name)[0].notices.iter().map(|notice| notice.kind).collect() };
+    let kinds =
+        |name: &str| -> Vec<NoticeKind> { runs(name)[0].notices.iter().map(|notice| notice.kind).collect() };
     assert!(kinds("iozone-throughput-children-parent.txt").contains(&NoticeKind::CacheDrop));
     assert!(!kinds("pibenchmarks-fio-iozone-log.txt").contains(&NoticeKind::CacheDrop));
     let dd = |command: &str| -> Vec<NoticeKind> {
-        let text = format!("$ {command}\n1+0 records in\n1+0 records out\n1048576 bytes (1.0 MB) copied, 0.001 s, 1.0 GB/s\n");
+        let text = format!(
+            "$ {command}\n1+0 records in\n1+0 records out\n1048576 bytes (1.0 MB) copied, 0.001 s, 1.0 GB/s\n"
+        );
         import("a", text.as_bytes()).unwrap()[0].notices.iter().map(|notice| notice.kind).collect()
     };
     assert_eq!(dd("dd if=/dev/zero of=/srv/t bs=1M count=1"), [NoticeKind::CacheDrop]);
@@ -257,7 +272,8 @@ fn memory_is_not_taken_for_a_drive() {
 }
 
 /// Lines in the form of Alibaba's traces of 2020.
-const ALIBABA: &str = "0,R,4096000,4096,1577808000000046\n1,W,8192,77824,1577808000000426\n0,R,4100096,4096,1577808000000809\n";
+const ALIBABA: &str =
+    "0,R,4096000,4096,1577808000000046\n1,W,8192,77824,1577808000000426\n0,R,4100096,4096,1577808000000809\n";
 
 fn trace(name: &str, text: &str) -> Trace {
     read_trace(name, text.as_bytes(), None).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)))
@@ -268,31 +284,41 @@ fn traces_of_alibaba_biosnoop_and_cloudphysics_are_read() {
     let heading = format!("device_id,opcode,offset,length,timestamp\n{ALIBABA}");
     for text in [ALIBABA, &heading] {
         let trace = trace("a.csv", text);
-        let shown: Vec<_> = trace.operations.iter().map(|one| (one.at_ns, one.kind, one.length_bytes)).collect();
-        let expected = [(0, OpKind::Read, 4096), (380_000, OpKind::Write, 77_824), (763_000, OpKind::Read, 4096)];
+        let shown: Vec<_> =
+            trace.operations.iter().map(|one| (one.at_ns, one.kind, one.length_bytes)).collect();
+        let expected =
+            [(0, OpKind::Read, 4096), (380_000, OpKind::Write, 77_824), (763_000, OpKind::Read, 4096)];
         assert_eq!(shown, expected);
         assert_eq!((trace.units.len(), trace.operations[0].offset_bytes), (2, 4_096_000));
     }
     let snoop = String::from_utf8(bytes("read/bcc-biosnoop.txt")).unwrap();
     let snooped = trace("a.txt", &snoop);
     assert_eq!((snooped.operations.len(), snooped.units.len()), (15, 3));
-    assert!(snooped.operations.iter().any(|one| one.offset_bytes == 13_092_560 * 512 && one.length_bytes == 4096));
+    assert!(
+        snooped.operations.iter().any(|one| one.offset_bytes == 13_092_560 * 512 && one.length_bytes == 4096)
+    );
     let junk = bytes("refused/bcc-biosnoop-junk.txt");
     assert!(read_trace("junk.txt", junk.as_slice(), None).is_err());
-    let physics = "version,time,op,size,lbn\n1,33898,2a,512,42932745\n1,33899,28,6144,31954535\n1,33899,12,36,0\n";
+    let physics =
+        "version,time,op,size,lbn\n1,33898,2a,512,42932745\n1,33899,28,6144,31954535\n1,33899,12,36,0\n";
     let physics = trace("a.csv", physics);
-    let shown: Vec<_> = physics.operations.iter().map(|one| (one.at_ns, one.kind, one.offset_bytes)).collect();
+    let shown: Vec<_> =
+        physics.operations.iter().map(|one| (one.at_ns, one.kind, one.offset_bytes)).collect();
     let expected = [(0, OpKind::Write, 42_932_745 * 512), (1_000_000_000, OpKind::Read, 31_954_535 * 512)];
     assert_eq!(shown, expected);
 }
 
 #[test]
 fn an_excerpt_of_blkparse_is_reported_and_damage_is_refused() {
-    let line = |number: u32| format!("  8,0    3 {number:8}     0.00000{number} 697  Q   W {} + 8 [kjournald]\n", 8 * number);
+    let line = |number: u32| {
+        format!("  8,0    3 {number:8}     0.00000{number} 697  Q   W {} + 8 [kjournald]\n", 8 * number)
+    };
     let whole = format!("{}{}", line(1), line(2));
     let third = line(3);
     let cut = &third[..third.find(" + 8").unwrap() + 4];
-    for excerpt in [format!("{whole}{cut}"), format!("{whole}……\n"), format!("{}{cut}\n...\n{}", line(1), line(2))] {
+    for excerpt in
+        [format!("{whole}{cut}"), format!("{whole}……\n"), format!("{}{cut}\n...\n{}", line(1), line(2))]
+    {
         let trace = trace("a.txt", &excerpt);
         assert_eq!(trace.operations.len(), 2, "{excerpt}");
         assert!(trace.left_out.iter().any(|(_, what)| what.en.contains("excerpt")), "{excerpt}");
@@ -304,12 +330,22 @@ fn an_excerpt_of_blkparse_is_reported_and_damage_is_refused() {
 #[test]
 fn a_size_of_zero_is_the_whole_target() {
     let source = String::from_utf8(bytes("diskplorer-8-jobs.fio")).unwrap();
-    let job = read_fio_job("0002.fio", &source, &NoSurroundings).unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
-    let steps: Vec<_> = job.profile.steps.iter().filter_map(|step| if let Step::Io(step) = step { Some(step) } else { None }).collect();
+    let job = read_fio_job("0002.fio", &source, &NoSurroundings)
+        .unwrap_or_else(|error| panic!("{}", error.render(Lang::En)));
+    let steps: Vec<_> = job
+        .profile
+        .steps
+        .iter()
+        .filter_map(|step| if let Step::Io(step) = step { Some(step) } else { None })
+        .collect();
     assert_eq!(steps.len(), 8);
     assert!(steps.iter().all(|step| step.span_bytes.is_none() && step.block_sizes[0].size_bytes == 512));
     assert_eq!(steps.iter().map(|step| step.iodepth).collect::<Vec<_>>(), [2, 2, 2, 2, 2, 2, 2, 1]);
-    assert!(steps.iter().all(|step| step.pattern == Pattern::Permutation && step.end.time_ns == Some(30_000_000_000)));
+    assert!(
+        steps
+            .iter()
+            .all(|step| step.pattern == Pattern::Permutation && step.end.time_ns == Some(30_000_000_000))
+    );
     // The global size is undone by a job's own 0.
     let own = "[global]\nsize=1g\n[a]\nsize=0\nfilename=/dev/x\n";
     let job = read_fio_job("a.fio", own, &NoSurroundings).unwrap();

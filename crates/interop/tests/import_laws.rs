@@ -232,7 +232,9 @@ fn texts_that_were_pasted_have_no_figure_that_was_not_printed() {
     for (name, bytes) in FIXTURES.iter().filter(|(name, _)| !is_bad(name)) {
         let Ok(text) = std::str::from_utf8(bytes) else { continue };
         let text = text.replace('\r', "");
-        let cells = |bytes: &[u8]| import(name, bytes).map(|runs| runs.into_iter().map(|run| run.cells).collect::<Vec<_>>());
+        let cells = |bytes: &[u8]| {
+            import(name, bytes).map(|runs| runs.into_iter().map(|run| run.cells).collect::<Vec<_>>())
+        };
         let Ok(plain) = cells(text.as_bytes()) else { continue };
         for (change, bytes) in changes(&text) {
             let Ok(runs) = import(name, &bytes) else {
@@ -251,7 +253,9 @@ fn texts_that_were_pasted_have_no_figure_that_was_not_printed() {
 
 /// Files of tables that are read whole: quotation marks before their lines make other files of them.
 fn is_whole(name: &str) -> bool {
-    [".csv", ".tsv", ".xml", "ioping-raw", "ioping.json", "gnome-disks"].iter().any(|word| name.contains(word))
+    [".csv", ".tsv", ".xml", "ioping-raw", "ioping.json", "gnome-disks"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 fn fixture() -> impl Strategy<Value = usize> {

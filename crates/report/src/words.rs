@@ -73,7 +73,7 @@ pub(crate) fn sentence(words: &Text) -> Text {
 }
 
 /// The date of a measurement, or that it is unknown.
-pub fn or_unknown(date: String) -> Text {
+pub(crate) fn or_unknown(date: String) -> Text {
     if date.is_empty() { text!("date unknown", "日時不明") } else { date.into() }
 }
 

@@ -137,6 +137,16 @@ mod tests {
     }
 
     #[test]
+    fn an_import_without_a_date_is_of_no_day() {
+        let mut imported = run("d", "2026-03-01T00:00:00Z", "dd", "/mnt/usb");
+        imported.imported = true;
+        let since = Filter { since: Some("2026".to_owned()), ..Filter::default() };
+        assert!(since.apply(vec![imported.clone()]).is_empty(), "the import's time is not the run's");
+        imported.measured_at = Some("2026".to_owned());
+        assert_eq!(since.apply(vec![imported]).len(), 1);
+    }
+
+    #[test]
     fn a_day_a_month_or_a_year_is_a_date() {
         for text in ["2026", "2026-01", "2026-12-31", "2026-01-31T09:30", "2026-01-31T09:30:00"] {
             assert_eq!(parse_since(text).as_deref(), Ok(text));

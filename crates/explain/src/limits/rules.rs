@@ -87,7 +87,8 @@ const MEMORY_NS: f64 = 8e3;
 /// The limit of the whole way of a request, if another tool traced which part of it was in the device (btt).
 fn traced_by_tool(record: &RunRecord, cell: &Cell) -> Option<Limit> {
     let is_way = |label: &str| label.starts_with("Q2C ") || label.starts_with("D2C ");
-    let of_tool = record.header.origin.as_ref().filter(|origin| origin.format == "btt" && is_way(&cell.label));
+    let of_tool =
+        record.header.origin.as_ref().filter(|origin| origin.format == "btt" && is_way(&cell.label));
     let device = record.cells.iter().find(|cell| of_tool.is_some() && cell.label.starts_with("D2C "))?;
     let figures = &device.imported.as_ref()?.figures;
     let share = figures.iter().find(|figure| figure.quantity == Quantity::Share)?;

@@ -44,7 +44,8 @@ impl<'a> SnoopRow<'a> {
         let (latency, queued) = (*last_words, columns.saturating_sub(8));
         let end = words.len().checked_sub(1 + queued).filter(|end| *end >= 7)?;
         let [_pid, disk, letter, sector, bytes] = words[end - 5..end] else { return None };
-        let is_whole = [sector, bytes].iter().all(|word| digits(word)) && matches!(letter, "R" | "W" | "D" | "F");
+        let is_whole =
+            [sector, bytes].iter().all(|word| digits(word)) && matches!(letter, "R" | "W" | "D" | "F");
         let are_times = [*time, latency].iter().all(|word| number(word).is_some());
         let row = Self { time, program, disk, letter, sector, bytes, latency };
         (is_whole && are_times).then_some(row)
@@ -70,10 +71,18 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         return without_line("TIME(s) COMM PID DISK T SECTOR BYTES LAT(ms)");
     }
     let groups = parts::grouped(rows.iter().map(|row| ((row.disk, row.letter), row)));
-    let cells = groups.iter().take_while(|_| !room::is_spent()).map(|((disk, letter), rows)| disk_cell(disk, letter, rows));
+    let cells = groups
+        .iter()
+        .take_while(|_| !room::is_spent())
+        .map(|((disk, letter), rows)| disk_cell(disk, letter, rows));
     let cells = cells.collect();
     let notices = summary(&rows).into_iter().collect();
-    Ok(vec![ImportedRun { origin: input.origin("biosnoop", "biosnoop"), cells, notices, ..ImportedRun::default() }])
+    Ok(vec![ImportedRun {
+        origin: input.origin("biosnoop", "biosnoop"),
+        cells,
+        notices,
+        ..ImportedRun::default()
+    }])
 }
 
 fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
@@ -93,7 +102,8 @@ fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
     let shown = PERCENTS.iter().filter(|percent| sorted.len() as f64 * (100.0 - **percent) >= 100.0);
     let ranks = [(Statistic::Median, 50.0), (Statistic::Highest, 100.0), (Statistic::Lowest, 0.0)];
     let ranks = ranks.into_iter().chain(shown.map(|percent| (Statistic::Percentile(*percent), *percent)));
-    let figures = ranks.filter_map(|(statistic, percent)| units::MILLISECONDS.figure(statistic, at_rank(percent)));
+    let figures =
+        ranks.filter_map(|(statistic, percent)| units::MILLISECONDS.figure(statistic, at_rank(percent)));
     let start = rows.first().and_then(|row| number(row.time)).unwrap_or(0.0);
     let points = rows.iter().filter_map(|row| {
         let at = ((number(row.time)? - start) * 1e9).max(0.0);
@@ -101,7 +111,9 @@ fn disk_cell(disk: &str, letter: &str, rows: &[&SnoopRow<'_>]) -> Cell {
     });
     let imported = ImportedCell {
         figures: figures.collect(),
-        series: units::series(Quantity::Latency, "LAT", "ms", SeriesAxis::Time, points.collect()).into_iter().collect(),
+        series: units::series(Quantity::Latency, "LAT", "ms", SeriesAxis::Time, points.collect())
+            .into_iter()
+            .collect(),
         ..ImportedCell::default()
     };
     let label = match letter {
@@ -133,7 +145,9 @@ mod tests {
 
     #[test]
     fn a_row_is_read_from_its_end() {
-        let row = SnoopRow::read("0.000771    my prog  22177  nvme1n1 W 41963894   3072      0.11    0.47", 9).unwrap();
+        let row =
+            SnoopRow::read("0.000771    my prog  22177  nvme1n1 W 41963894   3072      0.11    0.47", 9)
+                .unwrap();
         assert_eq!((row.disk, row.sector, row.bytes, row.latency), ("nvme1n1", "41963894", "3072", "0.47"));
         let junk = "0.000000    ^A              0       ^A         R 38654705664 1718091776138654.71";
         assert_eq!(SnoopRow::read(junk, 8), None);

@@ -77,6 +77,7 @@ fn stage_cell((name, meaning): (&str, &str), row: &[&str; 4], share: Option<&str
     let figures = figures_of(units::SECONDS, name.to_owned().into(), named);
     let count = units::COUNT.figure_of(FigureOf::Operations, Statistic::Sum, *count);
     let share = units::PERCENT.figure_of("share of Q2C".to_owned().into(), Statistic::Mean, share);
-    let imported = ImportedCell { figures: figures.chain(share).chain(count).collect(), ..ImportedCell::default() };
+    let imported =
+        ImportedCell { figures: figures.chain(share).chain(count).collect(), ..ImportedCell::default() };
     cell(format!("{name} ({meaning})"), None, imported)
 }

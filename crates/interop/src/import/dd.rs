@@ -312,7 +312,13 @@ impl TransferLine {
             procedure: command.line.map(str::to_owned),
             block_bytes: command.block_bytes,
             series: series(progress).into_iter().collect(),
-            figures: durable.into_iter().flatten().chain(first).chain([self.time, self.bytes]).chain(last).collect(),
+            figures: durable
+                .into_iter()
+                .flatten()
+                .chain(first)
+                .chain([self.time, self.bytes])
+                .chain(last)
+                .collect(),
             ..ImportedCell::default()
         };
         let label =

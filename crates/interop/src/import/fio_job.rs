@@ -152,7 +152,8 @@ impl JobRun {
         self.run.notices.extend(failed.filter(|_| self.failed <= FAILED_NAMED));
         let cells = job.cells();
         let offered = job.options.offered().filter(|_| !cells.is_empty());
-        self.offered.extend(offered.filter(|rate| self.offered.len() < RATES_NAMED && !self.offered.contains(rate)));
+        self.offered
+            .extend(offered.filter(|rate| self.offered.len() < RATES_NAMED && !self.offered.contains(rate)));
         if !cells.is_empty() {
             self.apart += usize::from(job.options.threads_apart);
             let target = || job.options.get(&["filename", "directory"]).map(str::to_owned);

@@ -99,7 +99,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 fn version(line: &str) -> Option<String> {
     let version = line.trim().strip_prefix("fio-").filter(|rest| !rest.contains(char::is_whitespace))?;
     let number = version.split_once('-').map_or(version, |(number, _)| number);
-    let is_number = number.contains('.') && number.split('.').all(|part| digits(part) || part.starts_with("rc"));
+    let is_number =
+        number.contains('.') && number.split('.').all(|part| digits(part) || part.starts_with("rc"));
     is_number.then(|| version.to_owned())
 }
 

@@ -81,7 +81,8 @@ impl Importer {
             if !impossible.is_empty() {
                 return Err(parts::broken(no_device_does(&impossible)).into());
             }
-            let has_figures = |cell: &Cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty());
+            let has_figures =
+                |cell: &Cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty());
             if !removed.is_empty() && !run.cells.iter().any(has_figures) {
                 return Err(parts::broken(no_device_does(&removed)).into());
             }
@@ -165,7 +166,10 @@ fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
         let mut untrue = Vec::new();
         for figure in &imported.figures {
             let of = &figure.of;
-            if figure.quantity == Quantity::Latency && !untrue.contains(of) && is_untrue(&imported.figures, of) {
+            if figure.quantity == Quantity::Latency
+                && !untrue.contains(of)
+                && is_untrue(&imported.figures, of)
+            {
                 untrue.push(of.clone());
             }
         }
@@ -191,9 +195,8 @@ fn is_untrue(figures: &[PrintedFigure], of: &Option<FigureOf>) -> bool {
     let value = |statistic| own().find(|figure| figure.statistic == statistic).map(|figure| figure.value);
     let [low, mean, high] =
         [PrintedStatistic::Lowest, PrintedStatistic::Mean, PrintedStatistic::Highest].map(value);
-    let descends = |low: Option<f64>, high: Option<f64>| {
-        low.zip(high).is_some_and(|(low, high)| low > high * ROUNDING)
-    };
+    let descends =
+        |low: Option<f64>, high: Option<f64>| low.zip(high).is_some_and(|(low, high)| low > high * ROUNDING);
     own().any(|figure| !figure.quantity.is_possible(figure.value))
         || descends(low, mean)
         || descends(mean, high)

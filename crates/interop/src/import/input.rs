@@ -158,9 +158,13 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
     for (place, part) in text.split(ESCAPE).enumerate() {
         let command = part.strip_prefix('[').filter(|_| place > 0);
         // Parameters are digits and signs; a letter ends them.
-        let end = command.and_then(|command| command.find(|c: char| !c.is_ascii_digit() && !";:?".contains(c)));
+        let end =
+            command.and_then(|command| command.find(|c: char| !c.is_ascii_digit() && !";:?".contains(c)));
         match (command, end) {
-            (Some(command), Some(end)) => plain += command[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&command[end..]),
+            (Some(command), Some(end)) => {
+                plain +=
+                    command[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&command[end..])
+            }
             _ => plain += part,
         }
     }

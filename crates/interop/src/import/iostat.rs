@@ -306,7 +306,7 @@ fn json_run(input: &Input<'_>, raw: &str) -> Result<Option<ImportedRun>, String>
     }
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
-        let rules = ReportRules { first: First::SinceBoot, may_omit_idle: true };
+    let rules = ReportRules { first: First::SinceBoot, may_omit_idle: true };
     Ok(Some(run(origin, &names, reports, rules)))
 }
 

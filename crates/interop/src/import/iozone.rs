@@ -36,8 +36,8 @@ const TESTS: [Test; 13] = [
 
 /// The words above the columns of the report.
 const COLUMNS: [&str; TESTS.len()] = [
-    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite", "fread",
-    "freread",
+    "write", "rewrite", "read", "reread", "read", "write", "read", "rewrite", "read", "fwrite", "frewrite",
+    "fread", "freread",
 ];
 
 /// A number of the matrix: test, file and record size in kB, characters.
@@ -136,7 +136,9 @@ fn read(input: &Input<'_>) -> ImportedRuns {
 /// The command line of a shell, in a text that has not kept iozone's own line of it.
 fn command<'a>(input: &'a Input<'_>) -> Option<&'a str> {
     input.lines().find_map(|(_, line)| {
-        let at = line.find("iozone -").filter(|at| *at == 0 || line[..*at].ends_with([' ', '/', '$', '#', '`']))?;
+        let at = line
+            .find("iozone -")
+            .filter(|at| *at == 0 || line[..*at].ends_with([' ', '/', '$', '#', '`']))?;
         Some(line[at..].trim_end().trim_end_matches('`'))
     })
 }

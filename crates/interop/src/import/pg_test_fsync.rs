@@ -36,7 +36,10 @@ fn heading(line: &str) -> Option<&str> {
     if let Some([writes]) = holes("Compare file sync methods using {}:", line) {
         return Some(writes);
     }
-    let others = ["Compare open_sync with different write sizes:", "Test if fsync on non-write file descriptor is honored:"];
+    let others = [
+        "Compare open_sync with different write sizes:",
+        "Test if fsync on non-write file descriptor is honored:",
+    ];
     let is_cached = holes::<1>("Non-sync'ed {} writes:", line).is_some();
     (is_cached || others.contains(&line.trim())).then_some("")
 }
@@ -131,7 +134,9 @@ mod tests {
             let row = Row::read(line).unwrap_or_else(|| panic!("{line}"));
             assert_eq!((row.name, row.iops, row.time), ("fdatasync", "551.816", time), "{line}");
         }
-        for line in ["Children see throughput for 1 readers = 5.00 ops/sec", "fsync n/a", "ops/sec", "5 ops/sec"] {
+        for line in
+            ["Children see throughput for 1 readers = 5.00 ops/sec", "fsync n/a", "ops/sec", "5 ops/sec"]
+        {
             assert!(Row::read(line).is_none(), "{line}");
         }
     }

@@ -202,12 +202,9 @@ fn omits_idle(columns: &[ReportColumn], reports: &[DeviceReport]) -> bool {
 }
 
 /// Remarks on devices that some reports do not list. `since_boot` is the report that was left out.
-fn absent(
-    reports: &[DeviceReport],
-    since_boot: Option<&DeviceReport>,
-    omits_idle: bool,
-) -> Vec<Notice> {
-    let listed = reports.iter().enumerate().flat_map(|(at, report)| report.rows.iter().map(move |row| (at, row)));
+fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idle: bool) -> Vec<Notice> {
+    let listed =
+        reports.iter().enumerate().flat_map(|(at, report)| report.rows.iter().map(move |row| (at, row)));
     let listed = parts::grouped(listed.map(|(at, row)| (&*row.device, at)));
     let before = since_boot.into_iter().flat_map(|report| &report.rows).map(|row| (&*row.device, usize::MAX));
     let all: Vec<(&str, usize)> = parts::grouped(

@@ -38,8 +38,13 @@ impl<'a> SarHeader<'a> {
             return None;
         }
         let device = if self.device_last { fields.pop()? } else { fields.remove(0) };
-        fields.iter().all(|field| decimal(field).is_some()).then_some((device, fields))
+        fields.iter().all(|field| is_field(field)).then_some((device, fields))
     }
+}
+
+/// Returns whether a word is a number, with a letter or `%` behind it where sar prints for people.
+fn is_field(word: &str) -> bool {
+    decimal(word.strip_suffix(['k', 'M', 'G', 'T', 'B', '%']).unwrap_or(word)).is_some()
 }
 
 /// Words of the time that a line begins with: `13:20:09`, `01:20:09 PM`.
@@ -74,13 +79,17 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
             continue;
         }
         let Some(course) = courses.last_mut() else { continue };
+        if words.is_empty() || words[0] == "Average:" {
+            course.header = None; // What follows may be of another subject (`sar -A`).
+            continue;
+        }
         if let Some(header) = SarHeader::read(line) {
-            if course.header.as_ref().is_some_and(|own| own.names != header.names) {
+            let columns = iostat::columns(header.names.iter().copied());
+            if !course.reports.is_empty() && course.columns != columns {
                 courses.push(Course::default());
             }
             if let Some(course) = courses.last_mut() {
-                course.columns = iostat::columns(header.names.iter().copied());
-                course.header = Some(header);
+                (course.columns, course.header) = (columns, Some(header));
             }
             continue;
         }

@@ -55,7 +55,9 @@ enum Content {
 impl Content {
     fn what(self) -> Text {
         match self {
-            Self::State => text!("it describes devices and measures nothing", "デバイスの状態で、測定結果ではありません"),
+            Self::State => {
+                text!("it describes devices and measures nothing", "デバイスの状態で、測定結果ではありません")
+            }
             Self::SinceBoot => {
                 text!("it holds totals since boot and no rate", "起動時からの累計で、速度は含まれません")
             }
@@ -79,11 +81,17 @@ impl Content {
                 "遅い操作だけの一覧なので、速度もパーセンタイルも求められません"
             ),
             Self::Trace => {
-                text!("it is a trace in a form that kurabe does not replay", "kurabe が再生できない形式のトレースです")
+                text!(
+                    "it is a trace in a form that kurabe does not replay",
+                    "kurabe が再生できない形式のトレースです"
+                )
             }
             Self::BinaryTrace => text!("it is a trace in binary form", "バイナリ形式のトレースです"),
             Self::OtherBenchmark => {
-                text!("kurabe does not read the results of this tool", "kurabe はこのツールの結果を読めません")
+                text!(
+                    "kurabe does not read the results of this tool",
+                    "kurabe はこのツールの結果を読めません"
+                )
             }
             Self::OtherSystem => text!(
                 "kurabe reads this tool's reports only as Linux prints them",
@@ -151,7 +159,11 @@ static SIGNATURES: &[Signature] = &[
         ],
         State,
     ),
-    ("nvme-cli", &[Line(&["Smart Log for NVME device:"]), Line(&["Node", "SN", "Model", "Namespace"])], State),
+    (
+        "nvme-cli",
+        &[Line(&["Smart Log for NVME device:"]), Line(&["Node", "SN", "Model", "Namespace"])],
+        State,
+    ),
     ("cifsiostat JSON", &[Words(&["\"fs_name\"", "\"rops/s\""])], NetworkFileSystems),
     ("cifsiostat", &[Line(&["Filesystem", "rops/s", "wops/s", "fo/s"])], NetworkFileSystems),
     ("nfsiostat", &[Line(&["ops/s", "rpc bklog"]), Line(&["Filesystem", "rBlk_nor/s"])], NetworkFileSystems),
@@ -162,15 +174,40 @@ static SIGNATURES: &[Signature] = &[
             Line(&["PID", "%usr", "%system", "CPU", "Command"]),
             Line(&["PID", "minflt/s", "majflt/s"]),
             Line(&["PID", "cswch/s", "nvcswch/s"]),
-            Line(&["TGID", "TID", "kB_rd/s"]),
+            Line(&["TGID", "TID"]),
+            Line(&["PID", "usr-ms", "system-ms"]),
         ],
         Processes,
     ),
-    ("iotop", &[Line(&["Total DISK READ", "Total DISK WRITE"]), Line(&["TID", "PRIO", "USER", "DISK READ"])], Processes),
-    ("biotop", &[Line(&["PID", "COMM", "D MAJ MIN DISK"]), Line(&["PID", "COMM", "DISK", "I/O", "Kbytes"])], Processes),
+    (
+        "iotop",
+        &[Line(&["Total DISK READ", "Total DISK WRITE"]), Line(&["TID", "PRIO", "USER", "DISK READ"])],
+        Processes,
+    ),
+    (
+        "biotop",
+        &[Line(&["PID", "COMM", "D MAJ MIN DISK"]), Line(&["PID", "COMM", "DISK", "I/O", "Kbytes"])],
+        Processes,
+    ),
     ("vmstat -d", &[Line(&["disk-", "-reads-", "-writes-"])], SinceBoot),
     ("vmstat -D", &[Words(&["merged reads", "read sectors", "milli reading"])], SinceBoot),
-    ("vmstat", &[Line(&["procs -", "-memory-", "-io-"]), Line(&["r", "b", "swpd", "free", "buff", "cache", "si", "so"])], OtherResources),
+    (
+        "vmstat",
+        &[
+            Line(&["procs -", "-memory-", "-io-"]),
+            Line(&["r", "b", "swpd", "free", "buff", "cache", "si", "so"]),
+        ],
+        OtherResources,
+    ),
+    (
+        "mpstat",
+        &[
+            Line(&["CPU    %usr   %nice    %sys %iowait    %irq"]),
+            Line(&["NODE    %usr   %nice"]),
+            Words(&["\"sysstat\"", "\"cpu-load\"", "\"irq\""]),
+        ],
+        OtherResources,
+    ),
     (
         "sar",
         &[
@@ -182,11 +219,23 @@ static SIGNATURES: &[Signature] = &[
             Line(&["runq-sz", "plist-sz"]),
             Line(&["IFACE", "rxpck/s"]),
             Line(&["proc/s", "cswch/s"]),
+            Line(&["intr/s"]),
+            Line(&["%scpu-10"]),
+            Line(&["%sio-10"]),
+            Line(&["%smem-10"]),
+            Line(&["MBfsfree", "MBfsused"]),
+            Line(&["dentunusd", "file-nr"]),
+            Line(&["CPU", "MHz"]),
+            Line(&["LINUX RESTART"]),
         ],
         OtherResources,
     ),
-    ("sar JSON", &[Words(&["\"sysstat\"", "\"cpu-load\""]), Words(&["\"sysstat\"", "\"sysdata-version\""])], OtherResources),
-    ("mpstat", &[Line(&["CPU", "%usr", "%guest", "%idle"])], OtherResources),
+    (
+        "sar JSON",
+        &[Words(&["\"sysstat\"", "\"cpu-load\""]), Words(&["\"sysstat\"", "\"sysdata-version\""])],
+        OtherResources,
+    ),
+    ("tapestat", &[Line(&["Tape", "r/s", "w/s"]), Words(&["\"tape\"", "\"sysstat\""])], OtherResources),
     ("dstat", &[Line(&["-dsk/"])], OtherResources),
     ("nmon", &[Line(&["AAA,progname,nmon"])], OtherResources),
     (
@@ -194,7 +243,11 @@ static SIGNATURES: &[Signature] = &[
         &[Line(&["NAME", "STATE", "READ", "WRITE", "CKSUM"]), Words(&["  pool:", " state:", "config:"])],
         State,
     ),
-    ("zpool list", &[Line(&["NAME", "SIZE", "ALLOC", "FREE", "FRAG"]), Line(&["NAME", "SIZE", "ALLOC", "FREE", "CAP"])], State),
+    (
+        "zpool list",
+        &[Line(&["NAME", "SIZE", "ALLOC", "FREE", "FRAG"]), Line(&["NAME", "SIZE", "ALLOC", "FREE", "CAP"])],
+        State,
+    ),
     ("zfs list", &[Line(&["NAME", "USED", "AVAIL", "REFER", "MOUNTPOINT"])], State),
     ("zfs get, zpool get", &[Line(&["NAME", "PROPERTY", "VALUE", "SOURCE"])], State),
     ("zpool iostat -w", &[Line(&["latency ", " read ", " write ", "scrub"])], Distribution),
@@ -202,17 +255,32 @@ static SIGNATURES: &[Signature] = &[
     ("zpool history", &[Line(&["History for '"])], State),
     ("arcstat", &[Line(&["time", "read", "miss", "miss%"]), Line(&["time", "read", "ddread"])], Caches),
     ("arc_summary", &[Line(&["ZFS Subsystem Report"]), Line(&["ARC size (current):"])], Caches),
-    ("mdadm --detail", &[Words(&["Raid Level :", "Raid Devices :"])], State),
-    ("mdadm --examine", &[Words(&["Array UUID :", "Device Role :"])], State),
+    (
+        "mdadm --examine",
+        &[Words(&["Magic :", "Checksum :"]), Words(&["Array UUID :", "Device Role :"])],
+        State,
+    ),
+    (
+        "mdadm --detail",
+        &[Words(&["Raid Level :", "Raid Devices :"]), Words(&["Raid Level :", "Total Devices :"])],
+        State,
+    ),
     ("/proc/mdstat", &[Line(&["Personalities :"])], State),
     ("lsblk JSON", &[Words(&["\"blockdevices\""])], State),
-    ("lsblk", &[Line(&["NAME", "MAJ:MIN", "RM", "SIZE"]), Line(&["NAME", "FSTYPE", "UUID", "MOUNTPOINT"])], State),
+    (
+        "lsblk",
+        &[Line(&["NAME", "MAJ:MIN", "RM", "SIZE"]), Line(&["NAME", "FSTYPE", "UUID", "MOUNTPOINT"])],
+        State,
+    ),
     ("lsscsi", &[Line(&["[", ":0:0:", "disk", "/dev/sd"])], State),
+    ("df", &[Line(&["Filesystem", "Mounted on"])], State),
+    ("blkid", &[Line(&["UUID=\"", "TYPE=\""]), Line(&["ID_FS_UUID="])], State),
+    ("findmnt", &[Line(&["TARGET", "SOURCE", "FSTYPE"])], State),
     ("fdisk -l", &[Line(&["Disk /dev/", "bytes", "sectors"])], State),
     ("hdparm -I", &[Line(&["ATA device, with non-removable media"])], State),
     ("/proc/diskstats", &[Line(&["   8       0 sda "]), Line(&[" 259       0 nvme0n1 "])], SinceBoot),
     (
-        "biolatency",
+        "biolatency or another histogram of bcc",
         &[
             Line(&["usecs", ": count", "distribution"]),
             Line(&["msecs", ": count", "distribution"]),
@@ -222,22 +290,40 @@ static SIGNATURES: &[Signature] = &[
     ),
     ("bitesize", &[Line(&["Kbytes", ": count", "distribution"])], Distribution),
     ("bpftrace", &[Line(&["Attaching ", " probe"]), Line(&["|@@@"])], Distribution),
-    ("biolatpcts", &[Line(&["p1 ", "p5 ", "p10 ", "p99 ", "p100"]), Words(&["{\"read\": {\"1\":", "\"discard\": {\"1\":"])], Distribution),
     (
-        "ext4slower",
+        "biolatpcts",
+        &[
+            Line(&["p1 ", "p5 ", "p10 ", "p99 ", "p100"]),
+            Words(&["{\"read\": {\"1\":", "\"discard\": {\"1\":"]),
+        ],
+        Distribution,
+    ),
+    (
+        "ext4slower or its relative for another file system",
         &[Line(&["Tracing ", " operations slower than"]), Line(&["BYTES", "OFF_KB", "LAT(ms)", "FILENAME"])],
         SlowOperations,
     ),
-    ("fileslower", &[Line(&["Tracing sync read/writes slower than"]), Line(&["TID", "BYTES", "LAT(ms)", "FILENAME"])], SlowOperations),
+    (
+        "fileslower",
+        &[Line(&["Tracing sync read/writes slower than"]), Line(&["TID", "BYTES", "LAT(ms)", "FILENAME"])],
+        SlowOperations,
+    ),
     ("cachestat", &[Line(&["HITS", "MISSES", "DIRTIES"]), Line(&["HITS", "MISSES", "BUFFERS_MB"])], Caches),
     ("cachetop", &[Line(&["HITS", "MISSES", "READ_HIT%"])], Caches),
+    ("biopattern", &[Line(&["DISK", "%RND", "%SEQ"])], OtherResources),
+    ("filetop", &[Line(&["TID", "COMM", "READS", "WRITES"])], Processes),
+    ("vfsstat", &[Line(&["READ/s", "WRITE/s", "FSYNC/s"])], OtherResources),
     ("bcache", &[Line(&["cache_hit_ratio"]), Words(&["cache_bypass_hits"])], Caches),
     (
         "troubleshoot (filesystemPerformance)",
         &[Words(&["\"Average\"", "\"P9995\""]), Words(&["p99.95:", "p99.99:", "Avg:"])],
         Distribution,
     ),
-    ("YABS", &[Words(&["Yet-Another-Bench-Script"]), Line(&["fio Disk Speed Tests (Mixed R/W"])], OtherBenchmark),
+    (
+        "YABS",
+        &[Words(&["Yet-Another-Bench-Script"]), Line(&["fio Disk Speed Tests (Mixed R/W"])],
+        OtherBenchmark,
+    ),
     ("pgbench", &[Words(&["transaction type:", "tps = "])], OtherBenchmark),
     ("rados bench", &[Words(&["Total writes made:", "Bandwidth (MB/sec):"])], OtherBenchmark),
     ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
@@ -249,8 +335,16 @@ static SIGNATURES: &[Signature] = &[
     ("dbench", &[Line(&["Operation", "Count", "AvgLat", "MaxLat"])], OtherBenchmark),
     ("filebench", &[Line(&["IO Summary:", "ops/s"])], OtherBenchmark),
     ("stress-ng", &[Line(&["stress-ng: info:"])], OtherBenchmark),
-    ("perf trace", &[Line(&[" ms): ", "/", "(", ") = "]), Line(&[" ms): ", "/", "(", ")                  = "])], Trace),
-    ("perf or ftrace", &[Line(&["block_rq_issue:"]), Line(&["block_rq_complete:"]), Line(&["block_bio_queue:"])], Trace),
+    (
+        "perf trace",
+        &[Line(&[" ms): ", "/", "(", ") = "]), Line(&[" ms): ", "/", "(", ")                  = "])],
+        Trace,
+    ),
+    (
+        "perf or ftrace",
+        &[Line(&["block_rq_issue:"]), Line(&["block_rq_complete:"]), Line(&["block_bio_queue:"])],
+        Trace,
+    ),
     ("strace", &[Line(&["execve(", ") = 0"]), Line(&["% time", "seconds", "usecs/call", "syscall"])], Trace),
     ("iostat of Solaris", &[Line(&["extended device statistics"])], OtherSystem),
     ("iostat of macOS or BSD", &[Line(&["KB/t", "tps", "MB/s"])], OtherSystem),
@@ -296,7 +390,8 @@ fn drive(text: &str) -> Option<String> {
     let report = documents(text).next()?.ok()?;
     let names = ["model_name", "scsi_model_name", "product"];
     let model = names.iter().find_map(|name| report.text_of(name))?.trim().to_owned();
-    let speed = |which: &str| report.get("interface_speed")?.get(which).and_then(|speed| speed.text_of("string"));
+    let speed =
+        |which: &str| report.get("interface_speed")?.get(which).and_then(|speed| speed.text_of("string"));
     let protocol = report.get("device").and_then(|device: &Json| device.text_of("protocol"));
     let link = match (speed("current"), speed("max")) {
         (Some(current), Some(most)) if current != most => Some(format!("link {current} of {most}")),
@@ -319,14 +414,20 @@ mod tests {
         ("procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----", "vmstat"),
         ("disk- ------------reads------------ ------------writes----------- -----IO------", "vmstat -d"),
         ("\tNAME        STATE     READ WRITE CKSUM", "zpool status"),
-        ("NAME    SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT", "zpool list"),
+        (
+            "NAME    SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT",
+            "zpool list",
+        ),
         ("NAME             USED  AVAIL     REFER  MOUNTPOINT", "zfs list"),
         ("     Raid Level : raid1\n   Raid Devices : 2", "mdadm --detail"),
         ("Personalities : [raid1] [raid6]", "/proc/mdstat"),
         ("{\n   \"blockdevices\": [", "lsblk JSON"),
-        ("     usecs               : count     distribution", "biolatency"),
+        ("     usecs               : count     distribution", "biolatency or another histogram of bcc"),
         ("nvme0n1    p1    p5   p10   p16   p25   p50   p75   p84   p90   p95   p99  p100", "biolatpcts"),
-        ("TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME", "ext4slower"),
+        (
+            "TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME",
+            "ext4slower or its relative for another file system",
+        ),
         ("    HITS   MISSES  DIRTIES HITRATIO   BUFFERS_MB  CACHED_MB", "cachestat"),
         ("{\"critical_warning\" : 0,\"temperature\" : 310,\"avail_spare\" : 100}", "nvme-cli JSON"),
         ("{\"Min\":1,\"Max\":2,\"Average\":1,\"P9995\":2}", "troubleshoot (filesystemPerformance)"),

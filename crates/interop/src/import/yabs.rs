@@ -35,7 +35,13 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             "YABS prints KiB/s as KBps; its rates are multiplied by 1.024",
             "YABS は KiB/s を KBps と表示します。速度は 1.024 倍に補正しました"
         ))];
-        runs.push(ImportedRun { origin, environment: environment(&document), cells, notices, interrupted: false });
+        runs.push(ImportedRun {
+            origin,
+            environment: environment(&document),
+            cells,
+            notices,
+            interrupted: false,
+        });
     }
     Ok(runs)
 }

@@ -125,12 +125,14 @@ pub(super) fn vscsi_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Res
         "35" | "91" => return builder.push(line, "disk", sync(at_ns)),
         "42" => return builder.leave_out(discards()),
         other if other.len() <= 2 && u8::from_str_radix(other, 16).is_ok() => {
-            return builder.leave_out(text!(
-                "commands that are neither reads nor writes",
-                "読み書き以外のコマンド"
-            ));
+            return builder
+                .leave_out(text!("commands that are neither reads nor writes", "読み書き以外のコマンド"));
         }
-        _ => return Err(line.wrong(opcode, &text!("an opcode of SCSI in hexadecimal", "SCSI のオペコード(16 進)"))),
+        _ => {
+            return Err(
+                line.wrong(opcode, &text!("an opcode of SCSI in hexadecimal", "SCSI のオペコード(16 進)"))
+            );
+        }
     };
     let extent = line.extent((block, SECTOR_BYTES), (length, 1))?;
     builder.push(line, "disk", operation(at_ns, kind, extent))

@@ -80,7 +80,8 @@ impl Assessment {
         }
         let is_memory = |cell: usize| {
             let imported = record.cells[cell].imported.as_ref();
-            limits[cell].limit.kind == LimitKind::HostMemory || imported.is_some_and(ImportedCell::is_from_memory)
+            limits[cell].limit.kind == LimitKind::HostMemory
+                || imported.is_some_and(ImportedCell::is_from_memory)
         };
         let likeness = likeness(record, Catalogue::built_in(), is_memory);
         let (fit, unfit) = uses(record);

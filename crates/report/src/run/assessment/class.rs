@@ -163,7 +163,12 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
 fn printed(cell: &Cell) -> Option<f64> {
     let imported = cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?;
     // Of durable writes the number per second counts.
-    imported.figures.iter().filter(|_| imported.durable_iops().is_none()).find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
+    imported
+        .figures
+        .iter()
+        .filter(|_| imported.durable_iops().is_none())
+        .find(|figure| figure.quantity == Quantity::Rate)
+        .map(|figure| figure.value)
 }
 
 /// Returns the highest rate of one direction. Writes that wait for the medium are named so, and count only if there are no others.
