@@ -195,9 +195,12 @@ fn every_file_is_read_as_a_person_reads_it() {
                 figure.value
             );
         }
-        let said: Vec<&str> = run.notices.iter().map(|notice| notice.text.en.as_str()).collect();
+        let sentences: Vec<&str> = run.notices.iter().map(|notice| notice.text.en.as_str()).collect();
         for words in *remarks {
-            assert!(said.iter().any(|remark| remark.contains(words)), "{name}: no `{words}` in {said:#?}");
+            assert!(
+                sentences.iter().any(|remark| remark.contains(words)),
+                "{name}: no `{words}` in {sentences:#?}"
+            );
         }
         assert!(run.notices.iter().all(|notice| !notice.text.ja.is_empty()), "{name}");
     }
@@ -207,9 +210,9 @@ fn every_file_is_read_as_a_person_reads_it() {
 fn what_is_refused_is_named() {
     for (name, words) in REFUSED {
         let error = import(name, &bytes(&format!("refused/{name}"))).unwrap_err();
-        let said = error.render(Lang::En);
-        assert!(words.iter().all(|words| said.contains(words)), "{name}: {said}");
-        assert!(!said.contains("nearest"), "{name}: {said}");
+        let message = error.render(Lang::En);
+        assert!(words.iter().all(|words| message.contains(words)), "{name}: {message}");
+        assert!(!message.contains("nearest"), "{name}: {message}");
     }
 }
 

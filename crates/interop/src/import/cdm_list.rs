@@ -123,61 +123,90 @@ fn number_at(word: &str) -> (&str, &str) {
     (digits.trim_end_matches([',', '.']), rest)
 }
 
-fn read(input: &Input<'_>) -> ImportedRuns {
-    let lines: Vec<(usize, &str)> = input.lines().collect();
-    if lines.iter().filter(|(_, line)| TypedLine::read(line).is_some()).count() < 2 {
-        return without_line(EXAMPLE);
-    }
-    let (mut of_text, mut section, mut is_guessed) = (None, Vec::new(), false);
-    let mut cells = Vec::new();
-    for (at, line) in lines {
-        let Some(typed) = TypedLine::read(line) else {
-            let words = || line.split(|c: char| c.is_whitespace() || "|:[]()#*".contains(c));
-            of_text = words().find_map(unit).or(of_text);
-            let directions: Vec<Direction> = words().filter_map(direction).collect();
-            section = if directions.is_empty() { section } else { directions };
-            continue;
+/// Words of a line that titles the numbers below it; a longer one is prose.
+const TITLE_WORDS: usize = 8;
+
+/// What the lines above a row say of its numbers.
+#[derive(Default)]
+struct Titles {
+    unit: Option<ListUnit>,
+    directions: Vec<Direction>,
+}
+
+impl Titles {
+    fn read(&mut self, line: &str) {
+        let words = || {
+            line.split(|c: char| c.is_whitespace() || "|:[]()#*".contains(c)).filter(|word| !word.is_empty())
         };
-        let procedure = Some(line.trim().trim_matches('|').to_owned());
-        for (place, (printed, own, unit)) in typed.numbers.iter().enumerate() {
-            let direction = own.or_else(|| match section.as_slice() {
-                [only] => Some(*only),
-                several => several.get(place).copied(),
-            });
-            let guess =
-                [Direction::Read, Direction::Write].get(place).copied().filter(|_| typed.numbers.len() == 2);
-            is_guessed |= direction.is_none() && guess.is_some();
-            let Some((name, quantity, factor)) =
-                unit.or(typed.numbers.iter().find_map(|(.., unit)| *unit)).or(of_text)
-            else {
-                return parts::broken_at(
+        self.unit = words().find_map(unit).or(self.unit);
+        let directions: Vec<Direction> = words().filter_map(direction).collect();
+        if !directions.is_empty() && words().count() <= TITLE_WORDS {
+            self.directions = directions;
+        }
+    }
+
+    /// The cells of a row, and whether the order of its numbers is taken for granted.
+    fn cells(
+        &self,
+        input: &Input<'_>,
+        at: usize,
+        line: &str,
+        row: &TypedLine<'_>,
+    ) -> Result<(Vec<Cell>, bool)> {
+        let unreadable = || {
+            broken_line(
+                input,
+                at,
+                text!(
+                    "this line cannot be read; the form is `{EXAMPLE}`, with reads before writes",
+                    "この行を読めません。`{EXAMPLE}` の形(読み出し、書き込みの順)で書いてください"
+                ),
+            )
+        };
+        let unit_of_line = row.numbers.iter().find_map(|(.., unit)| *unit).or(self.unit);
+        let titled = Some(&self.directions).filter(|directions| directions.len() == row.numbers.len());
+        let (mut cells, mut is_guessed) = (Vec::new(), false);
+        for (place, (printed, own, unit)) in row.numbers.iter().enumerate() {
+            let Some((name, quantity, factor)) = unit.or(unit_of_line) else {
+                return Err(broken_line(
                     input,
                     at,
                     text!(
                         "the unit is missing: write the list with it, such as `{EXAMPLE}`",
                         "単位がありません。`{EXAMPLE}` のように単位を付けてください"
                     ),
-                );
+                ));
             };
-            let figure = units::figure(quantity, Statistic::Unknown, printed, name, factor);
-            let (Some(figure), Some(direction)) = (figure, direction.or(guess)) else {
-                return parts::broken_at(
-                    input,
-                    at,
-                    text!(
-                        "this line cannot be read; the form is `{EXAMPLE}`, with reads before writes",
-                        "この行を読めません。`{EXAMPLE}` の形(読み出し、書き込みの順)で書いてください"
-                    ),
-                );
-            };
-            let setting =
-                ImportedCell { procedure: procedure.clone(), figures: vec![figure], ..typed.setting.clone() };
-            let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = setting;
-            cells.push(cell(
-                parts::shape(sequential, "", block_bytes, iodepth, threads),
-                Some(direction),
-                setting,
-            ));
+            let of_number = own.or_else(|| titled?.get(place).copied());
+            let guess = [Direction::Read, Direction::Write].get(place).filter(|_| row.numbers.len() == 2);
+            is_guessed |= of_number.is_none();
+            let direction = of_number.or(guess.copied()).ok_or_else(unreadable)?;
+            let figure =
+                units::figure(quantity, Statistic::Unknown, printed, name, factor).ok_or_else(unreadable)?;
+            let procedure = Some(line.trim().trim_matches('|').to_owned());
+            let imported = ImportedCell { procedure, figures: vec![figure], ..row.setting.clone() };
+            let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = imported;
+            let label = parts::shape(sequential, "", block_bytes, iodepth, threads);
+            cells.push(cell(label, Some(direction), imported));
+        }
+        Ok((cells, is_guessed))
+    }
+}
+
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    if lines.iter().filter(|(_, line)| TypedLine::read(line).is_some()).count() < 2 {
+        return without_line(EXAMPLE);
+    }
+    let (mut titles, mut cells, mut is_guessed) = (Titles::default(), Vec::new(), false);
+    for (at, line) in lines {
+        match TypedLine::read(line) {
+            Some(row) => {
+                let (mut of_row, guessed) = titles.cells(input, at, line, &row)?;
+                cells.append(&mut of_row);
+                is_guessed |= guessed;
+            }
+            None => titles.read(line),
         }
     }
     let mut notices = vec![notice(text!(
@@ -228,6 +257,9 @@ mod tests {
         let text = "CrystalDiskMark\nSEQ1M Q8T1 1141.20 2032.80\nRND4K Q1T1 47.43 78.44\n";
         let error = import("a.txt", text.as_bytes()).unwrap_err();
         assert!(error.what().en.contains("SEQ1M Q8T1  7000.12 MB/s"), "{error}");
+        // One number under two titles may be of either.
+        let one = "Read Write MB/s\nSEQ1M Q8T1 1141.20\nRND4K Q1T1 47.43\n";
+        assert!(import("a.txt", one.as_bytes()).is_err());
         let thousands = "SEQ1M Q8T1 7,108 MB/s 6,605 MB/s\nRND4K Q1T1 47.43 MB/s 78.44 MB/s\n";
         assert!(import("a.txt", thousands.as_bytes()).is_err());
         let unread = import("a.txt", b"SEQ1M Q8T1 is fast, see the picture\n").unwrap_err();

@@ -61,7 +61,7 @@ pub(super) fn is_header(line: &str) -> bool {
 
 /// The intervals between two restarts.
 #[derive(Default)]
-struct Course<'a> {
+struct SarCourse<'a> {
     header: Option<SarHeader<'a>>,
     columns: (Vec<usize>, Vec<ReportColumn>),
     reports: Vec<DeviceReport>,
@@ -71,11 +71,11 @@ struct Course<'a> {
 
 /// Reads the output of `sar -d`. `date` is that of the line of the system.
 pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
-    let mut courses: Vec<Course<'_>> = vec![Course::default()];
+    let mut courses: Vec<SarCourse<'_>> = vec![SarCourse::default()];
     for (number, line) in input.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.contains("LINUX RESTART") {
-            courses.push(Course::default());
+            courses.push(SarCourse::default());
             continue;
         }
         let Some(course) = courses.last_mut() else { continue };
@@ -86,7 +86,7 @@ pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
         if let Some(header) = SarHeader::read(line) {
             let columns = iostat::columns(header.names.iter().copied());
             if !course.reports.is_empty() && course.columns != columns {
-                courses.push(Course::default());
+                courses.push(SarCourse::default());
             }
             if let Some(course) = courses.last_mut() {
                 (course.columns, course.header) = (columns, Some(header));

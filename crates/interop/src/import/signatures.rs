@@ -14,7 +14,7 @@ use super::json_tree::{Json, documents};
 use kurabe_core::{Text, text};
 
 /// How the file of a tool is known.
-enum Mark {
+enum ToolMark {
     /// A line has all of these words, whatever is between them.
     Line(&'static [&'static str]),
     /// The text has all of these words.
@@ -25,7 +25,7 @@ enum Mark {
 
 /// What the file of a tool holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
+enum FileContent {
     /// A state of health, of an array, of a list of devices: no measurement.
     State,
     /// Totals since boot.
@@ -52,7 +52,7 @@ enum Content {
     OtherSystem,
 }
 
-impl Content {
+impl FileContent {
     fn what(self) -> Text {
         match self {
             Self::State => {
@@ -139,10 +139,10 @@ impl Content {
 }
 
 /// Name of a tool's output, how it is known, and what it holds.
-type Signature = (&'static str, &'static [Mark], Content);
+type Signature = (&'static str, &'static [ToolMark], FileContent);
 
-use Content::*;
-use Mark::{Bytes, Line, Text as Words};
+use FileContent::*;
+use ToolMark::{Bytes, Line, Text as Words};
 
 static SIGNATURES: &[Signature] = &[
     ("blktrace", &[Bytes(&[0x07, 0x74, 0x61, 0x65]), Bytes(&[0x65, 0x61, 0x74, 0x07])], BinaryTrace),
@@ -256,12 +256,12 @@ static SIGNATURES: &[Signature] = &[
     ("arcstat", &[Line(&["time", "read", "miss", "miss%"]), Line(&["time", "read", "ddread"])], Caches),
     ("arc_summary", &[Line(&["ZFS Subsystem Report"]), Line(&["ARC size (current):"])], Caches),
     (
-        "mdadm --examine",
+        "mdadm -E (examine)",
         &[Words(&["Magic :", "Checksum :"]), Words(&["Array UUID :", "Device Role :"])],
         State,
     ),
     (
-        "mdadm --detail",
+        "mdadm -D (detail)",
         &[Words(&["Raid Level :", "Raid Devices :"]), Words(&["Raid Level :", "Total Devices :"])],
         State,
     ),
@@ -366,7 +366,7 @@ pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     let text = input.text().unwrap_or("");
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
     let has_all = |text: &str, words: &[&str]| words.iter().all(|word| text.contains(word));
-    let is_own = |mark: &Mark| match mark {
+    let is_own = |mark: &ToolMark| match mark {
         Bytes(bytes) => input.bytes.starts_with(bytes),
         Words(words) => has_all(text, words),
         Line(words) => has_all(text, words) && text.lines().any(|line| has_all(line, words)),
@@ -419,7 +419,7 @@ mod tests {
             "zpool list",
         ),
         ("NAME             USED  AVAIL     REFER  MOUNTPOINT", "zfs list"),
-        ("     Raid Level : raid1\n   Raid Devices : 2", "mdadm --detail"),
+        ("     Raid Level : raid1\n   Raid Devices : 2", "mdadm -D (detail)"),
         ("Personalities : [raid1] [raid6]", "/proc/mdstat"),
         ("{\n   \"blockdevices\": [", "lsblk JSON"),
         ("     usecs               : count     distribution", "biolatency or another histogram of bcc"),
