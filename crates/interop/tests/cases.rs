@@ -42,7 +42,7 @@ const READ: &[Case] = &[
         ("dd 1 MiB write", Duration, Sum, "11.0608", 11.0608e9),
     ], &["includes one flush at the end"]),
     ("dd-dsync-ten-sectors.txt", "dd", None, &[
-        ("dd 512 B write", Iops, Mean, "10", 1399.954_361_487_815_6),
+        ("dd 512 B write", Iops, Mean, "10", 1_399.954_361_487_8),
         ("dd 512 B write", Latency, Mean, "0.00714309", 714_309.0),
     ], &["waited until it was durable"]),
     ("elbencho-livecsv-extended.csv", "elbencho", Some("2026-02-09T11:18:30.170-05:00"), &[
@@ -172,7 +172,7 @@ fn cell<'a>(run: &'a ImportedRun, name: &str) -> &'a ImportedCell {
     run.cells[at].imported.as_ref().unwrap()
 }
 
-fn figure<'a>(cell: &'a ImportedCell, quantity: Quantity, statistic: Statistic) -> &'a PrintedFigure {
+fn figure(cell: &ImportedCell, quantity: Quantity, statistic: Statistic) -> &PrintedFigure {
     let is_meant = |figure: &&PrintedFigure| (figure.quantity, figure.statistic) == (quantity, statistic);
     cell.figures
         .iter()

@@ -77,7 +77,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             }
             targets.push(command.target.map(str::to_owned));
             let remark = command.remark();
-            if !remarks.contains(&remark) && !(remark == Remark::CachedRead && drops_cache(input)) {
+            let is_settled = remark == Remark::CachedRead && drops_cache(input);
+            if !is_settled && !remarks.contains(&remark) {
                 remarks.push(remark);
             }
             let command = std::mem::take(&mut command);

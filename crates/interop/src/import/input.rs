@@ -163,7 +163,7 @@ fn without_escapes(text: &str) -> Cow<'_, str> {
         match (command, end) {
             (Some(command), Some(end)) => {
                 plain +=
-                    command[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&command[end..])
+                    command[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&command[end..]);
             }
             _ => plain += part,
         }

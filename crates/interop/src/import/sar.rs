@@ -51,7 +51,7 @@ fn is_field(word: &str) -> bool {
 fn time_words(words: &[&str]) -> Option<usize> {
     let [time, half, ..] = words else { return None };
     let is_time = time.len() == 8 && time.split(':').count() == 3 && time.split(':').all(digits);
-    is_time.then(|| if matches!(*half, "AM" | "PM") { 2 } else { 1 })
+    is_time.then_some(if matches!(*half, "AM" | "PM") { 2 } else { 1 })
 }
 
 /// Returns whether a line names the columns of `sar -d`.
