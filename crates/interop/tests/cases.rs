@@ -274,6 +274,30 @@ fn memory_is_not_taken_for_a_drive() {
     assert_eq!(dd("dd if=/dev/zero of=/srv/t bs=1M count=1 conv=fdatasync"), [NoticeKind::Other]);
 }
 
+#[test]
+fn a_latency_that_contradicts_itself_goes_with_its_percentiles() {
+    let text = "r: (g=0): rw=randread, bs=4096B-4096B, ioengine=psync, iodepth=1\n\
+                r: (groupid=0, jobs=1): err= 0: pid=1: Sat Nov 21 13:23:23 2026\n\
+                \x20 read: IOPS=100, BW=400KiB/s (410kB/s)(4MiB/10001msec)\n\
+                \x20   clat (usec): min=90, max=40, avg=45.12, stdev=10.01\n\
+                \x20    lat (usec): min=31, max=41, avg=35.12, stdev=2.01\n\
+                \x20   clat percentiles (usec):\n\
+                \x20    |  1.00th=[   30], 99.00th=[   39]\n";
+    let run = import("a.txt", text.as_bytes()).unwrap().remove(0);
+    let latencies =
+        run.cells[0].imported.as_ref().unwrap().figures.iter().filter(|one| one.quantity == Latency);
+    let printed: Vec<&str> = latencies.map(|figure| figure.printed.as_str()).collect();
+    assert_eq!(printed, ["35.12", "31", "41", "2.01"]);
+    let remark = run.notices.iter().find(|notice| notice.text.en.contains("cannot all be true")).unwrap();
+    assert!(remark.text.en.contains("completion latency") && !remark.text.en.contains("total"), "{remark:?}");
+    let sound = text.replace("min=90", "min=30").replace("max=40", "max=140");
+    let run = import("a.txt", sound.as_bytes()).unwrap().remove(0);
+    assert_eq!(
+        run.cells[0].imported.as_ref().unwrap().figures.iter().filter(|one| one.quantity == Latency).count(),
+        10
+    );
+}
+
 /// Lines in the form of Alibaba's traces of 2020.
 const ALIBABA: &str =
     "0,R,4096000,4096,1577808000000046\n1,W,8192,77824,1577808000000426\n0,R,4100096,4096,1577808000000809\n";
