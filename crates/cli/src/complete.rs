@@ -89,7 +89,7 @@ fn runs() -> Vec<CompletionCandidate> {
     let store = StorePlace::default().existing().ok().flatten();
     let list = store.and_then(|store| store.list().ok()).unwrap_or_default();
     let newest = list.iter().rev().take(MOST_RUNS).map(|run| {
-        let when = number::date_minute(run.measured_at.as_ref().unwrap_or(&run.started_at));
+        let when = number::date_minute(run.measured_at());
         candidate(&run.id, &format!("{} · {} · {when}", run.profile, run.target))
     });
     let last = (!list.is_empty()).then(|| candidate(LAST, ""));

@@ -54,7 +54,8 @@ pub fn measured_again(
     let by_id = digests.by_id();
     let mut groups: BTreeMap<u32, Vec<&RunSummary>> = BTreeMap::new();
     for run in runs {
-        if run.status != RunStatus::Complete || digests.unreadable.contains(&run.id) {
+        let is_undated = run.measured_at().is_empty();
+        if run.status != RunStatus::Complete || is_undated || digests.unreadable.contains(&run.id) {
             continue;
         }
         let digest = by_id.get(run.id.as_str());
@@ -75,7 +76,7 @@ pub fn measured_again(
         let device =
             runs.iter().min_by_key(|run| run.imported).map(|run| run.device.as_ref().unwrap_or(&run.target));
         let device = device.cloned().unwrap_or_default();
-        runs.sort_by_cached_key(|run| run.measured_at.as_ref().unwrap_or(&run.started_at).clone());
+        runs.sort_by_cached_key(|run| run.measured_at().to_owned());
         (device, runs.into_iter().map(|run| run.id.clone()).collect())
     });
     let mut in_order: Vec<(String, Vec<String>)> = in_order.collect();

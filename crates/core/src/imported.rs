@@ -331,6 +331,31 @@ pub struct ImportedCell {
     pub series: Vec<PrintedSeries>,
 }
 
+impl ImportedCell {
+    /// The option of fio that fixes the rate at which operations were offered, such as `rate_iops=300`. The rate of such a cell is
+    /// not a capacity.
+    pub fn offered(&self) -> Option<&str> {
+        let is_rate = |word: &&str| {
+            let value = word.strip_prefix("rate_iops=").or_else(|| word.strip_prefix("rate="));
+            value.is_some_and(|value| value.contains(|c: char| matches!(c, '1'..='9')))
+        };
+        self.procedure.as_deref()?.split_whitespace().find(is_rate)
+    }
+
+    /// Whether the computer's memory answered, as the tool itself says: hdparm's cached reads (`-T`).
+    pub fn is_from_memory(&self) -> bool {
+        let procedure = self.procedure.as_deref().unwrap_or("");
+        procedure.starts_with("Timing cached reads") || procedure.starts_with("Timing buffer-cache reads")
+    }
+
+    /// Durable writes per second, if each operation is a write with its sync.
+    pub fn durable_iops(&self) -> Option<f64> {
+        let is_synced = |figure: &PrintedFigure| figure.of == Some(FigureOf::SyncLatency);
+        let iops = self.figures.iter().find(|figure| figure.quantity == Quantity::Iops)?;
+        self.figures.iter().any(is_synced).then_some(iops.value)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

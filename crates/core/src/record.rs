@@ -406,7 +406,7 @@ impl RunHeader {
 
     /// Returns the time of the measurement: the date that the other tool printed, or the start.
     pub fn measured_at(&self) -> &str {
-        self.origin.as_ref().and_then(|origin| origin.measured_at.as_deref()).unwrap_or(&self.started_at)
+        self.origin.as_ref().map_or(&self.started_at, |origin| origin.measured_at.as_deref().unwrap_or(""))
     }
 }
 
@@ -475,6 +475,17 @@ pub struct RunSummary {
     pub cell_count: u32,
     /// The user's labels.
     pub labels: BTreeMap<String, String>,
+}
+
+impl RunSummary {
+    /// Time of the measurement, as [`RunHeader::measured_at`] gives it; empty if unknown.
+    pub fn measured_at(&self) -> &str {
+        match &self.measured_at {
+            Some(measured_at) => measured_at,
+            None if self.imported => "",
+            None => &self.started_at,
+        }
+    }
 }
 
 impl From<&RunRecord> for RunSummary {

@@ -16,8 +16,11 @@
 
 mod amorphous;
 mod asssd;
+pub(crate) mod biosnoop;
 mod bonnie;
+mod btt;
 mod cdm;
+mod cdm_list;
 mod clean;
 mod dates;
 mod dd;
@@ -45,18 +48,23 @@ mod kit;
 mod marks;
 mod mdtest;
 mod parts;
+mod pg_test_fsync;
 mod reports;
 mod result_line;
 mod room;
+mod sar;
 mod shapes;
+mod signatures;
 mod split;
 mod sysbench;
 mod units;
+mod yabs;
 mod zpool_iostat;
 
 pub use importer::ImportedRun;
 use importer::Importer;
 pub(crate) use input::Input;
+use input::Unwrapped;
 use kurabe_core::mention::{REPLAY, RUN};
 use parts::NotImported;
 pub(crate) use parts::{digits, place_of_line};
@@ -77,11 +85,12 @@ static FILES: [Importer; 8] = [
 ];
 
 /// Importers of parts of texts.
-static TEXTS: [Importer; 21] = [
+static TEXTS: [Importer; 26] = [
     fio_json::IMPORTER,
     elbencho::JSON,
     iostat::JSON,
     ior::JSON,
+    yabs::IMPORTER,
     marks::IMPORTER,
     asssd::IMPORTER,
     hdtune::IMPORTER,
@@ -99,6 +108,10 @@ static TEXTS: [Importer; 21] = [
     mdtest::IMPORTER,
     io500::IMPORTER,
     sysbench::IMPORTER,
+    pg_test_fsync::IMPORTER,
+    biosnoop::IMPORTER,
+    btt::IMPORTER,
+    cdm_list::IMPORTER,
 ];
 
 /// Whole files that tell little of their tool.
@@ -117,8 +130,43 @@ const LEFT_OUT_KEPT: usize = 2000;
 pub fn import(name: &str, bytes: &[u8]) -> Result<Vec<ImportedRun>> {
     room::begin(bytes.len());
     let input = Input::new(name, bytes);
-    let read = read(name, &input);
+    let joined = input.text().filter(|text| text.len() <= WRAPPED_LONGEST).and_then(input::unwrapped);
+    let read = match joined {
+        Some(joined) => read_either(name, &input, &joined),
+        None => read(name, &input),
+    };
     if room::is_spent() { Err(room::too_much(input.name)) } else { read }
+}
+
+/// Bytes of a text whose lines are joined; longer ones were not copied from a terminal.
+const WRAPPED_LONGEST: usize = 1 << 20;
+
+/// Reads a text whose lines may have been broken by a terminal: as it is, or with its lines joined if that has as many figures or
+/// more. A number that was broken would be read as a shorter one. Joined lines of a table that was not broken have fewer figures.
+fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<ImportedRun>> {
+    let figures = |runs: &[ImportedRun]| -> usize {
+        let cells = runs.iter().flat_map(|run| &run.cells).filter_map(|cell| cell.imported.as_ref());
+        cells.map(|cell| cell.figures.len()).sum()
+    };
+    let plain = read(name, input);
+    let may_be_wrong = plain.is_err() || joined.cuts_words;
+    if !may_be_wrong || room::is_spent() || !room::take(joined.text.len()) {
+        return plain;
+    }
+    let Ok(mut runs) = read(name, &Input::new(name, joined.text.as_bytes())) else { return plain };
+    let is_same = |plain: &[ImportedRun]| {
+        plain.len() == runs.len() && plain.iter().zip(&runs).all(|(one, other)| one.cells == other.cells)
+    };
+    if plain.as_ref().is_ok_and(|plain| figures(plain) > figures(&runs) || is_same(plain)) {
+        return plain;
+    }
+    if let Some(run) = runs.first_mut() {
+        run.notices.push(parts::notice(text!(
+            "the lines of this file were broken at one width, as a terminal does, and have been joined again",
+            "端末の幅で折り返された行をつなぎ直して読みました"
+        )));
+    }
+    Ok(runs)
 }
 
 /// A block that is left out: what it is, its first line, its tool and why.
@@ -216,6 +264,13 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
         );
         let remedy = text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象");
         return ErrorKind::Import.error(what).remedy(remedy);
+    }
+    if let Some(signatures::Identified { name: tool, what, instead }) = signatures::identify(input) {
+        let what = text!(
+            "{name} is the output of {tool}: {what}",
+            "{name} は {tool} の出力です。{what}"; what
+        );
+        return ErrorKind::Import.error(what).remedy(instead);
     }
     let what = match nearest(input) {
         Some((kind, why)) => text!(

@@ -16,6 +16,7 @@ mod csv;
 mod format;
 mod iolog;
 mod lines;
+mod snoop;
 mod validate;
 mod vscsi;
 
@@ -76,6 +77,19 @@ fn read_lines(format: TraceFormat, lines: &mut LineReader<'_>, trace: &mut Trace
             lines.each(|line| csv::msr_line(line, trace))
         }
         TraceFormat::Spc => lines.each(|line| csv::spc_line(line, trace)),
+        TraceFormat::Alibaba => {
+            if lines.peek()?.is_some_and(|line| csv::is_alibaba_header(line.text)) {
+                lines.next()?;
+            }
+            lines.each(|line| csv::alibaba_line(line, trace))
+        }
+        TraceFormat::VscsiCsv => {
+            if lines.peek()?.is_some_and(|line| csv::is_vscsi_header(line.text)) {
+                lines.next()?;
+            }
+            lines.each(|line| csv::vscsi_line(line, trace))
+        }
+        TraceFormat::Biosnoop => snoop::read(lines, trace),
         TraceFormat::DisksimValidate => lines.each(|line| {
             next_ns = validate::read_line(line, trace, next_ns)?;
             Ok(())
@@ -108,18 +122,29 @@ enum Recognised {
     Columns,
 }
 
+/// Lines of a shell that a trace may begin with.
+const PROMPT_LINES: usize = 8;
+
 /// Tells the format by the first line, as far as that does.
 fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
     /// Whether a line looks like one of what is recognised by it.
     type Fits = fn(&str) -> bool;
-    const BY_FIRST_LINE: [(Fits, Recognised); 6] = [
+    const BY_FIRST_LINE: [(Fits, Recognised); 9] = [
         (|line| line.starts_with("fio version "), Recognised::Of(TraceFormat::FioIolog)),
         (blkparse::fits, Recognised::Blkparse),
+        (csv::fits_alibaba, Recognised::Of(TraceFormat::Alibaba)),
+        (csv::is_vscsi_header, Recognised::Of(TraceFormat::VscsiCsv)),
+        (snoop::is_header, Recognised::Of(TraceFormat::Biosnoop)),
         (csv::fits_msr, Recognised::Of(TraceFormat::Msr)),
         (csv::fits_spc, Recognised::Of(TraceFormat::Spc)),
         (validate::fits, Recognised::Of(TraceFormat::DisksimValidate)),
         (ascii::fits, Recognised::Columns),
     ];
+    // The prompt of a shell with the command that recorded the trace.
+    while lines.peek()?.is_some_and(|line| line.text.starts_with(['#', '$'])) && lines.number() < PROMPT_LINES
+    {
+        lines.next()?;
+    }
     let Some(first) = lines.peek()? else { return Err(empty(name)) };
     if let Some((_, recognised)) = BY_FIRST_LINE.into_iter().find(|(fits, _)| fits(first.text)) {
         return Ok(recognised);

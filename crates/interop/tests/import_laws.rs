@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 static FIXTURES: LazyLock<Vec<(String, Vec<u8>)>> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
     let mut paths = Vec::new();
-    for folder in ["consumer", "lab"] {
+    for folder in ["consumer", "lab", "cases/read"] {
         collect(&root.join(folder), &mut paths);
     }
     paths.sort();
@@ -47,18 +47,49 @@ fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-fn check_figure(figure: &PrintedFigure, text: Option<&str>) {
+/// Units of bytes with decimal names; what a tool means by another number of bytes is a correction.
+const DECIMAL_UNITS: [(&str, f64); 6] =
+    [("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12), ("kilobytes", 1e3)];
+
+/// Returns whether the characters of a figure are a number of the text, and no part of another one.
+fn is_printed(text: &str, figure: &PrintedFigure) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    let printed = figure.printed.as_str();
+    text.match_indices(printed).any(|(at, _)| {
+        let (before, after) = (&text[..at], &text[at + printed.len()..]);
+        let mut behind = after.chars();
+        let next = behind.next();
+        let goes_on = is_digit(next) || next == Some('.') && is_digit(behind.next());
+        let mut ahead = before.chars().rev();
+        let last = ahead.next();
+        let began = is_digit(last) || last == Some('.') && is_digit(ahead.next());
+        !goes_on && !began
+    })
+    // A device without a line was idle: no tool prints that 0.
+    || printed == "0" && figure.value == 0.0
+}
+
+fn check_figure(figure: &PrintedFigure, text: Option<&str>, file: &str) {
     assert!(figure.value.is_finite() && figure.value >= 0.0, "{figure:?}");
     assert!(figure.printed.contains(|c: char| c.is_ascii_digit()), "{figure:?}");
     if let Some(text) = text {
-        assert!(text.contains(&figure.printed), "not in the file: {figure:?}");
+        assert!(is_printed(text, figure), "not in {file}: {figure:?}");
+    }
+    let unit = &figure.unit_printed;
+    let decimal = DECIMAL_UNITS.iter().find(|(name, _)| unit.starts_with(name)).map(|(_, bytes)| *bytes);
+    // GNOME Disks stores samples, of which the figure is made.
+    let decimal = decimal.filter(|_| text.is_some());
+    if let (Some(bytes), Ok(number)) = (decimal, figure.printed.replace(',', ".").parse::<f64>())
+        && (figure.value - number * bytes).abs() > figure.value * 1e-9
+    {
+        assert!(figure.correction.is_some(), "{file}: a conversion that is not stated: {figure:?}");
     }
     if let Some(correction) = &figure.correction {
         assert!(correction.factor.is_finite() && correction.factor > 0.0, "{figure:?}");
     }
 }
 
-fn check_run(run: &ImportedRun, text: &str) {
+fn check_run(run: &ImportedRun, text: &str, file: &str) {
     assert!(!run.cells.is_empty() && !run.origin.tool.is_empty() && !run.origin.format.is_empty());
     let binary = run.origin.format == "gnome-disks";
     for (index, cell) in run.cells.iter().enumerate() {
@@ -68,7 +99,7 @@ fn check_run(run: &ImportedRun, text: &str) {
         assert!(!imported.figures.is_empty() || !imported.series.is_empty(), "{cell:?}");
         assert_ne!(imported.runs, Some(0));
         for figure in &imported.figures {
-            check_figure(figure, (!binary).then_some(text));
+            check_figure(figure, (!binary).then_some(text), file);
         }
         for series in &imported.series {
             assert!(!series.points.is_empty());
@@ -92,7 +123,7 @@ fn law(name: &str, bytes: &[u8]) -> bool {
             assert!(!runs.is_empty());
             let text = text_of(bytes);
             for run in runs {
-                check_run(&run, &text);
+                check_run(&run, &text, name);
                 let record = run.into_record("0.0.0", "2026-01-01T00:00:00Z", &[]);
                 let json = serde_json::to_string(&record).unwrap();
                 assert_eq!(serde_json::from_str::<RunRecord>(&json).unwrap().cells.len(), record.cells.len());
@@ -165,6 +196,66 @@ fn damaged_fixtures_keep_the_laws() {
             law(name, &without);
         }
     }
+}
+
+/// A text as terminals, mails, forums and editors change it; figures that are still read must be numbers of the original.
+fn changes(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let put = |before: &str, after: &str| -> Vec<u8> {
+        text.lines().flat_map(|line| format!("{before}{line}{after}\n").into_bytes()).collect()
+    };
+    let wrapped: String = text
+        .lines()
+        .flat_map(|line| {
+            let letters: Vec<char> = line.chars().collect();
+            let parts: Vec<String> = letters.chunks(80).map(|part| part.iter().collect()).collect();
+            if parts.is_empty() { vec![String::new()] } else { parts }
+        })
+        .flat_map(|line| [line, "\n".to_owned()])
+        .collect();
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    vec![
+        ("colours", put("\u{1b}[1;32m", "\u{1b}[0m")),
+        ("Windows' line ends", text.replace('\n', "\r\n").into_bytes()),
+        ("UTF-16", [vec![0xff, 0xfe], utf16].concat()),
+        ("quoted", put("> ", "")),
+        ("bars", put("| ", "")),
+        ("a prompt", format!("user@host:~$ tool --option\n{text}user@host:~$ \n").into_bytes()),
+        ("wrapped at 80 columns", wrapped.into_bytes()),
+        ("decimal commas", text.replace('.', ",").into_bytes()),
+    ]
+}
+
+/// Changes after which everything is read as before.
+const LOSSLESS: [&str; 5] = ["colours", "Windows' line ends", "UTF-16", "quoted", "bars"];
+
+#[test]
+fn texts_that_were_pasted_have_no_figure_that_was_not_printed() {
+    for (name, bytes) in FIXTURES.iter().filter(|(name, _)| !is_bad(name)) {
+        let Ok(text) = std::str::from_utf8(bytes) else { continue };
+        let text = text.replace('\r', "");
+        let cells = |bytes: &[u8]| {
+            import(name, bytes).map(|runs| runs.into_iter().map(|run| run.cells).collect::<Vec<_>>())
+        };
+        let Ok(plain) = cells(text.as_bytes()) else { continue };
+        for (change, bytes) in changes(&text) {
+            let Ok(runs) = import(name, &bytes) else {
+                assert!(!LOSSLESS.contains(&change) || is_whole(name), "{name} is not read with {change}");
+                continue;
+            };
+            let original = if change == "decimal commas" { text.replace('.', ",") } else { text.clone() };
+            runs.iter().for_each(|run| check_run(run, &original, &format!("{name} with {change}")));
+            if LOSSLESS.contains(&change) && !(change == "quoted" && is_whole(name)) {
+                assert!(cells(&bytes).is_ok_and(|cells| cells == plain), "{name} with {change}");
+            }
+        }
+    }
+}
+
+/// Files of tables that are read whole: quotation marks before their lines make other files of them.
+fn is_whole(name: &str) -> bool {
+    [".csv", ".tsv", ".xml", "ioping-raw", "ioping.json", "gnome-disks"]
+        .iter()
+        .any(|word| name.contains(word))
 }
 
 fn fixture() -> impl Strategy<Value = usize> {

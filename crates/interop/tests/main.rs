@@ -1,5 +1,6 @@
 //! The integration tests of this crate, linked once.
 
+mod cases;
 mod consumer_results;
 mod export_fio;
 mod export_fio_json;

@@ -86,14 +86,13 @@ fn compared(pair: &Pair, about: &[String]) -> Doc {
 /// Describes one side in a line: the name used in the tables, and the facts from its record.
 fn side_words(header: &RunHeader, role: &Text, name: &Text) -> Text {
     let target = header.target_name();
-    let facts =
-        [target, &header.id, &header.profile_name(), &number::date_minute_with_offset(header.measured_at())];
-    let facts = |name: &str| {
-        let first = usize::from(name.contains(target));
-        facts[first..].iter().filter(|fact| !fact.is_empty()).copied().collect::<Vec<_>>().join(" · ")
+    let (profile, date) = (header.profile_name(), words::measured_at(header));
+    let line = |role: &str, name: &str, date: &str| {
+        let facts = [target, &header.id, &profile, date];
+        let facts = facts[usize::from(name.contains(target))..].iter().filter(|fact| !fact.is_empty());
+        format!("{role}: {name} · {}", facts.copied().collect::<Vec<_>>().join(" · "))
     };
-    let line = |role: &str, name: &str| format!("{role}: {name} · {}", facts(name));
-    let line = Text::of(line(&role.en, &name.en), line(&role.ja, &name.ja));
+    let line = Text::of(line(&role.en, &name.en, &date.en), line(&role.ja, &name.ja, &date.ja));
     match header.environment.devices.iter().find_map(|device| device.served_model()) {
         Some(model) => {
             text!("{line} · a model, {model}, served by kurabe", "{line} · kurabe が公開中のモデル {model}"; line)

@@ -131,7 +131,7 @@ fn head(header: &RunHeader, headline: &Text, engines: Option<Text>) -> Doc {
         (false, false) => text!("{name} ({headline})", "{name} ({headline})"; name, headline),
     };
     let mut first: Vec<Text> = vec![format!("{RUN} {}", shown::line(&header.id)).into()];
-    first.extend([number::date_minute_with_offset(header.measured_at()).into(), target]);
+    first.extend([words::measured_at(header), target]);
     first.retain(|item| !item.is_empty());
     let mut second: Vec<Text> = vec![shown::line(&header.profile_name()).into()];
     if let Some(profile) = header.profile.as_ref().filter(|_| header.target.is_some()) {

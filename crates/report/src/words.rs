@@ -73,6 +73,16 @@ pub(crate) fn sentence(words: &Text) -> Text {
     Text::of(capital.chain(letters).chain(['.']).collect::<String>(), format!("{}。", words.ja.trim_start()))
 }
 
+/// The date of a measurement, or that it is unknown.
+pub(crate) fn or_unknown(date: String) -> Text {
+    if date.is_empty() { text!("date unknown", "日時不明") } else { date.into() }
+}
+
+/// Date, minute and offset of a measurement.
+pub(crate) fn measured_at(header: &RunHeader) -> Text {
+    or_unknown(number::date_minute_with_offset(header.measured_at()))
+}
+
 /// Returns the name of the kernel interface that the engine uses.
 pub(crate) fn engine(name: &str) -> Text {
     match name {

@@ -2,6 +2,7 @@
 
 mod agreement;
 mod common;
+mod imports;
 mod laws;
 mod looks;
 mod models;

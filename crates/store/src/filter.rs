@@ -31,9 +31,8 @@ impl Filter {
     fn fits(&self, run: &RunSummary) -> bool {
         let profile = self.profile.as_ref().is_none_or(|profile| profile.eq_ignore_ascii_case(&run.profile));
         let labels = self.labels.iter().all(|(key, value)| run.labels.get(key) == Some(value));
-        let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
-        // Times in this format sort alphabetically.
-        let since = self.since.as_ref().is_none_or(|since| measured_at >= since);
+        // Times in this format sort alphabetically. A run without a date is not known to be of any day.
+        let since = self.since.as_ref().is_none_or(|since| run.measured_at() >= since.as_str());
         profile && labels && since && self.device.as_ref().is_none_or(|word| is_of_device(run, word))
     }
 }
@@ -136,6 +135,16 @@ mod tests {
         let quick = Some("quick".to_owned());
         assert_eq!(ids(&Filter { profile: quick, last: Some(1), ..Filter::default() }), "c");
         assert_eq!(ids(&Filter { last: Some(9), ..Filter::default() }), "abc");
+    }
+
+    #[test]
+    fn an_import_without_a_date_is_of_no_day() {
+        let mut imported = run("d", "2026-03-01T00:00:00Z", "dd", "/mnt/usb");
+        imported.imported = true;
+        let since = Filter { since: Some("2026".to_owned()), ..Filter::default() };
+        assert!(since.apply(vec![imported.clone()]).is_empty(), "the import's time is not the run's");
+        imported.measured_at = Some("2026".to_owned());
+        assert_eq!(since.apply(vec![imported]).len(), 1);
     }
 
     #[test]

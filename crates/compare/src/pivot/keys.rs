@@ -115,7 +115,7 @@ impl PivotKey {
     /// Returns the value for a run.
     pub(super) fn value(&self, line: &RunFacts<'_>) -> Option<Text> {
         let run = line.run;
-        let measured_at = run.measured_at.as_ref().unwrap_or(&run.started_at);
+        let measured_at = run.measured_at();
         let shown = |words: &str| (!words.is_empty()).then(|| Text::same(words));
         match &self.source {
             KeySource::Fact(fact) => line.fact(*fact).cloned(),

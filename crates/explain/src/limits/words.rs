@@ -478,6 +478,19 @@ fn in_turns_words(single: &CellFacts<'_>, deeper: &CellFacts<'_>) -> Text {
     )
 }
 
+pub(super) fn device_share(share: f64) -> Limit {
+    let percent = format!("{:.2}", share * 100.0);
+    let evidence = text!(
+        "of the time from queue to completion, {percent} % was in the device (D2C of Q2C)",
+        "キューに入ってから完了までの時間の {percent} % がデバイス内(Q2C のうち D2C)でした"
+    );
+    if share < 0.5 {
+        let sentence = text!("operations wait in the kernel's queues", "カーネルのキュー待ち");
+        return limit(LimitKind::Saturated, Strength::Exact, sentence, evidence);
+    }
+    limit(LimitKind::Cause, Strength::Exact, text!("the device", "デバイス"), evidence)
+}
+
 pub(super) fn unknown_import() -> Limit {
     nothing_tells().next(text!(
         "another tool measured it and printed figures only; measure it with `{RUN}`",

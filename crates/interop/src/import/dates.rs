@@ -52,8 +52,8 @@ pub(super) fn seconds_of_iso(iso: &str) -> Option<f64> {
     Some(at.timestamp().as_duration().as_secs_f64())
 }
 
-/// `11/21/26`, `2026-11-21` or `2026年11月21日` with an optional time after it. Which of day and month comes first depends on the
-/// tool's locale: where both readings are possible there is no date.
+/// `11/21/26`, `2026-11-21` or `2026年11月21日` with an optional time after it, of 24 or of 12 hours (`01:20:39 PM`). Which of day and
+/// month comes first depends on the tool's locale: where both readings are possible, only the year is certain.
 pub(super) fn from_numeric(words: &str) -> Option<String> {
     let words = words.trim();
     if words.contains('T') && words.contains('-') {
@@ -62,22 +62,35 @@ pub(super) fn from_numeric(words: &str) -> Option<String> {
     let plain = words.replace(['年', '月'], "-").replace('日', " ");
     let mut parts = plain.split_whitespace();
     let (date, time, half) = (parts.next()?, parts.next(), parts.next());
-    if half.is_some_and(|half| half == "AM" || half == "PM") {
-        return None;
-    }
     let fields: Vec<i16> = date.split(['/', '-', '.']).map_while(|part| part.parse().ok()).collect();
     let whole = |year| if year < 100 { 2000 + year } else { year };
     let (year, month, day) = match fields[..] {
         [year, month, day] if year > 31 => (year, month, day),
         [month, day, year] if (month <= 12 && day > 12) || month == day => (whole(year), month, day),
         [day, month, year] if day > 12 && month <= 12 => (whole(year), month, day),
+        [1..=12, 1..=12, year] if year >= 0 => {
+            let year = Date::new(whole(year), 1, 1).ok().and_then(since_1970)?.year();
+            return Some(year.to_string());
+        }
         _ => return None,
     };
     let date = Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?;
     match time {
-        Some(time) => assemble(date, time, ""),
+        Some(time) => assemble(date, &of_24_hours(time, half)?, ""),
         None => since_1970(date).map(|date| date.to_string()),
     }
+}
+
+/// A time of day on a clock of 24 hours. `half` is the word behind it.
+fn of_24_hours(time: &str, half: Option<&str>) -> Option<String> {
+    let added = match half {
+        Some("AM") => 0,
+        Some("PM") => 12,
+        _ => return Some(time.to_owned()),
+    };
+    let (hour, rest) = time.split_once(':')?;
+    let hour: u8 = hour.parse().ok().filter(|hour| (1..=12).contains(hour))?;
+    Some(format!("{:02}:{rest}", hour % 12 + added))
 }
 
 /// A date with a time of day such as `1:16:10`, and the mark of its offset.
@@ -125,7 +138,11 @@ mod tests {
         assert_eq!(from_numeric("21.11.2026 13:23:23"), some("2026-11-21T13:23:23"));
         assert_eq!(from_numeric("2026-11-21T13:23:23+0000"), some("2026-11-21T13:23:23+00:00"));
         assert_eq!(from_numeric("2026年11月22日"), some("2026-11-22"));
-        assert_eq!(from_numeric("03/04/26"), None, "may be March or April");
+        assert_eq!(from_numeric("03/04/26"), some("2026"), "may be March or April");
+        assert_eq!(from_numeric("03/04/26 10:00:00"), some("2026"));
+        assert_eq!(from_numeric("01/13/2020 01:20:39 PM"), some("2020-01-13T13:20:39"));
+        assert_eq!(from_numeric("01/13/2020 12:00:01 AM"), some("2020-01-13T00:00:01"));
+        assert_eq!(from_numeric("01/13/2020 13:20:39 PM"), None);
         for words in ["", "Sat", "Sat Nov 99 13:23:23 2026", "2026/1", "a/b/c d", "11/21/26 25:00:00"] {
             assert_eq!(from_ctime(words).or(from_year_first(words)).or(from_numeric(words)), None, "{words}");
         }

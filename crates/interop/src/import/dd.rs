@@ -6,11 +6,16 @@
 //! looked at: an amount, sizes for people in brackets or none, a time and a rate stand in this order; a rate's unit is one of bytes
 //! over one of time, which begins as the time's does; and time and rate come to the amount. Decimals have a point or a comma.
 //! GNU's MB is 10^6, BSD prints bytes, busybox prints MB for MiB (`dd.c`: `make_human_readable_str`), which is corrected.
+//! The options of the command decide what the rate is. With `oflag=dsync` each write is durable before the next one begins, so the
+//! figures are durable writes per second and the time of each, computed from the printed time and number of blocks. With
+//! `conv=fsync` the time includes one flush. Without `direct` and without a flush, the page cache may have done the work.
 //! Sources: GNU coreutils 9.1 as run here in every language that it has; French, Chinese, Japanese and Russian lines as published
 //! with earlier ones; mirror/busybox `coreutils/dd.c`; published lines of BSD and macOS.
 
 use super::kit::*;
+use kurabe_core::imported::Correction;
 use kurabe_core::quantity::format_bytes;
+use kurabe_core::record::NoticeKind;
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("dd output", "dd", &["dd if=", "records out"]), Recognizer::Lines(line_mark), read);
@@ -36,25 +41,48 @@ struct DdCommand<'a> {
     block_bytes: Option<u64>,
     direction: Option<Direction>,
     target: Option<&'a str>,
+    /// When its writes become durable.
+    flush: Flush,
+    /// Whether it bypasses the page cache.
+    is_direct: bool,
+}
+
+/// When dd waits until its writes are durable.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Flush {
+    #[default]
+    Never,
+    /// `oflag=dsync` or `oflag=sync`.
+    EachWrite,
+    /// `conv=fsync` or `conv=fdatasync`.
+    AtEnd,
 }
 
 fn read(input: &Input<'_>) -> ImportedRuns {
     let counted = input.lines().any(|(_, line)| is_count(line));
     let (mut cells, mut targets) = (Vec::new(), Vec::new());
     let (mut progress, mut command) = (Vec::new(), DdCommand::default());
-    let mut after_records = !counted;
+    let (mut after_records, mut records) = (!counted, None);
+    let mut remarks = Vec::new();
     for (_, line) in input.lines() {
         if let Some(next) = DdCommand::read(line) {
             (command, progress) = (next, Vec::new());
         } else if is_count(line) {
-            after_records = true;
+            // The blocks that were written are in the second of two lines.
+            (after_records, records) = (true, count_at(line));
         } else if let Some(transfer) = TransferLine::read(line) {
             if !after_records {
                 progress.push(transfer);
                 continue;
             }
             targets.push(command.target.map(str::to_owned));
-            cells.push(transfer.cell(&std::mem::take(&mut command), &std::mem::take(&mut progress)));
+            let remark = command.remark();
+            let is_settled = remark == Remark::CachedRead && drops_cache(input);
+            if !is_settled && !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+            let command = std::mem::take(&mut command);
+            cells.push(transfer.cell(&command, &std::mem::take(&mut progress), records.take()));
             after_records = !counted;
         }
     }
@@ -66,7 +94,76 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         target: if let [Some(target)] = targets.as_slice() { Some(target.clone()) } else { None },
         ..input.origin("dd", "dd")
     };
-    Ok(vec![ImportedRun { origin, cells, ..ImportedRun::default() }])
+    let notices = remarks.into_iter().filter_map(Remark::notice).collect();
+    Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
+}
+
+/// Returns whether the page cache was dropped somewhere in the text.
+fn drops_cache(input: &Input<'_>) -> bool {
+    input.lines().any(|(_, line)| line.contains("drop_caches"))
+}
+
+/// What the options of a command say about its figures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Remark {
+    Nothing,
+    UnknownCommand,
+    Durable,
+    FlushAtEnd,
+    CachedWrite,
+    CachedRead,
+}
+
+impl Remark {
+    fn notice(self) -> Option<Notice> {
+        let (kind, text) = match self {
+            Self::Nothing => return None,
+            Self::UnknownCommand => (
+                NoticeKind::Other,
+                text!(
+                    "dd's command line is not in the text: whether the page cache did the work is unknown",
+                    "dd のコマンドラインが本文にないため、ページキャッシュの速度かどうかは不明です"
+                ),
+            ),
+            Self::Durable => (
+                NoticeKind::Other,
+                text!(
+                    "each of dd's writes waited until it was durable (`oflag=dsync`): writes per second and their time count, not MB/s",
+                    "dd は書き込みごとに永続化を待っています(`oflag=dsync`)。意味があるのは毎秒の回数と 1 回の時間で、MB/s ではありません"
+                ),
+            ),
+            Self::FlushAtEnd => (
+                NoticeKind::Other,
+                text!(
+                    "dd's time includes one flush at the end (`conv=fsync` or `conv=fdatasync`)",
+                    "dd の時間には、最後に 1 回のフラッシュが含まれます(`conv=fsync` または `conv=fdatasync`)"
+                ),
+            ),
+            Self::CachedWrite => (
+                NoticeKind::CacheDrop,
+                text!(
+                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the page cache may have taken the data",
+                    "dd はダイレクト I/O(`oflag=direct`)もフラッシュも使っていません。ページキャッシュに書いた速度かもしれません"
+                ),
+            ),
+            Self::CachedRead => (
+                NoticeKind::CacheDrop,
+                text!(
+                    "dd read without direct I/O (`iflag=direct`): the page cache may have answered",
+                    "dd はダイレクト I/O(`iflag=direct`)を使っていません。ページキャッシュから読んだ速度かもしれません"
+                ),
+            ),
+        };
+        Some(Notice::new(kind, text))
+    }
+}
+
+/// The whole and cut blocks of a line such as `64+0 records out`.
+fn count_at(line: &str) -> Option<&str> {
+    let plus = line.find('+')?;
+    let start = line[..plus].trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let end = line[plus + 1..].find(|c: char| !c.is_ascii_digit()).map_or(line.len(), |end| plus + 1 + end);
+    Some(&line[start..end])
 }
 
 /// `64+0 records out`, `64+0 レコード出力`, `记录了64+0 的读入`: whole and cut blocks, and a few words.
@@ -143,7 +240,8 @@ impl TransferLine {
         let Some((rate, rate_unit)) = rate else { return Self::of(bytes, (seconds, time_unit), None) };
         let is_busybox = time_unit == "seconds" && line.contains(&[rate, rate_unit].concat());
         let (unit, _) = rate_unit.split_once('/')?;
-        let factor = |thousand| if unit == byte_word { Some(1.0) } else { bytes_in(unit, thousand) };
+        // A word for bytes is that of the amount; a unit such as MB never is.
+        let factor = |thousand| bytes_in(unit, thousand).or((unit == byte_word).then_some(1.0));
         let (decimal_factor, factor) = (factor(1000.0)?, factor(if is_busybox { 1024.0 } else { 1000.0 })?);
         let ((least_s, most_s), (least, most)) = (range(seconds)?, range(rate)?);
         let moved = decimal(bytes)? / factor;
@@ -178,12 +276,50 @@ impl TransferLine {
         })
     }
 
-    fn cell(self, command: &DdCommand<'_>, progress: &[TransferLine]) -> Cell {
+    /// Durable writes per second and the time of each, from the time of all writes and their number (`10+0`).
+    fn durable(&self, records: &str) -> Option<[PrintedFigure; 2]> {
+        let (whole, cut) = records.split_once('+')?;
+        let count = number(whole)? + number(cut)?;
+        let seconds = Some(self.seconds).filter(|seconds| *seconds > 0.0 && count > 0.0)?;
+        let printed = if cut.trim_start_matches('0').is_empty() { whole } else { records };
+        let reason = || {
+            let time = &self.time.printed;
+            text!(
+                "computed from dd's time of {time} s and its number of blocks, {records}",
+                "dd の時間 {time} 秒とブロック数 {records} からの計算値です"
+            )
+        };
+        let iops = figure_of_value(Quantity::Iops, Statistic::Mean, count / seconds, printed, "records out")?;
+        let time = PrintedFigure {
+            quantity: Quantity::Latency,
+            statistic: Statistic::Mean,
+            value: seconds * 1e9 / count,
+            of: Some(FigureOf::SyncLatency),
+            ..self.time.clone()
+        };
+        let correction = |factor, unit: &str| Correction { factor, unit: unit.to_owned(), reason: reason() };
+        Some([
+            units::corrected(iops, correction(1.0 / seconds, "1/s")),
+            units::corrected(time, correction(1.0 / count, "s per write")),
+        ])
+    }
+
+    fn cell(self, command: &DdCommand<'_>, progress: &[TransferLine], records: Option<&str>) -> Cell {
+        let durable = records.filter(|_| command.flush == Flush::EachWrite);
+        let durable = durable.and_then(|records| self.durable(records));
+        // The first figure is the main one: of durable writes MB/s says little.
+        let (first, last) = if durable.is_none() { (self.rate, None) } else { (None, self.rate) };
         let imported = ImportedCell {
             procedure: command.line.map(str::to_owned),
             block_bytes: command.block_bytes,
             series: series(progress).into_iter().collect(),
-            figures: self.rate.into_iter().chain([self.time, self.bytes]).collect(),
+            figures: durable
+                .into_iter()
+                .flatten()
+                .chain(first)
+                .chain([self.time, self.bytes])
+                .chain(last)
+                .collect(),
             ..ImportedCell::default()
         };
         let label =
@@ -231,7 +367,33 @@ impl<'a> DdCommand<'a> {
             (false, Some("/dev/null")) => (Some(Direction::Read), from),
             (false, to) => (None, to),
         };
-        Some(Self { line: Some(words), block_bytes: value("bs=").and_then(block_bytes), direction, target })
+        let has = |key: &str, flags: &[&str]| {
+            let given = own.split_whitespace().filter_map(|word| word.strip_prefix(key));
+            given.flat_map(|words| words.split(',')).any(|flag| flags.contains(&flag))
+        };
+        let flush = match () {
+            () if has("oflag=", &["dsync", "sync"]) => Flush::EachWrite,
+            () if has("conv=", &["fsync", "fdatasync"]) => Flush::AtEnd,
+            () => Flush::Never,
+        };
+        let key = if direction == Some(Direction::Read) { "iflag=" } else { "oflag=" };
+        // A raw device of BSD or macOS.
+        let is_raw = target.is_some_and(|path| path.starts_with("/dev/r"));
+        let block_bytes = value("bs=").and_then(block_bytes);
+        let is_direct = has(key, &["direct"]) || is_raw;
+        Some(Self { line: Some(words), block_bytes, direction, target, flush, is_direct })
+    }
+
+    /// What its options say about its figures.
+    fn remark(&self) -> Remark {
+        match (self.direction, self.flush) {
+            _ if self.line.is_none() => Remark::UnknownCommand,
+            (Some(Direction::Write), Flush::EachWrite) => Remark::Durable,
+            (Some(Direction::Write), Flush::AtEnd) => Remark::FlushAtEnd,
+            (Some(Direction::Write), Flush::Never) if !self.is_direct => Remark::CachedWrite,
+            (Some(Direction::Read), _) if !self.is_direct => Remark::CachedRead,
+            _ => Remark::Nothing,
+        }
     }
 }
 
@@ -272,6 +434,7 @@ mod tests {
             "5 bytes copied",
             "x bytes copied, 1 s, 2 MB/s",
             "5 bytes copied, 1 s, 2 XB/s",
+            "537 MB copied, 3.6 s, 149 MB/s",
             "-5 bytes copied, 1 s, 2 B/s",
         ] {
             assert_eq!(rate(line), None, "{line}");
@@ -364,7 +527,7 @@ mod tests {
     fn a_time_too_short_for_a_rate_has_none() {
         let transfer = TransferLine::read("1024 bytes (1.0 kB, 1.0 KiB) copied, 0 s, Infinity B/s").unwrap();
         assert_eq!(transfer.rate, None);
-        let cell = transfer.cell(&DdCommand::default(), &[]);
+        let cell = transfer.cell(&DdCommand::default(), &[], None);
         assert_eq!(cell.imported.unwrap().figures[0].quantity, Quantity::Duration);
     }
 

@@ -103,6 +103,8 @@ fn reserve(list: &mut Vec<Cell>, more: usize) -> bool {
     has_room
 }
 
+/// Offered rates that a remark names.
+const RATES_NAMED: usize = 4;
 /// Jobs that a remark names as failed; more are counted.
 const FAILED_NAMED: usize = 20;
 
@@ -117,6 +119,8 @@ pub(super) struct JobRun {
     /// Jobs that are single threads of a job.
     apart: usize,
     failed: usize,
+    /// The rates that were offered, as options.
+    offered: Vec<String>,
     procedures: String,
     /// Hashes of the lines of the procedures.
     lines: HashSet<u64>,
@@ -147,6 +151,9 @@ impl JobRun {
         self.failed += usize::from(failed.is_some());
         self.run.notices.extend(failed.filter(|_| self.failed <= FAILED_NAMED));
         let cells = job.cells();
+        let offered = job.options.offered().filter(|_| !cells.is_empty());
+        self.offered
+            .extend(offered.filter(|rate| self.offered.len() < RATES_NAMED && !self.offered.contains(rate)));
         if !cells.is_empty() {
             self.apart += usize::from(job.options.threads_apart);
             let target = || job.options.get(&["filename", "directory"]).map(str::to_owned);
@@ -181,6 +188,13 @@ impl JobRun {
             run.notices.push(notice(text!(
                 "{more} more jobs of fio ended with an error",
                 "このほかに {more} 件のジョブがエラーで終わりました"
+            )));
+        }
+        if !self.offered.is_empty() {
+            let rates = self.offered.join(", ");
+            run.notices.push(notice(text!(
+                "fio offered operations at a fixed rate ({rates}): these figures show whether the device kept it, not what it can do",
+                "fio は一定の負荷({rates})を与えています。数値はその負荷に追い付けたかどうかを表し、デバイスの上限ではありません"
             )));
         }
         if apart > 0 {

@@ -123,6 +123,13 @@ impl JobOptions {
         apart_bytes.checked_mul(jobs.saturating_sub(1))?.checked_add(size_bytes)
     }
 
+    /// The rate at which operations were offered, as the option that fixes it: `rate_iops=300`.
+    pub(super) fn offered(&self) -> Option<String> {
+        let given = ["rate_iops", "rate"].into_iter().find_map(|name| Some((name, self.get(&[name])?)));
+        let (name, value) = given.filter(|(_, value)| value.contains(|c: char| matches!(c, '1'..='9')))?;
+        Some(format!("{name}={value}"))
+    }
+
     fn kb_base(&self) -> u64 {
         if self.get(&["kb_base"]) == Some("1000") { 1000 } else { 1024 }
     }

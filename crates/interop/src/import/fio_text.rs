@@ -44,9 +44,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let mut described: HashMap<&str, JobOptions> = HashMap::new();
     let mut jobs: Vec<JobResult> = Vec::new();
     let mut origin = input.origin("fio", FORMAT);
-    let mut ranks = None;
+    let (mut ranks, mut rate) = (None, None);
     for (_, line) in input.lines() {
-        origin.version = origin.version.or_else(|| line.trim().strip_prefix("fio-").map(str::to_owned));
+        rate = rate.or_else(|| offered(line));
+        origin.version = origin.version.or_else(|| version(line));
         if let Some([name, _, rw, bs, engine, depth]) = holes(DESCRIPTION, line) {
             let sizes = block_sizes(bs);
             let pairs = [("rw", rw), ("bs", &*sizes), ("ioengine", engine), ("iodepth", depth)];
@@ -77,6 +78,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     if jobs.iter().all(|job| job.directions.is_empty()) {
         return without_line("read: IOPS=…, BW=…` or `read : io=…, bw=…");
     }
+    // Of several jobs it is unknown which ones had the rate.
+    if let ([job], Some((name, value))) = (jobs.as_mut_slice(), rate) {
+        job.options.add(name, value);
+    }
     jobs.iter_mut().for_each(finish);
     let mut entries = JobEntries::default();
     jobs.iter().for_each(|job| entries.add(&job.entry));
@@ -88,6 +93,30 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
     )));
     Ok(vec![run])
+}
+
+/// The version in a line such as `fio-3.20-90-g5bd52`. A job may be called `fio-4k`, but other words follow its name.
+fn version(line: &str) -> Option<String> {
+    let version = line.trim().strip_prefix("fio-").filter(|rest| !rest.contains(char::is_whitespace))?;
+    let number = version.split_once('-').map_or(version, |(number, _)| number);
+    let is_number =
+        number.contains('.') && number.split('.').all(|part| digits(part) || part.starts_with("rc"));
+    is_number.then(|| version.to_owned())
+}
+
+/// The rate that was offered, from a command line (`fio … --rate_iops=300`) or from the line of progress, which has
+/// `0-300 IOPS` behind the number of jobs.
+fn offered(line: &str) -> Option<(&'static str, &str)> {
+    if let Some([_, _, rate, _]) = holes("Jobs: {} (f={}), 0-{} IOPS:{}", line) {
+        return Some(("rate_iops", rate)).filter(|_| digits(rate));
+    }
+    let words = || line.split_whitespace();
+    words().find(|word| *word == "fio" || word.ends_with("/fio"))?;
+    let value = |name: &str| {
+        let own = words().filter_map(|word| word.trim_start_matches('-').strip_prefix(name));
+        own.filter_map(|word| word.strip_prefix('=')).next()
+    };
+    ["rate_iops", "rate"].into_iter().find_map(|name| Some((name, value(name)?)))
 }
 
 /// `4K-4K/8K-8K/4K-4K` or `(R) 4096B-4096B, (W) 8.0KiB-8.0KiB` as the option has them; empty if one is a range.

@@ -20,6 +20,9 @@ const SHAPES: LineShapes = LineShapes {
     ],
 };
 
+/// Timings of the computer's memory (`-T`).
+const FROM_MEMORY: [&str; 2] = ["cached reads", "buffer-cache reads"];
+
 pub(super) const IMPORTER: Importer =
     Importer::of(("hdparm timings", "hdparm", &["hdparm"]), Recognizer::Shapes(SHAPES), read);
 
@@ -45,6 +48,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let target = input.holes(DEVICE).map(|[name]| format!("/dev/{name}"));
     let origin = Origin { target, ..input.origin("hdparm", "hdparm") };
     let mut notices = vec![units::prints_mebibytes("hdparm", "MB/sec")];
+    if timings.iter().any(|(_, [name, _])| FROM_MEMORY.contains(name)) {
+        notices.push(notice(text!(
+            "cached reads (`-T`) are answered by the computer's memory: they say nothing about the drive",
+            "cached reads(`-T`)はコンピューターのメモリーの速度で、ドライブの速度ではありません"
+        )));
+    }
     if cells.len() < timings.len() {
         notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));
     }

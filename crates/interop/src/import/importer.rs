@@ -4,7 +4,7 @@ use super::input::Input;
 use super::parts::{self, NotImported};
 use super::room;
 use super::split::Recognizer;
-use kurabe_core::imported::{ImportedCell, Origin, Quantity};
+use kurabe_core::imported::{FigureOf, ImportedCell, Origin, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, Notice, RunHeader, RunRecord, RunStatus};
 use kurabe_core::{Result, Text, environment::Environment, text, workload::Direction};
 
@@ -76,10 +76,17 @@ impl Importer {
         for run in &mut runs {
             // A list of one cell has room for four.
             room::take(3 * size_of::<ImportedRun>() + 4 * size_of::<Cell>() + RUN_TEXT_BYTES);
+            let removed = remove_untrue_latencies(&mut run.cells);
             let impossible = impossible(&run.cells);
             if !impossible.is_empty() {
                 return Err(parts::broken(no_device_does(&impossible)).into());
             }
+            let has_figures =
+                |cell: &Cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty());
+            if !removed.is_empty() && !run.cells.iter().any(has_figures) {
+                return Err(parts::broken(no_device_does(&removed)).into());
+            }
+            run.notices.extend(left_out(&removed));
             run.cells.retain(|cell| cell.imported.as_ref().is_some_and(|cell| !cell.figures.is_empty()));
             parts::number_cells(&mut run.cells);
             run.notices.extend(true_shares(&mut run.cells));
@@ -147,6 +154,65 @@ fn other_share(reads: &ImportedCell, writes: &ImportedCell) -> Option<(f64, f64)
     // Which operation is a read is drawn each time.
     let scatter = 300.0 * (probability * (1.0 - probability) / all).sqrt();
     ((share - asked).abs() > 1.0 + scatter).then_some((asked, share))
+}
+
+/// Removes latencies that contradict themselves, and returns their names. If the lowest, mean and highest value of a latency cannot all
+/// be true, or one of them is impossible, then the tool computed its deviation and percentiles from the same samples, so they go, too.
+fn remove_untrue_latencies(cells: &mut [Cell]) -> Vec<String> {
+    let mut removed = Vec::new();
+    for cell in cells {
+        let name = format!("{} {}", cell.label, cell.part);
+        let Some(imported) = &mut cell.imported else { continue };
+        let mut untrue = Vec::new();
+        for figure in &imported.figures {
+            let of = &figure.of;
+            if figure.quantity == Quantity::Latency
+                && !untrue.contains(of)
+                && is_untrue(&imported.figures, of)
+            {
+                untrue.push(of.clone());
+            }
+        }
+        if untrue.is_empty() {
+            continue;
+        }
+        for of in &untrue {
+            let of = of.clone().map_or_else(|| "latency".to_owned(), |of| String::from(of).replace('_', " "));
+            removed.push(format!("{}: {of}", name.trim_end()));
+        }
+        imported
+            .figures
+            .retain(|figure| figure.quantity != Quantity::Latency || !untrue.contains(&figure.of));
+    }
+    removed
+}
+
+/// Returns whether the figures of one latency cannot all be true.
+fn is_untrue(figures: &[PrintedFigure], of: &Option<FigureOf>) -> bool {
+    /// Tools round each figure by itself.
+    const ROUNDING: f64 = 1.05;
+    let own = || figures.iter().filter(|figure| figure.quantity == Quantity::Latency && figure.of == *of);
+    let value = |statistic| own().find(|figure| figure.statistic == statistic).map(|figure| figure.value);
+    let [low, mean, high] =
+        [PrintedStatistic::Lowest, PrintedStatistic::Mean, PrintedStatistic::Highest].map(value);
+    let descends =
+        |low: Option<f64>, high: Option<f64>| low.zip(high).is_some_and(|(low, high)| low > high * ROUNDING);
+    own().any(|figure| !figure.quantity.is_possible(figure.value))
+        || descends(low, mean)
+        || descends(mean, high)
+        || descends(low, high)
+}
+
+/// The remark on latencies that were removed.
+fn left_out(removed: &[String]) -> Option<Notice> {
+    let (named, more) = (removed[..removed.len().min(NAMED)].join(", "), removed.len() > NAMED);
+    (!removed.is_empty()).then(|| {
+        let rest = if more { ", …" } else { "" };
+        parts::notice(text!(
+            "left out, because minimum, mean and maximum cannot all be true, with deviation and percentiles: {named}{rest}",
+            "最小・平均・最大が互いに矛盾するため、標準偏差とパーセンタイルも含めて取り込まなかったもの: {named}{rest}"
+        ))
+    })
 }
 
 /// Names what cannot have been measured.

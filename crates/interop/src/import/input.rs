@@ -33,8 +33,12 @@ impl<'a> Input<'a> {
     /// Decodes what can be decoded: UTF-8, UTF-16 with or without its mark, else Shift_JIS or windows-1252.
     pub(crate) fn new(name: &'a str, bytes: &'a [u8]) -> Self {
         let name = name.rsplit(['/', '\\']).next().unwrap_or(name);
-        let text = decode(bytes).map(|text| match text.contains('\r') {
-            true => Cow::Owned(with_plain_ends(&text)),
+        let text = decode(bytes).map(|text| match text.contains(['\r', ESCAPE]) {
+            true => Cow::Owned(with_plain_ends(&without_escapes(&text))),
+            false => text,
+        });
+        let text = text.map(|text| match is_barred(&text) {
+            true => Cow::Owned(without_bars(&text)),
             false => text,
         });
         if let Some(Cow::Owned(text)) = &text {
@@ -140,6 +144,83 @@ const LINE_LONGEST: usize = 1 << 20;
 /// The beginning of a line that is longer than any of a tool.
 pub(super) fn cut(line: &str) -> &str {
     &line[..line.floor_char_boundary(LINE_LONGEST)]
+}
+
+/// Begins a command to a terminal.
+const ESCAPE: char = '\u{1b}';
+
+/// A text without commands to a terminal, such as those that colour it: `ESC [ 1 ; 32 m`.
+fn without_escapes(text: &str) -> Cow<'_, str> {
+    if !text.contains(ESCAPE) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    for (place, part) in text.split(ESCAPE).enumerate() {
+        let command = part.strip_prefix('[').filter(|_| place > 0);
+        // Parameters are digits and signs; a letter ends them.
+        let end =
+            command.and_then(|command| command.find(|c: char| !c.is_ascii_digit() && !";:?".contains(c)));
+        match (command, end) {
+            (Some(command), Some(end)) => {
+                plain +=
+                    command[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&command[end..]);
+            }
+            _ => plain += part,
+        }
+    }
+    Cow::Owned(plain)
+}
+
+/// Returns whether nearly every line begins with a bar, as forums quote.
+fn is_barred(text: &str) -> bool {
+    if !text.trim_start().starts_with('|') {
+        return false;
+    }
+    let lines = || text.lines().filter(|line| !line.trim().is_empty());
+    let barred = lines().filter(|line| line.starts_with('|')).count();
+    barred >= 2 && barred * 10 >= lines().count() * 9
+}
+
+fn without_bars(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.strip_prefix('|').map_or(line, |rest| rest.strip_prefix(' ').unwrap_or(rest));
+        plain += line;
+        plain.push('\n');
+    }
+    plain
+}
+
+/// Widths at which terminals and mails break lines.
+const WIDTHS: [usize; 10] = [72, 76, 78, 79, 80, 100, 120, 132, 160, 200];
+
+/// A text whose lines are joined again.
+pub(super) struct Unwrapped {
+    pub(super) text: String,
+    /// Whether a word or a number went over the end of a line.
+    pub(super) cuts_words: bool,
+}
+
+/// The text with its lines joined, if they look as if a terminal broke them: the longest have all one width.
+pub(super) fn unwrapped(text: &str) -> Option<Unwrapped> {
+    let width = |line: &str| line.chars().count();
+    let most = text.lines().map(width).max().filter(|most| WIDTHS.contains(most))?;
+    let is_broken = |line: &str| width(line) == most && !super::parts::is_rule(line);
+    if !text.lines().any(is_broken) {
+        return None;
+    }
+    let (mut joined, mut cuts_words) = (String::with_capacity(text.len()), false);
+    let is_of_word = |c: char| c.is_ascii_alphanumeric() || c == '.';
+    let mut continues = false;
+    for line in text.lines() {
+        cuts_words |= continues && joined.ends_with(is_of_word) && line.starts_with(is_of_word);
+        joined += line;
+        continues = is_broken(line);
+        if !continues {
+            joined.push('\n');
+        }
+    }
+    Some(Unwrapped { text: joined, cuts_words })
 }
 
 /// A text whose lines end in `\n`, whatever they ended in.

@@ -9,8 +9,8 @@
 
 use super::json_tree::{Json, JsonError, items, parted, raw_documents, tree};
 use super::kit::*;
-use super::reports::{self, DeviceReport, First, ReportColumn};
-use super::room;
+use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
+use super::{room, sar};
 
 const KEYS: &[&str] = &["\"sysstat\"", "\"disk_device\""];
 pub(super) const TEXT: Importer =
@@ -33,6 +33,7 @@ fn line_mark(line: &str) -> LineMark {
     match () {
         () if is_banner(line) => LineMark::Begins,
         () if line.trim().starts_with("avg-cpu:") || Header::read(line).is_some() => LineMark::Belongs,
+        () if sar::is_header(line) => LineMark::Belongs,
         () => LineMark::None,
     }
 }
@@ -47,27 +48,28 @@ fn is_banner(line: &str) -> bool {
 
 /// A direction, and the word that tells a cell without one apart.
 type ColumnPart = (Option<Direction>, &'static str);
-/// What columns are of: reads, writes, discards, flushes, and all together.
-const PARTS: [ColumnPart; 5] = [
+/// What columns are of: reads, writes, discards, flushes, writes and discards (`-s`), and all together.
+const PARTS: [ColumnPart; 6] = [
     (Some(Direction::Read), ""),
     (Some(Direction::Write), ""),
     (None, "discard"),
     (None, "flush"),
+    (None, "write and discard"),
     (None, ""),
 ];
 
 /// The columns that are read: their unit, and the names of those of each part.
 const COLUMNS: [(ToolUnit, [&str; PARTS.len()]); 10] = [
-    (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "tps"]),
-    (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB/s"]),
-    (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB/s"]),
-    (SECTORS, ["rsec/s", "wsec/s", "", "", ""]),
-    (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "", "", ""]),
-    (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "await"]),
-    (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "areq-sz"]),
-    (SIZE_IN_SECTORS, ["", "", "", "", "avgrq-sz"]),
-    (QUEUE, ["", "", "", "", "aqu-sz avgqu-sz"]),
-    (PERCENT, ["", "", "", "", "%util util"]),
+    (REQUESTS_PER_S, ["r/s rrqm/s", "w/s wrqm/s", "d/s drqm/s", "f/s", "", "tps rqm/s"]),
+    (KILOBYTES, ["rkB/s kB_read/s", "wkB/s kB_wrtn/s", "dkB/s kB_dscd/s", "", "kB_w+d/s", "kB/s"]),
+    (MEGABYTES, ["rMB/s MB_read/s", "wMB/s MB_wrtn/s", "dMB/s MB_dscd/s", "", "MB_w+d/s", "MB/s"]),
+    (SECTORS, ["rsec/s rd_sec/s", "wsec/s wr_sec/s", "", "", "", ""]),
+    (BLOCKS, ["Blk_read/s", "Blk_wrtn/s", "Blk_dscd/s", "", "Blk_w+d/s", ""]),
+    (MILLISECONDS, ["r_await", "w_await", "d_await", "f_await", "", "await"]),
+    (SIZE_IN_KB, ["rareq-sz", "wareq-sz", "dareq-sz", "", "", "areq-sz"]),
+    (SIZE_IN_SECTORS, ["", "", "", "", "", "avgrq-sz"]),
+    (QUEUE, ["", "", "", "", "", "aqu-sz avgqu-sz"]),
+    (PERCENT, ["", "", "", "", "", "%util util"]),
 ];
 
 /// A column of iostat by its name; `None` if kurabe does not read it.
@@ -80,7 +82,7 @@ fn column(name: &str) -> Option<ReportColumn> {
 }
 
 /// The columns that are read, with their places.
-fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
+pub(super) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> (Vec<usize>, Vec<ReportColumn>) {
     names.into_iter().enumerate().filter_map(|(at, name)| Some((at, column(name)?))).unzip()
 }
 
@@ -155,12 +157,18 @@ struct Log<'a> {
 /// Reads iostat's text.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
     let banner = input.lines().find(|(_, line)| is_banner(line));
+    // Both tools begin with the same line.
+    if input.lines().any(|(_, line)| sar::is_header(line)) {
+        return sar::read(input, banner.and_then(|(_, banner)| date_of_banner(banner)));
+    }
     let mut logs: Vec<Log<'_>> = Vec::new();
     let mut time = None;
     let mut within = false;
     // `-h` of version 11, and a name too long for its column, leave the numbers to the next line.
     let mut alone: Option<&str> = None;
+    let mut ends_in_header = false;
     for (number, line) in input.lines() {
+        ends_in_header = false;
         if let Some(header) = Header::read(line) {
             if logs.last().is_none_or(|log| log.header != header) {
                 let columns = columns(header.names.iter().copied());
@@ -170,7 +178,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             if let Some(log) = logs.last_mut() {
                 reports::add_report(&mut log.reports, time.take());
             }
-            within = true;
+            (within, ends_in_header) = (true, true);
         } else if line.trim().is_empty() {
             within = false;
         } else if let (true, Some(log)) = (within, logs.last_mut()) {
@@ -192,6 +200,9 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
             time = dates::from_numeric(line).filter(|iso| iso.contains('T')).or(time);
         }
     }
+    if ends_in_header && let Some(log) = logs.last_mut() {
+        log.reports.pop(); // Cut off: whether a device was idle is unknown.
+    }
     if logs.is_empty() {
         return not_mine(text!(
             "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
@@ -201,8 +212,27 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     let mut origin = input.origin("iostat", "iostat-text");
     origin.measured_at = banner.and_then(|(_, banner)| date_of_banner(banner));
     let first = if leaves_boot_out(input) { First::Interval } else { First::SinceBoot };
-    let runs = logs.into_iter().map(|log| run(origin.clone(), &log.columns.1, log.reports, first));
+    let rules = ReportRules { first, may_omit_idle: true };
+    let runs = logs.into_iter().map(|log| {
+        let left_out = unread_rates(&log.header.names);
+        let mut run = run(origin.clone(), &log.columns.1, log.reports, rules);
+        run.notices.extend(left_out);
+        run
+    });
     Ok(runs.collect())
+}
+
+/// A remark on rates that are in columns of unknown names.
+fn unread_rates(names: &[&str]) -> Option<Notice> {
+    let unread: Vec<&str> =
+        names.iter().copied().filter(|name| name.ends_with("/s") && column(name).is_none()).collect();
+    let named = unread.join(", ");
+    (!unread.is_empty()).then(|| {
+        notice(text!(
+            "left out of this file: columns that kurabe does not know: {named}",
+            "kurabe が知らない列のため取り込まなかったもの: {named}"
+        ))
+    })
 }
 
 /// The date behind the host's name.
@@ -276,13 +306,20 @@ fn json_run(input: &Input<'_>, raw: &str) -> Result<Option<ImportedRun>, String>
     }
     let mut origin = input.origin("iostat", "iostat-json");
     origin.measured_at = host.text_of("date").and_then(dates::from_numeric);
-    Ok(Some(run(origin, &names, reports, First::SinceBoot)))
+    let rules = ReportRules { first: First::SinceBoot, may_omit_idle: true };
+    Ok(Some(run(origin, &names, reports, rules)))
 }
 
-fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, first: First) -> ImportedRun {
+pub(super) fn run(
+    origin: Origin,
+    columns: &[ReportColumn],
+    reports: Vec<DeviceReport>,
+    rules: ReportRules,
+) -> ImportedRun {
     let is_rounded = |word: &str| word.ends_with(|c: char| c.is_ascii_alphabetic() || c == '%');
+    let tool = origin.tool.clone();
     let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(is_rounded));
-    let mut run = reports::run(origin, columns, reports, first);
+    let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
             "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
@@ -291,7 +328,7 @@ fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>, fir
     }
     let cells = run.cells.iter_mut().filter_map(|cell| cell.imported.as_mut());
     for figure in cells.flat_map(|cell| &mut cell.figures) {
-        units::mark_binary_unit(figure, "iostat");
+        units::mark_binary_unit(figure, &tool);
     }
     run
 }

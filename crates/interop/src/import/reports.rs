@@ -3,10 +3,13 @@
 //! The model: a report has a row of columns per device, and a cell is all columns of one direction of a device. The
 //! first of several reports is of the time since boot and is left out of the figures, since it is no measurement; both
 //! tools can leave it out themselves (`-y`): of iostat's text that is seen, of the others it is not, and then the first
-//! interval is lost, which a remark says. A lone report is read, and said to be what it is.
+//! interval is lost, which a remark says. A lone report is read, and said to be what it is. A tool may print no row for a device that
+//! was idle (`iostat -z`). Such a device counts as 0 in that interval. A tool that prints rows of zeros does not omit idle devices, so a
+//! missing row means that the device was not there, and a remark gives the number of intervals that list it.
 
 use super::kit::*;
 use super::room;
+use std::collections::HashSet;
 
 /// A column of a report.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,18 +98,29 @@ pub(super) enum First {
     Interval,
 }
 
+/// How a tool reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReportRules {
+    pub(super) first: First,
+    /// Whether the tool can print no row for an idle device.
+    pub(super) may_omit_idle: bool,
+}
+
 /// A run of reports that have the same columns.
 pub(super) fn run(
     mut origin: Origin,
     columns: &[ReportColumn],
     mut reports: Vec<DeviceReport>,
-    first: First,
+    rules: ReportRules,
 ) -> ImportedRun {
-    reports.retain(|report| !report.rows.is_empty());
+    if !rules.may_omit_idle || reports.iter().all(|report| report.rows.is_empty()) {
+        reports.retain(|report| !report.rows.is_empty());
+    }
     let mut notices = Vec::new();
-    if first == First::SinceBoot && reports.len() > 1 {
+    let mut since_boot = None;
+    if rules.first == First::SinceBoot && reports.len() > 1 {
         let rest = reports.len() - 1;
-        reports.remove(0);
+        since_boot = Some(reports.remove(0));
         notices.push(notice(text!(
             "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
              the output does not show, an interval is lost so)",
@@ -116,12 +130,15 @@ pub(super) fn run(
     }
     if reports.len() > 1 {
         notices.push(notice(units::of_intervals()));
-    } else if first == First::SinceBoot && notices.is_empty() {
+    } else if rules.first == First::SinceBoot && notices.is_empty() {
         notices.push(notice(text!(
-            "the file holds a single report, which is the average since boot unless the tool was told to leave that out",
-            "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時からの平均です"
+            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was told to \
+             leave that out",
+            "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時(プールではインポート時)からの平均です"
         )));
     }
+    let omits_idle = rules.may_omit_idle && omits_idle(columns, &reports);
+    notices.extend(absent(&reports, since_boot.as_ref().filter(|_| omits_idle), omits_idle));
     origin.measured_at = reports.first().and_then(|report| report.time.clone()).or(origin.measured_at);
     let rows = reports
         .iter()
@@ -142,19 +159,98 @@ pub(super) fn run(
     let mut cells = Vec::new();
     for (device, mut rows) in devices {
         rows.dedup_by_key(|(number, _)| *number);
+        let is_filled = omits_idle && rows.len() < reports.len();
+        if is_filled {
+            room::take(reports.len() * POINT_BYTES);
+        }
         if room::is_spent() {
             break;
         }
+        let filled = is_filled.then_some(reports.len());
         for (direction, part) in &parts {
-            cells.extend(cell(device, &rows, (*direction, part), &columns, times.as_deref()));
+            cells.extend(cell(device, (&rows, filled), (*direction, part), &columns, times.as_deref()));
         }
     }
     ImportedRun { origin, cells, notices, ..ImportedRun::default() }
 }
 
+/// Bytes of a point of a device that has no row in a report.
+const POINT_BYTES: usize = 64;
+/// Devices that a remark names; more are counted.
+const DEVICES_NAMED: usize = 20;
+
+/// Rows that are few enough to add all missing ones …
+const FEW_ROWS: usize = 10_000;
+/// … and the most rows with the missing ones for each row of a larger log, so that no log takes many times its length.
+const MOST_PER_ROW: usize = 4;
+
+/// Returns whether a missing row means that the device was idle: no row consists of zeros. If nearly all rows are missing, they are not
+/// added.
+fn omits_idle(columns: &[ReportColumn], reports: &[DeviceReport]) -> bool {
+    let devices: HashSet<&str> =
+        reports.iter().flat_map(|report| &report.rows).map(|row| &*row.device).collect();
+    let rows: usize = reports.iter().map(|report| report.rows.len()).sum();
+    if devices.len().saturating_mul(reports.len()) > FEW_ROWS.max(MOST_PER_ROW * rows) {
+        return false;
+    }
+    let counts = |column: &ReportColumn| matches!(column.unit.quantity, Quantity::Rate | Quantity::Iops);
+    let is_idle = |row: &DeviceFields| {
+        let fields = columns.iter().zip(row.fields()).filter(|(column, _)| counts(column));
+        fields.into_iter().all(|(column, field)| column.unit.value(field) == Some(0.0))
+    };
+    !reports.iter().flat_map(|report| &report.rows).any(is_idle)
+}
+
+/// Remarks on devices that some reports do not list. `since_boot` is the report that was left out.
+fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idle: bool) -> Vec<Notice> {
+    let listed =
+        reports.iter().enumerate().flat_map(|(at, report)| report.rows.iter().map(move |row| (at, row)));
+    let listed = parts::grouped(listed.map(|(at, row)| (&*row.device, at)));
+    let before = since_boot.into_iter().flat_map(|report| &report.rows).map(|row| (&*row.device, usize::MAX));
+    let all: Vec<(&str, usize)> = parts::grouped(
+        listed.iter().flat_map(|(device, at)| at.iter().map(move |at| (*device, *at))).chain(before),
+    )
+    .into_iter()
+    .map(|(device, mut at)| {
+        at.retain(|at| *at != usize::MAX);
+        at.dedup();
+        (device, at.len())
+    })
+    .collect();
+    let count = reports.len();
+    let mut notices = Vec::new();
+    for (in_reports, devices) in parts::grouped(all.iter().map(|(device, listed)| (*listed, *device))) {
+        if in_reports == count {
+            continue;
+        }
+        let named = names(&devices);
+        notices.push(notice(match (omits_idle, in_reports) {
+            (true, 0) => text!(
+                "idle in all {count} intervals, so without a line (`-z`): {named}",
+                "{count} 区間のすべてで I/O がなく、行がないもの(`-z`): {named}"
+            ),
+            (true, _) => text!(
+                "listed in {in_reports} of {count} intervals: {named}; a device without a line was idle (`-z`) and counts as 0 in \
+                 that interval",
+                "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。行のない区間は I/O なし(`-z`)として 0 で数えます"
+            ),
+            (false, _) => text!(
+                "listed in {in_reports} of {count} intervals: {named}; its figures are of these intervals alone",
+                "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。値はその区間だけのものです"
+            ),
+        }));
+    }
+    notices
+}
+
+fn names(devices: &[&str]) -> String {
+    let named = devices[..devices.len().min(DEVICES_NAMED)].join(", ");
+    if devices.len() > DEVICES_NAMED { format!("{named}, …") } else { named }
+}
+
 fn cell(
     device: &str,
-    rows: &[(usize, &DeviceFields)],
+    (rows, filled): (&[(usize, &DeviceFields)], Option<usize>),
     (direction, part): (Option<Direction>, &str),
     columns: &[(usize, &ReportColumn)],
     times: Option<&[f64]>,
@@ -165,11 +261,16 @@ fn cell(
         if column.direction != direction || column.part != part {
             continue;
         }
-        let points = rows.iter().filter_map(|(number, row)| {
-            let place = times.map_or(*number as f64, |times| times[*number] * 1e9);
-            Some((place, row.get(at)?))
-        });
-        let points: Vec<(f64, &str)> = points.collect();
+        let place = |number: usize| times.map_or(number as f64, |times| times[number] * 1e9);
+        let printed = rows.iter().filter_map(|(number, row)| Some((*number, row.get(at)?)));
+        let points: Vec<(f64, &str)> = match filled.filter(|_| is_zero_of_idle(column.unit.quantity)) {
+            Some(count) => {
+                let mut fields = vec!["0"; count];
+                printed.for_each(|(number, field)| fields[number] = field);
+                fields.iter().enumerate().map(|(number, field)| (place(number), *field)).collect()
+            }
+            None => printed.map(|(number, field)| (place(number), field)).collect(),
+        };
         if let [(_, only)] = points.as_slice() {
             imported.figures.extend(column.unit.figure_of(
                 column.name.clone().into(),
@@ -180,7 +281,7 @@ fn cell(
             units::add_intervals(&mut imported, column.unit, &column.name, axis, &points);
         }
     }
-    if !imported.figures.iter().any(|figure| figure.value > 0.0) && !matches!(part, "") {
+    if !imported.figures.iter().any(|figure| figure.value > 0.0) && matches!(part, "discard" | "flush") {
         return None; // No discards, no flushes: nothing to tell.
     }
     let label = match (direction, part) {
@@ -189,4 +290,9 @@ fn cell(
         (None, part) => format!("{device} {part}"),
     };
     Some(parts::cell(label, direction, imported))
+}
+
+/// Returns whether an idle device has 0 of a quantity. It has no latency and no size of a request.
+fn is_zero_of_idle(quantity: Quantity) -> bool {
+    matches!(quantity, Quantity::Rate | Quantity::Iops | Quantity::Share | Quantity::QueueLength)
 }

@@ -212,23 +212,25 @@ pub(super) fn prints_mebibytes(tool: &str, unit: &str) -> Notice {
     ))
 }
 
-/// Marks a rate of a tool whose kB is 1024 bytes and whose MB is 1024 of those.
+/// Marks a rate or a size of a tool whose kB is 1024 bytes and whose MB is 1024 of those.
 pub(super) fn mark_binary_unit(figure: &mut PrintedFigure, tool: &str) {
-    if figure.quantity != Quantity::Rate {
-        return;
-    }
-    let corrected = |unit, bytes, article, name| {
+    let per = match figure.quantity {
+        Quantity::Rate => "/s",
+        Quantity::Bytes => "",
+        _ => return,
+    };
+    let corrected = |unit: &str, bytes, article, name| {
         let reason = text!(
             "{tool} counts {bytes} bytes as {article} {name}",
             "{tool} は {bytes} バイトを 1 {name} と数えます"
         );
-        Some(Box::new(binary(unit, reason)))
+        Some(Box::new(binary(&format!("{unit}{per}"), reason)))
     };
     let unit = figure.unit_printed.to_ascii_lowercase();
     figure.correction = match unit.get(..2) {
-        Some("kb") => corrected("KiB/s", "1024", "a", "kB"),
-        Some("mb") => corrected("MiB/s", "1048576", "an", "MB"),
-        Some("gb") => corrected("GiB/s", "2^30", "a", "GB"),
+        Some("kb") => corrected("KiB", "1024", "a", "kB"),
+        Some("mb") => corrected("MiB", "1048576", "an", "MB"),
+        Some("gb") => corrected("GiB", "2^30", "a", "GB"),
         _ => None,
     };
 }
@@ -394,7 +396,7 @@ mod tests {
                 }
                 for read in [dates::from_ctime, dates::from_iso, dates::from_numeric, dates::from_year_first] {
                     if let Some(iso) = read(text) {
-                        proptest::prop_assert!(iso.len() >= 10, "{iso}");
+                        proptest::prop_assert!(iso.len() >= 10 || iso.len() == 4, "{iso}");
                         let _ = dates::seconds_of_iso(&iso);
                     }
                 }

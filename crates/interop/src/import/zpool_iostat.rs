@@ -7,7 +7,7 @@
 //! Reports and what is left out of them: see `reports`. zpool-iostat(8) and zpool_main.c of openzfs/zfs.
 
 use super::kit::*;
-use super::reports::{self, DeviceReport, First, ReportColumn};
+use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
 
 const READ: Option<Direction> = Some(Direction::Read);
 const WRITE: Option<Direction> = Some(Direction::Write);
@@ -42,6 +42,8 @@ const GROUPS: [HeaderGroup; 17] = [
     ("rebuildq_write", &[("pend", None), ("activ", None)], QUEUED),
 ];
 
+const RULES: ReportRules = ReportRules { first: First::SinceBoot, may_omit_idle: false };
+
 /// Columns of groups in their order; `None` if a group is unknown.
 fn columns(groups: &[&str]) -> Option<Vec<ReportColumn>> {
     let mut columns = Vec::new();
@@ -70,12 +72,18 @@ fn line_mark(line: &str) -> LineMark {
 }
 
 fn is_top(line: &str) -> bool {
-    line.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"])
+    top(line).is_some()
+}
+
+/// The groups of the upper header line. A shell's prompt and command may be before them on the same line.
+fn top(line: &str) -> Option<&str> {
+    let groups = &line[line.find("capacity")?..];
+    groups.split_whitespace().take(3).eq(["capacity", "operations", "bandwidth"]).then_some(groups)
 }
 
 /// Reads text with a header.
 fn read_text(input: &Input<'_>) -> ImportedRuns {
-    let Some((number, top)) = input.lines().find(|(_, line)| is_top(line)) else {
+    let Some((number, top)) = input.lines().find_map(|(number, line)| Some((number, top(line)?))) else {
         return without_line("capacity operations bandwidth");
     };
     // Scripts of `-c` add columns behind the known ones, without a group.
@@ -120,7 +128,20 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
         add(&mut reports, &path.join("/"), &fields);
     }
     let origin = input.origin("zpool iostat", "zpool-iostat-text");
-    Ok(vec![reports::run(origin, &columns, reports, First::SinceBoot)])
+    Ok(vec![run(origin, &columns, reports)])
+}
+
+fn run(origin: Origin, columns: &[ReportColumn], reports: Vec<DeviceReport>) -> ImportedRun {
+    let has_letter = |field: &str| field.ends_with(['K', 'M', 'G', 'T', 'P', 'E']);
+    let rounded = reports.iter().flat_map(|report| &report.rows).any(|row| row.fields().any(has_letter));
+    let mut run = reports::run(origin, columns, reports, RULES);
+    if rounded {
+        run.notices.push(notice(text!(
+            "zpool iostat's K, M and G are powers of 1024, and its figures are rounded to three digits",
+            "zpool iostat の K、M、G は 1024 の累乗で、値は 3 桁に丸められています"
+        )));
+    }
+    run
 }
 
 /// Adds a row; the first device of a report, seen again, begins the next.
@@ -179,7 +200,7 @@ fn read_scripted(input: &Input<'_>) -> ImportedRuns {
     let count = if latencies > 0 { latencies - 1 } else { 3 };
     let groups: Vec<&str> = GROUPS[..count].iter().map(|(name, ..)| *name).collect();
     let origin = input.origin("zpool iostat", "zpool-iostat-scripted");
-    Ok(vec![reports::run(origin, &columns(&groups).unwrap_or_default(), reports, First::SinceBoot)])
+    Ok(vec![run(origin, &columns(&groups).unwrap_or_default(), reports)])
 }
 
 #[cfg(test)]

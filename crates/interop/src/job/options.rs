@@ -10,6 +10,9 @@ use kurabe_core::{Error, Place, Result, Text, closest, text};
 use std::ops::{Range, RangeInclusive};
 use std::rc::Rc;
 
+/// Sizes and counts of which 0 is fio's default: the whole device or file, and no limit.
+const ZERO_IS_DEFAULT: [&str; 5] = ["size", "io_size", "filesize", "number_ios", "zonerange"];
+
 /// The options of a section.
 pub(super) struct OptionReader<'s> {
     pub(super) name: &'s str,
@@ -67,9 +70,11 @@ impl<'s> OptionReader<'s> {
         })
     }
 
-    /// The last writing of an option.
+    /// The last writing of an option, unless it gives the value that fio has without it.
     fn written(&self, name: &str) -> Option<&'s Written> {
-        self.options.iter().rev().find(|option| option.name == name)
+        let last = self.options.iter().rev().find(|option| option.name == name)?;
+        let is_zero = || last.value.as_deref().and_then(|value| size_bytes(value, self.kb_base)) == Some(0);
+        Some(last).filter(|_| !(ZERO_IS_DEFAULT.contains(&name) && is_zero()))
     }
 
     /// Whether an option is there.

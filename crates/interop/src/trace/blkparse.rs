@@ -40,17 +40,57 @@ pub(super) fn read(
     point: Option<&str>,
 ) -> Result<()> {
     let mut action = point.unwrap_or(ISSUED);
+    // A line that is not whole may be the last of an excerpt; before another line it is damage.
+    let mut cut = None;
+    let (mut excerpts, mut names_programs) = (0, false);
     begin(builder, action);
     while let Some(line) = lines.next()?.filter(|line| !is_statistics(line.text)) {
+        if is_excerpt_mark(line.text) {
+            excerpts += 1;
+            cut = None;
+            continue;
+        }
+        if let Some(error) = cut.take() {
+            return Err(error);
+        }
         let may_be_queued = point.is_none() && action == ISSUED;
         if may_be_queued && line.text.split_whitespace().nth(5) == Some(QUEUED) {
             action = QUEUED;
             *builder = TraceBuilder::new(builder.most_operations);
             begin(builder, action);
         }
+        if is_cut(line.text, names_programs) {
+            excerpts += 1;
+            cut = Some(line.miscounted(line.text.split_whitespace().count(), WHOLE_FIELDS));
+            continue;
+        }
+        names_programs |= line.text.contains('[');
         read_line(line, builder, action)?;
     }
+    for _ in 0..excerpts {
+        builder.leave_out(text!("lines that are cut, or mark an excerpt", "途中で切れた行と省略の印"))?;
+    }
     Ok(())
+}
+
+/// Returns whether a line stands for lines that are left out: `...`, `……`, `[...]`.
+fn is_excerpt_mark(line: &str) -> bool {
+    let line = line.trim();
+    !line.is_empty() && line.chars().all(|c| ".…⋮[]()<> ".contains(c))
+}
+
+/// Fields of a line with its program.
+const WHOLE_FIELDS: usize = 11;
+
+/// Returns whether a line ends before its operation does. Where other lines name their programs, a line without one has perhaps lost digits.
+fn is_cut(line: &str, names_programs: bool) -> bool {
+    let fields: Vec<&str> = line.split_whitespace().collect();
+    match fields.get(7..) {
+        None => fields.len() < 7,
+        Some([sector] | [sector, "+"]) => digits(sector) && matches!(fields[5], QUEUED | ISSUED),
+        Some([_, "+", _]) => names_programs,
+        Some(_) => false,
+    }
 }
 
 fn begin(builder: &mut TraceBuilder, action: &str) {

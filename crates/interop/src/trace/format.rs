@@ -25,6 +25,12 @@ pub enum TraceFormat {
     DisksimValidate,
     /// DiskSim's `ascii`: time in ms, device, block, blocks, flags in hexadecimal of which bit 0 is a read.
     Disksim,
+    /// Alibaba's block traces of 2020: CSV, device, `R` or `W`, offset and length in bytes, time in µs.
+    Alibaba,
+    /// bcc's `biosnoop`: a line for each operation, times in s, sectors of 512 bytes, latency in ms.
+    Biosnoop,
+    /// CloudPhysics' virtual SCSI disks as CSV with a heading: version, time, opcode, bytes, block of 512 bytes.
+    VscsiCsv,
     /// CloudPhysics' virtual SCSI disks: records of 32 or 40 bytes, times in µs, blocks of 512 bytes.
     Vscsi,
 }
@@ -41,6 +47,9 @@ impl Keyword for TraceFormat {
         ("ssdsim", Self::Ssdsim),
         ("disksim", Self::Disksim),
         ("disksim-validate", Self::DisksimValidate),
+        ("alibaba", Self::Alibaba),
+        ("biosnoop", Self::Biosnoop),
+        ("vscsi-csv", Self::VscsiCsv),
         ("vscsi", Self::Vscsi),
     ];
 }

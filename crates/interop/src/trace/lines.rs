@@ -52,6 +52,11 @@ impl<'n> LineReader<'n> {
         Ok(any.then(|| self.line()))
     }
 
+    /// Number of the line that was read last, from 1.
+    pub(super) fn number(&self) -> usize {
+        self.number
+    }
+
     /// Reads all lines that follow.
     pub(super) fn each(&mut self, mut read: impl FnMut(TraceLine<'_>) -> Result<()>) -> Result<()> {
         while let Some(line) = self.next()? {

@@ -2,6 +2,7 @@
 
 use crate::compare::{cell_name, fairness, single_note, unevenness, verdict};
 use crate::doc::{Cut, Doc, Entry, Table};
+use crate::words;
 use kurabe_compare::{ComparedCell, History, Side};
 use kurabe_core::{Text, number, record::RunHeader, text};
 use kurabe_stats::{CONFIDENCE, Drift};
@@ -18,11 +19,12 @@ pub fn history_doc(history: &History, device: &str, headers: [&RunHeader; 2]) ->
     let names = names[usize::from(device == target)..].iter().filter(|name| !name.is_empty());
     doc.heading(1, names.copied().collect::<Vec<_>>().join(" · "));
     let (count, change) = (history.runs.len(), &history.change);
-    let [from, to] = headers.map(|header| number::date_minute_with_offset(header.measured_at()));
+    let [from, to] = headers.map(words::measured_at);
     let (first, last) = (&change.baseline, &change.other);
     doc.say(text!(
         "{count} runs, from {first} ({from}) to {last} ({to})",
-        "測定 {count} 回: {first} ({from})から {last} ({to})まで"
+        "測定 {count} 回: {first} ({from})から {last} ({to})まで";
+        from, to
     ));
     let side = |cell: &ComparedCell, side: &Side| number::measured(cell.measure, side.mean);
     let cells = change.cells.iter().zip(&history.courses).zip(&history.drifts);

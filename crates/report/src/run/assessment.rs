@@ -22,6 +22,7 @@ mod warning;
 use crate::words;
 use kurabe_compare::{Fitness, Out, Use, fitness};
 use kurabe_core::Text;
+use kurabe_core::imported::ImportedCell;
 use kurabe_core::record::{Cell, RunRecord};
 use kurabe_explain::{CellLimit, LimitKind, SweepAxis, limits, swept_axis};
 use kurabe_study::catalogue::Catalogue;
@@ -80,7 +81,11 @@ impl Assessment {
             let sentence = words::sentence(&sentence);
             return Some(Self { sentence, likeness: None, fit: Vec::new(), unfit: Vec::new() });
         }
-        let is_memory = |cell: usize| limits[cell].limit.kind == LimitKind::HostMemory;
+        let is_memory = |cell: usize| {
+            let imported = record.cells[cell].imported.as_ref();
+            limits[cell].limit.kind == LimitKind::HostMemory
+                || imported.is_some_and(ImportedCell::is_from_memory)
+        };
         let likeness = likeness(record, Catalogue::built_in(), is_memory);
         let (fit, unfit) = uses(record);
         let classes = class::clauses(record, likeness.as_ref());

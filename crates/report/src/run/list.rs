@@ -73,7 +73,7 @@ fn stacked(listed: &ListedRun) -> [Paragraph; 2] {
     let (_, status) = status(listed);
     let facts = [
         Text::same(&run.id),
-        Text::same(when(listed)),
+        when(listed),
         status,
         workload(listed),
         Text::same(target(listed)),
@@ -102,8 +102,8 @@ fn named(name: &Text, figure: &Figure) -> Text {
     text!("{name} {figure}", "{name} {figure}"; name)
 }
 
-fn when(listed: &ListedRun) -> String {
-    number::date_minute(listed.run.measured_at.as_ref().unwrap_or(&listed.run.started_at))
+fn when(listed: &ListedRun) -> Text {
+    words::or_unknown(number::date_minute(listed.run.measured_at()))
 }
 
 /// Returns the status of a run. Empty if it is complete.

@@ -269,8 +269,8 @@ impl BatchRows {
         self.ids.push(record.header.id.clone());
         self.starts_unix_s.push(start.map_or(0.0, |start| start.as_nanosecond() as f64 / 1e9));
         self.summaries.push(json::to_text(&summary)?);
-        let measured_at = summary.measured_at.as_ref().unwrap_or(&summary.started_at);
-        self.days.push(plain(measured_at.get(..10).unwrap_or_default()));
+        let measured_at = summary.measured_at();
+        self.days.push(plain(measured_at.get(..10).unwrap_or(measured_at)));
         self.kinds.push(json::to_text(&(&summary.target, &summary.labels, summary.model.is_some()))?);
         self.hashes.push(sha256(&text));
         self.records.push(text);

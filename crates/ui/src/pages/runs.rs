@@ -179,8 +179,8 @@ fn dates(device: &str, ids: &[String], runs: &HashMap<&str, &RunSummary>, lang: 
     )];
     let dated = shown.iter().enumerate().filter_map(|(place, id)| {
         let run = runs.get(id.as_str())?;
-        let date = run.measured_at.as_ref().unwrap_or(&run.started_at);
-        Some((id.as_str(), date.as_str(), place == 0 || place + 1 == shown.len()))
+        let date = run.measured_at();
+        Some((id.as_str(), date, place == 0 || place + 1 == shown.len()))
     });
     html! {
         (dated_runs("/compare", None, dated, lang))

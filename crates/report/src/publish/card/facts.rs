@@ -147,7 +147,7 @@ fn doubts(run: &RunRecord) -> Vec<Text> {
 /// Returns date, machine and system. For a model, says that the machine does not matter.
 pub(super) fn host(run: &RunRecord) -> Vec<Text> {
     let header = &run.header;
-    let mut items = vec![Text::same(number::date_minute(header.measured_at()))];
+    let mut items = vec![words::or_unknown(number::date_minute(header.measured_at()))];
     if header.model.is_some() {
         items.push(text!("virtual time, the same on any machine", "仮想時間(どのマシンでも同じ結果)"));
         return items;

@@ -27,7 +27,7 @@ use kurabe_compare::{Pair, Weight, subject};
 use kurabe_core::mention::{DB, JSON, LANG, Mention, PROFILE, QUIET, RUN};
 use kurabe_core::profile_library::PROFILES;
 use kurabe_core::record::{RunRecord, RunStatus};
-use kurabe_core::{Text, number, shown, text};
+use kurabe_core::{Text, shown, text};
 use kurabe_explain::LimitKind;
 
 /// Maximum number of runs named in the head of a report. The others are counted.
@@ -46,7 +46,7 @@ impl Report<'_> {
             let header = &run.header;
             let mut facts = if several { vec![self.names[index].clone()] } else { Vec::new() };
             facts.extend([subject(run), header.profile_name().into()]);
-            facts.push(number::date_minute_with_offset(header.measured_at()).into());
+            facts.push(words::measured_at(header));
             facts.extend(words::pairs(&run.labels).into_iter().map(Text::from));
             facts.push(Text::same(&header.id));
             facts.retain(|fact| !fact.is_empty());

@@ -1,7 +1,7 @@
 //! The first clause: the class of the device, and the rates that are unusual for that class.
 
 use crate::words;
-use kurabe_core::imported::Quantity;
+use kurabe_core::imported::{ImportedCell, Quantity};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_stats::{cell_figure, is_from_memory};
@@ -13,15 +13,15 @@ const MOST_TIMES: usize = 3;
 
 /// Returns the forms of the clause, longest first. Empty if nothing is known.
 pub(super) fn clauses(record: &RunRecord, likeness: Option<&Likeness>) -> Vec<Text> {
+    if let Some(offered) = offered(record) {
+        return vec![offered];
+    }
     if let Some(likeness) = likeness {
         let forms = compared(record, likeness);
         return match access_time(&figures_of(record)) {
             Some(time) => forms.iter().map(|form| Text::list([form.clone(), time.clone()])).collect(),
             None => forms,
         };
-    }
-    if let Some(offered) = offered(record) {
-        return vec![offered];
     }
     let Some(figures) = figures(record) else { return Vec::new() };
     match known_class(record) {
@@ -134,7 +134,12 @@ pub fn usual_words(class: DeviceClass, cell: &CellLikeness) -> Text {
 pub(super) fn figures(record: &RunRecord) -> Option<Text> {
     let cells = figures_of(record);
     let [read, write] = [Direction::Read, Direction::Write].map(|direction| best(record, &cells, direction));
+    let durable = record.cells.iter().filter_map(|cell| cell.imported.as_ref()?.durable_iops());
     let clauses: Vec<Text> = match (read, write) {
+        (None, None) if let Some(highest) = durable.reduce(f64::max) => {
+            let rate = number::iops(highest);
+            vec![text!("durable writes up to {rate}", "同期書き込みは最大 {rate}")]
+        }
         (None, None) => {
             let others = cells.iter().filter(|(cell, _)| cell.measure != Measure::Rate);
             others.take(MOST_TIMES).map(time).collect()
@@ -151,13 +156,20 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
         let value = cell_figure(cell, statistic).or_else(|| printed(cell))?;
         Some((cell, value)).filter(|(_, value)| *value > 0.0)
     };
-    record.cells.iter().filter_map(figure).collect()
+    let is_memory = |cell: &&Cell| cell.imported.as_ref().is_some_and(ImportedCell::is_from_memory);
+    record.cells.iter().filter(|cell| !is_memory(cell)).filter_map(figure).collect()
 }
 
 /// Returns the rate that another tool printed for a cell, in bytes per second.
 fn printed(cell: &Cell) -> Option<f64> {
-    let figures = &cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?.figures;
-    figures.iter().find(|figure| figure.quantity == Quantity::Rate).map(|figure| figure.value)
+    let imported = cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?;
+    // Of durable writes the number per second counts.
+    imported
+        .figures
+        .iter()
+        .filter(|_| imported.durable_iops().is_none())
+        .find(|figure| figure.quantity == Quantity::Rate)
+        .map(|figure| figure.value)
 }
 
 /// Returns the highest rate of one direction. Writes that wait for the medium count only if there
@@ -186,6 +198,15 @@ fn best(record: &RunRecord, cells: &[(&Cell, f64)], direction: Direction) -> Opt
 /// Returns the offered rate if every cell offered operations at a fixed rate. Such a rate says
 /// nothing about the limits of the device.
 fn offered(record: &RunRecord) -> Option<Text> {
+    let option = |cell: &Cell| cell.imported.as_ref()?.offered().map(str::to_owned);
+    if let Some(options) = record.cells.iter().map(option).collect::<Option<Vec<_>>>()
+        && let Some(option) = options.first()
+    {
+        return Some(text!(
+            "measured at an offered rate ({option}), not at the limit of the device",
+            "一定の負荷({option})を与えた測定で、デバイスの上限ではない"
+        ));
+    }
     let offered = |cell: &Cell| Some(cell.workload.as_ref()?.open_loop?.rate_iops);
     let highest =
         record.cells.iter().map(offered).collect::<Option<Vec<f64>>>()?.into_iter().reduce(f64::max)?;

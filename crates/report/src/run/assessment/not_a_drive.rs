@@ -34,6 +34,13 @@ pub(super) fn sentence(record: &RunRecord, limits: &[CellLimit]) -> Option<Text>
             ),
         });
     }
+    let mut imports = record.cells.iter().map(|cell| cell.imported.as_ref());
+    if imports.len() > 0 && imports.all(|cell| cell.is_some_and(ImportedCell::is_from_memory)) {
+        return Some(text!(
+            "this is the speed of the computer's memory, not of a drive",
+            "これはドライブではなくコンピューターのメモリーの速度"
+        ));
+    }
     let figures = figures?;
     let name = match &record.header.origin {
         Some(_) => return imported(record, &figures),

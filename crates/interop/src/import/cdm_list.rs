@@ -1,0 +1,268 @@
+//! Results of CrystalDiskMark that a person typed: a list or a table with its short names of tests, such as `SEQ1M Q8T1  7000  6500`.
+//!
+//! The model: a line names a test by its order, its block and its queue, and has one number or two. Words in the line, or in the line
+//! above, say which direction a number is of; without any, two numbers are reads and writes, in the order of the program's window, which
+//! a remark says. The unit is in the line or anywhere above it, because the window can show other units, too; a list without a unit is
+//! refused. A comma before three digits may separate thousands or decimals, so such a number is refused.
+
+use super::kit::*;
+
+/// What a list looks like that can be read.
+const EXAMPLE: &str = "SEQ1M Q8T1  7000.12 MB/s  6500.34 MB/s";
+
+pub(super) const IMPORTER: Importer = Importer::of(
+    ("list of CrystalDiskMark results", "CrystalDiskMark", &["Q8T1", "Q32T1", "Q1T1"]),
+    Recognizer::Lines(
+        |line| if TypedLine::read(line).is_some() { LineMark::Belongs } else { LineMark::None },
+    ),
+    read,
+);
+
+const UNITS: [(&str, Quantity, f64); 8] = [
+    ("MB/s", Quantity::Rate, 1e6),
+    ("MiB/s", Quantity::Rate, 1_048_576.0),
+    ("GB/s", Quantity::Rate, 1e9),
+    ("GiB/s", Quantity::Rate, 1_073_741_824.0),
+    ("KB/s", Quantity::Rate, 1e3),
+    ("KiB/s", Quantity::Rate, 1024.0),
+    ("IOPS", Quantity::Iops, 1.0),
+    ("us", Quantity::Latency, 1e3),
+];
+
+type ListUnit = (&'static str, Quantity, f64);
+
+/// A line that names a test.
+struct TypedLine<'a> {
+    setting: ImportedCell,
+    /// Numbers, each with its direction and its unit if the line has them.
+    numbers: Vec<(&'a str, Option<Direction>, Option<ListUnit>)>,
+}
+
+fn direction(word: &str) -> Option<Direction> {
+    match word.trim_matches(|c: char| !c.is_alphabetic()).to_ascii_lowercase().as_str() {
+        "read" | "reads" | "r" => Some(Direction::Read),
+        "write" | "writes" | "w" => Some(Direction::Write),
+        _ => None,
+    }
+}
+
+fn unit(word: &str) -> Option<ListUnit> {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphabetic());
+    UNITS.into_iter().find(|(name, ..)| name.eq_ignore_ascii_case(word))
+}
+
+/// `Q8T1`, `QD32`, `Q32`: operations in flight and threads.
+fn queue(word: &str) -> Option<(u32, Option<u32>)> {
+    let rest = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_uppercase();
+    let rest = rest.strip_prefix('Q')?;
+    let rest = rest.strip_prefix('D').unwrap_or(rest);
+    let count = |words: &str| words.parse::<u32>().ok().filter(|count| *count > 0 && digits(words));
+    match rest.split_once('T') {
+        Some((depth, threads)) => Some((count(depth)?, Some(count(threads)?))),
+        None => Some((count(rest)?, None)),
+    }
+}
+
+/// `SEQ1M`, `RND4K`, `Sequential`, `4K`: whether offsets ascend, and the block.
+fn test(word: &str) -> Option<(Option<bool>, Option<u64>)> {
+    let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_ascii_uppercase();
+    let orders = [("SEQUENTIAL", true), ("SEQ", true), ("RANDOM", false), ("RND", false), ("RAND", false)];
+    let order = orders.iter().find(|(name, _)| word.starts_with(name));
+    let size = order.map_or(word.as_str(), |(name, _)| &word[name.len()..]);
+    let order = order.map(|(_, sequential)| *sequential);
+    if size.is_empty() {
+        return order.map(|order| (Some(order), None));
+    }
+    let count = size.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let bytes = match &size[count.len()..] {
+        "K" | "KB" | "KIB" => 1024,
+        "M" | "MB" | "MIB" => 1 << 20,
+        _ => return None,
+    };
+    let bytes = count.parse::<u64>().ok().filter(|count| (1..=4096).contains(count))? * bytes;
+    Some((order, Some(bytes)))
+}
+
+impl<'a> TypedLine<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        let is_between = |c: char| c.is_whitespace() || "|:=→;".contains(c);
+        let words: Vec<&str> =
+            line.split(is_between).filter(|word| !word.trim_matches('.').is_empty()).collect();
+        let (at, (order, mut block_bytes)) =
+            words.iter().enumerate().take(2).find_map(|(at, word)| Some((at, test(word)?)))?;
+        let mut line = Self { setting: ImportedCell::default(), numbers: Vec::new() };
+        let (mut of, mut is_queued) = (None, false);
+        for word in &words[at + 1..] {
+            let (digits, rest) = number_at(word);
+            if let Some((depth, threads)) = queue(word).filter(|_| !is_queued) {
+                (line.setting.iodepth, line.setting.threads, is_queued) = (Some(depth), threads, true);
+            } else if let Some((None, Some(bytes))) = test(word).filter(|_| !is_queued) {
+                block_bytes = Some(bytes);
+            } else if let Some(direction) = direction(word) {
+                of = Some(direction);
+            } else if let (true, Some(unit)) = (digits.is_empty(), unit(word)) {
+                if let Some((_, _, own)) = line.numbers.last_mut() {
+                    *own = own.or(Some(unit));
+                }
+            } else if is_queued && number(digits).is_some() {
+                line.numbers.push((digits, of.take(), unit(rest)));
+            }
+        }
+        // `4K` alone is of random places.
+        line.setting.sequential = Some(order.unwrap_or(false));
+        line.setting.block_bytes = block_bytes;
+        (is_queued && !line.numbers.is_empty()).then_some(line)
+    }
+}
+
+/// The number that a word begins with, and what follows it.
+fn number_at(word: &str) -> (&str, &str) {
+    let word = word.trim_start_matches(['.', '~', '(', '/']);
+    let end = word.find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',').unwrap_or(word.len());
+    let (digits, rest) = word.split_at(end);
+    (digits.trim_end_matches([',', '.']), rest)
+}
+
+/// Words of a line that titles the numbers below it; a longer one is prose.
+const TITLE_WORDS: usize = 8;
+
+/// What the lines above a row say of its numbers.
+#[derive(Default)]
+struct Titles {
+    unit: Option<ListUnit>,
+    directions: Vec<Direction>,
+}
+
+impl Titles {
+    fn read(&mut self, line: &str) {
+        let words = || {
+            line.split(|c: char| c.is_whitespace() || "|:[]()#*".contains(c)).filter(|word| !word.is_empty())
+        };
+        self.unit = words().find_map(unit).or(self.unit);
+        let directions: Vec<Direction> = words().filter_map(direction).collect();
+        if !directions.is_empty() && words().count() <= TITLE_WORDS {
+            self.directions = directions;
+        }
+    }
+
+    /// The cells of a row, and whether the order of its numbers is taken for granted.
+    fn cells(
+        &self,
+        input: &Input<'_>,
+        at: usize,
+        line: &str,
+        row: &TypedLine<'_>,
+    ) -> Result<(Vec<Cell>, bool)> {
+        let unreadable = || {
+            broken_line(
+                input,
+                at,
+                text!(
+                    "this line cannot be read; the form is `{EXAMPLE}`, with reads before writes",
+                    "この行を読めません。`{EXAMPLE}` の形(読み出し、書き込みの順)で書いてください"
+                ),
+            )
+        };
+        let unit_of_line = row.numbers.iter().find_map(|(.., unit)| *unit).or(self.unit);
+        let titled = Some(&self.directions).filter(|directions| directions.len() == row.numbers.len());
+        let (mut cells, mut is_guessed) = (Vec::new(), false);
+        for (place, (printed, own, unit)) in row.numbers.iter().enumerate() {
+            let Some((name, quantity, factor)) = unit.or(unit_of_line) else {
+                return Err(broken_line(
+                    input,
+                    at,
+                    text!(
+                        "the unit is missing: write the list with it, such as `{EXAMPLE}`",
+                        "単位がありません。`{EXAMPLE}` のように単位を付けてください"
+                    ),
+                ));
+            };
+            let of_number = own.or_else(|| titled?.get(place).copied());
+            let guess = [Direction::Read, Direction::Write].get(place).filter(|_| row.numbers.len() == 2);
+            is_guessed |= of_number.is_none();
+            let direction = of_number.or(guess.copied()).ok_or_else(unreadable)?;
+            let figure =
+                units::figure(quantity, Statistic::Unknown, printed, name, factor).ok_or_else(unreadable)?;
+            let procedure = Some(line.trim().trim_matches('|').to_owned());
+            let imported = ImportedCell { procedure, figures: vec![figure], ..row.setting.clone() };
+            let ImportedCell { sequential, block_bytes, iodepth, threads, .. } = imported;
+            let label = parts::shape(sequential, "", block_bytes, iodepth, threads);
+            cells.push(cell(label, Some(direction), imported));
+        }
+        Ok((cells, is_guessed))
+    }
+}
+
+fn read(input: &Input<'_>) -> ImportedRuns {
+    let lines: Vec<(usize, &str)> = input.lines().collect();
+    if lines.iter().filter(|(_, line)| TypedLine::read(line).is_some()).count() < 2 {
+        return without_line(EXAMPLE);
+    }
+    let (mut titles, mut cells, mut is_guessed) = (Titles::default(), Vec::new(), false);
+    for (at, line) in lines {
+        match TypedLine::read(line) {
+            Some(row) => {
+                let (mut of_row, guessed) = titles.cells(input, at, line, &row)?;
+                cells.append(&mut of_row);
+                is_guessed |= guessed;
+            }
+            None => titles.read(line),
+        }
+    }
+    let mut notices = vec![notice(text!(
+        "a person typed this list: the tool, its version and how its figures were made are unknown",
+        "手で書かれた一覧です。ツールとバージョン、値の求め方は不明です"
+    ))];
+    if is_guessed {
+        notices.push(notice(text!(
+            "no word says which numbers are reads: they are taken in the order of CrystalDiskMark's window, reads before writes",
+            "読み出しと書き込みの区別がないため、CrystalDiskMark の画面の順(読み出し、書き込み)として読みました"
+        )));
+    }
+    Ok(vec![ImportedRun {
+        origin: input.origin("unknown", "cdm-list"),
+        cells,
+        notices,
+        ..ImportedRun::default()
+    }])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::import;
+    use super::super::units::test::*;
+    use super::*;
+
+    #[test]
+    fn lists_and_tables_are_read() {
+        let table = "#### MB/s\n||Read|Write|\n|:----|:----|:----|\n|SEQ1M Q8T1|1141.20|2032.80|\n|RND4K Q32T16|47.43|78.44|\n";
+        let list =
+            "CrystalDiskMark:\nSEQ1M Q8T1: 1141.20 MB/s / 2032.80 MB/s\nRND4K Q32T16: 47.43 / 78.44 MB/s\n";
+        let words = "SEQ1M Q8T1 -> Read 1141.20MB/s, write 2032.80MB/s\nRND4K Q32T16 -> Read 47.43MB/s, write 78.44MB/s\n";
+        for text in [table, list, words] {
+            let run =
+                import("a.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")).remove(0);
+            let rate = |name: &str| of(find(&run, name)).figures[0].value;
+            assert_eq!(rate("SEQ 1 MiB Q8 T1 read"), 1141.2e6, "{text}");
+            assert_eq!(rate("RND 4 KiB Q32 T16 write"), 78.44e6, "{text}");
+            assert_eq!(run.notices.len(), 1 + usize::from(text == list), "{text}");
+        }
+        let iops = table.replace("MB/s", "IOPS");
+        let run = import("a.txt", iops.as_bytes()).unwrap().remove(0);
+        assert_eq!(of(&run.cells[0]).figures[0].quantity, Quantity::Iops);
+    }
+
+    #[test]
+    fn a_list_without_its_unit_shows_the_form() {
+        let text = "CrystalDiskMark\nSEQ1M Q8T1 1141.20 2032.80\nRND4K Q1T1 47.43 78.44\n";
+        let error = import("a.txt", text.as_bytes()).unwrap_err();
+        assert!(error.what().en.contains("SEQ1M Q8T1  7000.12 MB/s"), "{error}");
+        // One number under two titles may be of either.
+        let one = "Read Write MB/s\nSEQ1M Q8T1 1141.20\nRND4K Q1T1 47.43\n";
+        assert!(import("a.txt", one.as_bytes()).is_err());
+        let thousands = "SEQ1M Q8T1 7,108 MB/s 6,605 MB/s\nRND4K Q1T1 47.43 MB/s 78.44 MB/s\n";
+        assert!(import("a.txt", thousands.as_bytes()).is_err());
+        let unread = import("a.txt", b"SEQ1M Q8T1 is fast, see the picture\n").unwrap_err();
+        assert!(unread.what().en.contains("SEQ1M Q8T1  7000.12 MB/s"), "{unread}");
+    }
+}

@@ -1,0 +1,114 @@
+//! sysstat's `sar -d`: intervals of the block devices, from its daily files.
+//!
+//! The model: each line begins with the time at which its interval ended, on a clock of 24 or 12 hours, and has a device first or last.
+//! The columns are those of iostat, under nearly the same names. Lines of averages are no interval. A restart of the system ends a
+//! series, and what follows it is a run of its own. The date is in the line of the system. Source: sar(1), and sysstat's own tests.
+
+use super::iostat;
+use super::kit::*;
+use super::reports::{self, DeviceReport, First, ReportColumn, ReportRules};
+
+/// A line that names the columns.
+#[derive(Clone, Debug, PartialEq)]
+struct SarHeader<'a> {
+    /// Words before the columns: the time, and the half of the day.
+    time_words: usize,
+    names: Vec<&'a str>,
+    device_last: bool,
+}
+
+impl<'a> SarHeader<'a> {
+    fn read(line: &'a str) -> Option<Self> {
+        if !line.contains("DEV") || !line.contains("tps") {
+            return None;
+        }
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let time_words = time_words(&words)?;
+        let mut names = words[time_words..].to_vec();
+        let device_last = names.last() == Some(&"DEV");
+        let is_own = names.contains(&"tps") && (device_last || names.first() == Some(&"DEV"));
+        names.retain(|name| *name != "DEV");
+        is_own.then_some(Self { time_words, names, device_last })
+    }
+
+    /// Device and fields of a row; `None` if it is not whole.
+    fn row<'l>(&self, words: &[&'l str]) -> Option<(&'l str, Vec<&'l str>)> {
+        let mut fields = words.get(self.time_words..)?.to_vec();
+        if fields.len() != self.names.len() + 1 {
+            return None;
+        }
+        let device = if self.device_last { fields.pop()? } else { fields.remove(0) };
+        fields.iter().all(|field| is_field(field)).then_some((device, fields))
+    }
+}
+
+/// Returns whether a word is a number, with a letter or `%` behind it where sar prints for people.
+fn is_field(word: &str) -> bool {
+    decimal(word.strip_suffix(['k', 'M', 'G', 'T', 'B', '%']).unwrap_or(word)).is_some()
+}
+
+/// Words of the time that a line begins with: `13:20:09`, `01:20:09 PM`.
+fn time_words(words: &[&str]) -> Option<usize> {
+    let [time, half, ..] = words else { return None };
+    let is_time = time.len() == 8 && time.split(':').count() == 3 && time.split(':').all(digits);
+    is_time.then_some(if matches!(*half, "AM" | "PM") { 2 } else { 1 })
+}
+
+/// Returns whether a line names the columns of `sar -d`.
+pub(super) fn is_header(line: &str) -> bool {
+    SarHeader::read(line).is_some()
+}
+
+/// The intervals between two restarts.
+#[derive(Default)]
+struct SarCourse<'a> {
+    header: Option<SarHeader<'a>>,
+    columns: (Vec<usize>, Vec<ReportColumn>),
+    reports: Vec<DeviceReport>,
+    /// The time at which the last interval ended.
+    time: Vec<&'a str>,
+}
+
+/// Reads the output of `sar -d`. `date` is that of the line of the system.
+pub(super) fn read(input: &Input<'_>, date: Option<String>) -> ImportedRuns {
+    let mut courses: Vec<SarCourse<'_>> = vec![SarCourse::default()];
+    for (number, line) in input.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if line.contains("LINUX RESTART") {
+            courses.push(SarCourse::default());
+            continue;
+        }
+        let Some(course) = courses.last_mut() else { continue };
+        if words.is_empty() || words[0] == "Average:" {
+            course.header = None; // What follows may be of another subject (`sar -A`).
+            continue;
+        }
+        if let Some(header) = SarHeader::read(line) {
+            let columns = iostat::columns(header.names.iter().copied());
+            if !course.reports.is_empty() && course.columns != columns {
+                courses.push(SarCourse::default());
+            }
+            if let Some(course) = courses.last_mut() {
+                (course.columns, course.header) = (columns, Some(header));
+            }
+            continue;
+        }
+        let (Some(header), Some(_)) = (&course.header, time_words(&words)) else { continue };
+        let Some((device, fields)) = header.row(&words) else {
+            return Err(parts::miscounted(input, number).into());
+        };
+        let time = words[..header.time_words].to_vec();
+        if course.time != time {
+            let at = date.as_deref().filter(|date| date.len() == 10);
+            let at = at.and_then(|date| dates::from_numeric(&format!("{date} {}", time.join(" "))));
+            reports::add_report(&mut course.reports, at);
+            course.time = time;
+        }
+        let fields = course.columns.0.iter().map(|at| fields[*at]);
+        reports::add_row(&mut course.reports, device, fields);
+    }
+    let rules = ReportRules { first: First::Interval, may_omit_idle: true };
+    let origin = Origin { measured_at: date, ..input.origin("sar", "sar-d") };
+    let whole = courses.into_iter().filter(|course| !course.reports.is_empty());
+    Ok(whole.map(|course| iostat::run(origin.clone(), &course.columns.1, course.reports, rules)).collect())
+}

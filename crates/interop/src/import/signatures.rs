@@ -1,0 +1,455 @@
+//! Files of tools whose figures kurabe does not read: what each is, and what to give instead.
+//!
+//! The model: a tool is known by words that one of its lines has, by keys of its JSON, or by its first bytes. The table is looked
+//! through only after every importer has refused the file, so that it never takes a result away from one. The first entry that fits
+//! names the file.
+//!
+//! # To add a tool
+//!
+//! Write an entry with marks that no other tool's file has, and a line of a real file into the test below. Formats are those of
+//! sysstat's, bcc's, OpenZFS's and util-linux's manuals and sources.
+
+use super::Input;
+use super::json_tree::{Json, documents};
+use kurabe_core::{Text, text};
+
+/// How the file of a tool is known.
+enum ToolMark {
+    /// A line has all of these words, whatever is between them.
+    Line(&'static [&'static str]),
+    /// The text has all of these words.
+    Text(&'static [&'static str]),
+    /// The file begins with these bytes.
+    Bytes(&'static [u8]),
+}
+
+/// What the file of a tool holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FileContent {
+    /// A state of health, of an array, of a list of devices: no measurement.
+    State,
+    /// Totals since boot.
+    SinceBoot,
+    /// Processes.
+    Processes,
+    /// The CPU, memory or other resources.
+    OtherResources,
+    /// Caches.
+    Caches,
+    /// Network file systems.
+    NetworkFileSystems,
+    /// A distribution of latencies without rates.
+    Distribution,
+    /// Slow operations alone.
+    SlowOperations,
+    /// A trace in a form that cannot be replayed.
+    Trace,
+    /// blktrace's own records.
+    BinaryTrace,
+    /// The results of another benchmark.
+    OtherBenchmark,
+    /// A counter of devices in a form of another system.
+    OtherSystem,
+}
+
+impl FileContent {
+    fn what(self) -> Text {
+        match self {
+            Self::State => {
+                text!("it describes devices and measures nothing", "デバイスの状態で、測定結果ではありません")
+            }
+            Self::SinceBoot => {
+                text!("it holds totals since boot and no rate", "起動時からの累計で、速度は含まれません")
+            }
+            Self::Processes => {
+                text!("it is about processes, not devices", "デバイスではなくプロセスごとの値です")
+            }
+            Self::OtherResources => {
+                text!("it holds no figures of single devices", "デバイスごとの値がありません")
+            }
+            Self::Caches => text!("it is about a cache, not devices", "デバイスではなくキャッシュの値です"),
+            Self::NetworkFileSystems => text!(
+                "it is about network file systems, not block devices",
+                "ブロックデバイスではなくネットワークファイルシステムの値です"
+            ),
+            Self::Distribution => text!(
+                "it holds a distribution of latencies and neither a rate nor the number of the operations in flight",
+                "レイテンシの分布だけで、速度も同時実行数もありません"
+            ),
+            Self::SlowOperations => text!(
+                "it lists slow operations alone, so it has no rate and no percentile",
+                "遅い操作だけの一覧なので、速度もパーセンタイルも求められません"
+            ),
+            Self::Trace => {
+                text!(
+                    "it is a trace in a form that kurabe does not replay",
+                    "kurabe が再生できない形式のトレースです"
+                )
+            }
+            Self::BinaryTrace => text!("it is a trace in binary form", "バイナリ形式のトレースです"),
+            Self::OtherBenchmark => {
+                text!(
+                    "kurabe does not read the results of this tool",
+                    "kurabe はこのツールの結果を読めません"
+                )
+            }
+            Self::OtherSystem => text!(
+                "kurabe reads this tool's reports only as Linux prints them",
+                "kurabe が読めるのは Linux 版の出力だけです"
+            ),
+        }
+    }
+
+    fn instead(self) -> Text {
+        match self {
+            Self::State | Self::Caches | Self::OtherResources => text!(
+                "give the result of a benchmark, or the output of iostat -x 1 during the load",
+                "ベンチマークの結果か、負荷をかけている間の iostat -x 1 の出力を指定してください"
+            ),
+            Self::SinceBoot | Self::OtherSystem => text!(
+                "record the devices while they work: iostat -x 1 60",
+                "動作中のデバイスを記録してください: iostat -x 1 60"
+            ),
+            Self::Processes => text!(
+                "record the devices during the same time: iostat -x 1",
+                "同じ時間のデバイスの値を記録してください: iostat -x 1"
+            ),
+            Self::NetworkFileSystems => text!(
+                "measure the mounted folder with a benchmark such as fio",
+                "マウントしたフォルダーを fio などのベンチマークで測ってください"
+            ),
+            Self::Distribution | Self::SlowOperations => text!(
+                "record every operation with biosnoop, or the devices with iostat -x 1",
+                "すべての操作を biosnoop で、またはデバイスを iostat -x 1 で記録してください"
+            ),
+            Self::Trace => text!(
+                "record the trace with blktrace and turn it into text: blkparse -i sda -o trace.txt",
+                "blktrace で記録し、テキストに変換してください: blkparse -i sda -o trace.txt"
+            ),
+            Self::BinaryTrace => text!(
+                "turn it into text first: blkparse -i sda -o trace.txt",
+                "先にテキストに変換してください: blkparse -i sda -o trace.txt"
+            ),
+            Self::OtherBenchmark => text!(
+                "give the output of a tool that docs/tools.md lists",
+                "docs/tools.md にあるツールの出力を指定してください"
+            ),
+        }
+    }
+}
+
+/// Name of a tool's output, how it is known, and what it holds.
+type Signature = (&'static str, &'static [ToolMark], FileContent);
+
+use FileContent::*;
+use ToolMark::{Bytes, Line, Text as Words};
+
+static SIGNATURES: &[Signature] = &[
+    ("blktrace", &[Bytes(&[0x07, 0x74, 0x61, 0x65]), Bytes(&[0x65, 0x61, 0x74, 0x07])], BinaryTrace),
+    ("smartctl JSON", &[Words(&["\"smartctl\"", "\"json_format_version\""])], State),
+    ("smartctl", &[Words(&["smartctl ", "=== START OF "]), Line(&["smartctl ", "[x86_64-"])], State),
+    (
+        "nvme-cli JSON",
+        &[
+            Words(&["\"critical_warning\"", "\"percent_used\""]),
+            Words(&["\"critical_warning\"", "\"avail_spare\""]),
+            Words(&["\"DevicePath\"", "\"ModelNumber\""]),
+            Words(&["\"Subsystems\"", "\"NQN\""]),
+            Words(&["\"vid\"", "\"ssvid\"", "\"mn\""]),
+        ],
+        State,
+    ),
+    (
+        "nvme-cli",
+        &[Line(&["Smart Log for NVME device:"]), Line(&["Node", "SN", "Model", "Namespace"])],
+        State,
+    ),
+    ("cifsiostat JSON", &[Words(&["\"fs_name\"", "\"rops/s\""])], NetworkFileSystems),
+    ("cifsiostat", &[Line(&["Filesystem", "rops/s", "wops/s", "fo/s"])], NetworkFileSystems),
+    ("nfsiostat", &[Line(&["ops/s", "rpc bklog"]), Line(&["Filesystem", "rBlk_nor/s"])], NetworkFileSystems),
+    (
+        "pidstat",
+        &[
+            Line(&["PID", "kB_rd/s", "kB_wr/s"]),
+            Line(&["PID", "%usr", "%system", "CPU", "Command"]),
+            Line(&["PID", "minflt/s", "majflt/s"]),
+            Line(&["PID", "cswch/s", "nvcswch/s"]),
+            Line(&["TGID", "TID"]),
+            Line(&["PID", "usr-ms", "system-ms"]),
+        ],
+        Processes,
+    ),
+    (
+        "iotop",
+        &[Line(&["Total DISK READ", "Total DISK WRITE"]), Line(&["TID", "PRIO", "USER", "DISK READ"])],
+        Processes,
+    ),
+    (
+        "biotop",
+        &[Line(&["PID", "COMM", "D MAJ MIN DISK"]), Line(&["PID", "COMM", "DISK", "I/O", "Kbytes"])],
+        Processes,
+    ),
+    ("vmstat -d", &[Line(&["disk-", "-reads-", "-writes-"])], SinceBoot),
+    ("vmstat -D", &[Words(&["merged reads", "read sectors", "milli reading"])], SinceBoot),
+    (
+        "vmstat",
+        &[
+            Line(&["procs -", "-memory-", "-io-"]),
+            Line(&["r", "b", "swpd", "free", "buff", "cache", "si", "so"]),
+        ],
+        OtherResources,
+    ),
+    (
+        "mpstat",
+        &[
+            Line(&["CPU    %usr   %nice    %sys %iowait    %irq"]),
+            Line(&["NODE    %usr   %nice"]),
+            Words(&["\"sysstat\"", "\"cpu-load\"", "\"irq\""]),
+        ],
+        OtherResources,
+    ),
+    (
+        "sar",
+        &[
+            Line(&["tps", "rtps", "wtps", "bread/s"]),
+            Line(&["CPU", "%user", "%nice", "%system", "%iowait"]),
+            Line(&["CPU", "%usr", "%nice", "%sys", "%iowait"]),
+            Line(&["kbmemfree", "kbmemused"]),
+            Line(&["pgpgin/s", "pgpgout/s"]),
+            Line(&["runq-sz", "plist-sz"]),
+            Line(&["IFACE", "rxpck/s"]),
+            Line(&["proc/s", "cswch/s"]),
+            Line(&["intr/s"]),
+            Line(&["%scpu-10"]),
+            Line(&["%sio-10"]),
+            Line(&["%smem-10"]),
+            Line(&["MBfsfree", "MBfsused"]),
+            Line(&["dentunusd", "file-nr"]),
+            Line(&["CPU", "MHz"]),
+            Line(&["LINUX RESTART"]),
+        ],
+        OtherResources,
+    ),
+    (
+        "sar JSON",
+        &[Words(&["\"sysstat\"", "\"cpu-load\""]), Words(&["\"sysstat\"", "\"sysdata-version\""])],
+        OtherResources,
+    ),
+    ("tapestat", &[Line(&["Tape", "r/s", "w/s"]), Words(&["\"tape\"", "\"sysstat\""])], OtherResources),
+    ("dstat", &[Line(&["-dsk/"])], OtherResources),
+    ("nmon", &[Line(&["AAA,progname,nmon"])], OtherResources),
+    (
+        "zpool status",
+        &[Line(&["NAME", "STATE", "READ", "WRITE", "CKSUM"]), Words(&["  pool:", " state:", "config:"])],
+        State,
+    ),
+    (
+        "zpool list",
+        &[Line(&["NAME", "SIZE", "ALLOC", "FREE", "FRAG"]), Line(&["NAME", "SIZE", "ALLOC", "FREE", "CAP"])],
+        State,
+    ),
+    ("zfs list", &[Line(&["NAME", "USED", "AVAIL", "REFER", "MOUNTPOINT"])], State),
+    ("zfs get, zpool get", &[Line(&["NAME", "PROPERTY", "VALUE", "SOURCE"])], State),
+    ("zpool iostat -w", &[Line(&["latency ", " read ", " write ", "scrub"])], Distribution),
+    ("zpool iostat -r", &[Line(&["req_size ", " ind ", " agg "])], Distribution),
+    ("zpool history", &[Line(&["History for '"])], State),
+    ("arcstat", &[Line(&["time", "read", "miss", "miss%"]), Line(&["time", "read", "ddread"])], Caches),
+    ("arc_summary", &[Line(&["ZFS Subsystem Report"]), Line(&["ARC size (current):"])], Caches),
+    (
+        "mdadm -E (examine)",
+        &[Words(&["Magic :", "Checksum :"]), Words(&["Array UUID :", "Device Role :"])],
+        State,
+    ),
+    (
+        "mdadm -D (detail)",
+        &[Words(&["Raid Level :", "Raid Devices :"]), Words(&["Raid Level :", "Total Devices :"])],
+        State,
+    ),
+    ("/proc/mdstat", &[Line(&["Personalities :"])], State),
+    ("lsblk JSON", &[Words(&["\"blockdevices\""])], State),
+    (
+        "lsblk",
+        &[Line(&["NAME", "MAJ:MIN", "RM", "SIZE"]), Line(&["NAME", "FSTYPE", "UUID", "MOUNTPOINT"])],
+        State,
+    ),
+    ("lsscsi", &[Line(&["[", ":0:0:", "disk", "/dev/sd"])], State),
+    ("df", &[Line(&["Filesystem", "Mounted on"])], State),
+    ("blkid", &[Line(&["UUID=\"", "TYPE=\""]), Line(&["ID_FS_UUID="])], State),
+    ("findmnt", &[Line(&["TARGET", "SOURCE", "FSTYPE"])], State),
+    ("fdisk -l", &[Line(&["Disk /dev/", "bytes", "sectors"])], State),
+    ("hdparm -I", &[Line(&["ATA device, with non-removable media"])], State),
+    ("/proc/diskstats", &[Line(&["   8       0 sda "]), Line(&[" 259       0 nvme0n1 "])], SinceBoot),
+    (
+        "biolatency or another histogram of bcc",
+        &[
+            Line(&["usecs", ": count", "distribution"]),
+            Line(&["msecs", ": count", "distribution"]),
+            Line(&["nsecs", ": count", "distribution"]),
+        ],
+        Distribution,
+    ),
+    ("bitesize", &[Line(&["Kbytes", ": count", "distribution"])], Distribution),
+    ("bpftrace", &[Line(&["Attaching ", " probe"]), Line(&["|@@@"])], Distribution),
+    (
+        "biolatpcts",
+        &[
+            Line(&["p1 ", "p5 ", "p10 ", "p99 ", "p100"]),
+            Words(&["{\"read\": {\"1\":", "\"discard\": {\"1\":"]),
+        ],
+        Distribution,
+    ),
+    (
+        "ext4slower or its relative for another file system",
+        &[Line(&["Tracing ", " operations slower than"]), Line(&["BYTES", "OFF_KB", "LAT(ms)", "FILENAME"])],
+        SlowOperations,
+    ),
+    (
+        "fileslower",
+        &[Line(&["Tracing sync read/writes slower than"]), Line(&["TID", "BYTES", "LAT(ms)", "FILENAME"])],
+        SlowOperations,
+    ),
+    ("cachestat", &[Line(&["HITS", "MISSES", "DIRTIES"]), Line(&["HITS", "MISSES", "BUFFERS_MB"])], Caches),
+    ("cachetop", &[Line(&["HITS", "MISSES", "READ_HIT%"])], Caches),
+    ("biopattern", &[Line(&["DISK", "%RND", "%SEQ"])], OtherResources),
+    ("filetop", &[Line(&["TID", "COMM", "READS", "WRITES"])], Processes),
+    ("vfsstat", &[Line(&["READ/s", "WRITE/s", "FSYNC/s"])], OtherResources),
+    ("bcache", &[Line(&["cache_hit_ratio"]), Words(&["cache_bypass_hits"])], Caches),
+    (
+        "troubleshoot (filesystemPerformance)",
+        &[Words(&["\"Average\"", "\"P9995\""]), Words(&["p99.95:", "p99.99:", "Avg:"])],
+        Distribution,
+    ),
+    (
+        "YABS",
+        &[Words(&["Yet-Another-Bench-Script"]), Line(&["fio Disk Speed Tests (Mixed R/W"])],
+        OtherBenchmark,
+    ),
+    ("pgbench", &[Words(&["transaction type:", "tps = "])], OtherBenchmark),
+    ("rados bench", &[Words(&["Total writes made:", "Bandwidth (MB/sec):"])], OtherBenchmark),
+    ("vdbench", &[Line(&["Vdbench distribution"]), Line(&["Starting RD="])], OtherBenchmark),
+    ("Iometer", &[Line(&["'Test Type,Test Description"])], OtherBenchmark),
+    ("winsat", &[Line(&["Disk  Sequential "]), Line(&["Windows System Assessment Tool"])], OtherBenchmark),
+    ("F3", &[Line(&["Average reading speed:"]), Line(&["Average writing speed:"])], OtherBenchmark),
+    ("ATTO Disk Benchmark", &[Line(&["ATTO Disk Benchmark"])], OtherBenchmark),
+    ("postmark", &[Line(&["PostMark v"])], OtherBenchmark),
+    ("dbench", &[Line(&["Operation", "Count", "AvgLat", "MaxLat"])], OtherBenchmark),
+    ("filebench", &[Line(&["IO Summary:", "ops/s"])], OtherBenchmark),
+    ("stress-ng", &[Line(&["stress-ng: info:"])], OtherBenchmark),
+    (
+        "perf trace",
+        &[Line(&[" ms): ", "/", "(", ") = "]), Line(&[" ms): ", "/", "(", ")                  = "])],
+        Trace,
+    ),
+    (
+        "perf or ftrace",
+        &[Line(&["block_rq_issue:"]), Line(&["block_rq_complete:"]), Line(&["block_bio_queue:"])],
+        Trace,
+    ),
+    ("strace", &[Line(&["execve(", ") = 0"]), Line(&["% time", "seconds", "usecs/call", "syscall"])], Trace),
+    ("iostat of Solaris", &[Line(&["extended device statistics"])], OtherSystem),
+    ("iostat of macOS or BSD", &[Line(&["KB/t", "tps", "MB/s"])], OtherSystem),
+    ("gstat", &[Line(&["L(q)", "ops/s", "kBps"])], OtherSystem),
+];
+
+/// Characters in which a tool is looked for.
+const LOOKED_AT: usize = 1 << 20;
+
+/// A file of a tool that kurabe knows by name alone.
+pub(super) struct Identified {
+    pub(super) name: &'static str,
+    pub(super) what: Text,
+    pub(super) instead: Text,
+}
+
+/// Identifies the tool that wrote a file.
+pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
+    let text = input.text().unwrap_or("");
+    let text = &text[..text.floor_char_boundary(LOOKED_AT)];
+    let has_all = |text: &str, words: &[&str]| words.iter().all(|word| text.contains(word));
+    let is_own = |mark: &ToolMark| match mark {
+        Bytes(bytes) => input.bytes.starts_with(bytes),
+        Words(words) => has_all(text, words),
+        Line(words) => has_all(text, words) && text.lines().any(|line| has_all(line, words)),
+    };
+    let (name, _, content) = SIGNATURES.iter().find(|(_, marks, _)| marks.iter().any(is_own))?;
+    let what = match drive(text).filter(|_| *content == State) {
+        Some(drive) => {
+            let what = content.what();
+            text!("{drive}; {what}", "{drive}。{what}"; what)
+        }
+        None => content.what(),
+    };
+    Some(Identified { name, what, instead: content.instead() })
+}
+
+/// The drive that a report of smartctl is about, and its link if that runs below its best.
+fn drive(text: &str) -> Option<String> {
+    if !text.contains("\"smartctl\"") {
+        return None;
+    }
+    let report = documents(text).next()?.ok()?;
+    let names = ["model_name", "scsi_model_name", "product"];
+    let model = names.iter().find_map(|name| report.text_of(name))?.trim().to_owned();
+    let speed =
+        |which: &str| report.get("interface_speed")?.get(which).and_then(|speed| speed.text_of("string"));
+    let protocol = report.get("device").and_then(|device: &Json| device.text_of("protocol"));
+    let link = match (speed("current"), speed("max")) {
+        (Some(current), Some(most)) if current != most => Some(format!("link {current} of {most}")),
+        (Some(current), _) => Some(format!("link {current}")),
+        _ => None,
+    };
+    let facts = [Some(model), protocol.map(str::to_owned), link].into_iter().flatten();
+    Some(facts.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of real files, with the tool that wrote each.
+    const LINES: &[(&str, &str)] = &[
+        ("12:53:20      UID       PID   kB_rd/s   kB_wr/s kB_ccwr/s iodelay  Command", "pidstat"),
+        ("12:00:01 AM       tps      rtps      wtps   bread/s   bwrtn/s", "sar"),
+        ("12:00:01        CPU     %user     %nice   %system   %iowait    %steal     %idle", "sar"),
+        ("procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----", "vmstat"),
+        ("disk- ------------reads------------ ------------writes----------- -----IO------", "vmstat -d"),
+        ("\tNAME        STATE     READ WRITE CKSUM", "zpool status"),
+        (
+            "NAME    SIZE  ALLOC   FREE  CKPOINT  EXPANDSZ   FRAG    CAP  DEDUP    HEALTH  ALTROOT",
+            "zpool list",
+        ),
+        ("NAME             USED  AVAIL     REFER  MOUNTPOINT", "zfs list"),
+        ("     Raid Level : raid1\n   Raid Devices : 2", "mdadm -D (detail)"),
+        ("Personalities : [raid1] [raid6]", "/proc/mdstat"),
+        ("{\n   \"blockdevices\": [", "lsblk JSON"),
+        ("     usecs               : count     distribution", "biolatency or another histogram of bcc"),
+        ("nvme0n1    p1    p5   p10   p16   p25   p50   p75   p84   p90   p95   p99  p100", "biolatpcts"),
+        (
+            "TIME     COMM           PID    T BYTES   OFF_KB   LAT(ms) FILENAME",
+            "ext4slower or its relative for another file system",
+        ),
+        ("    HITS   MISSES  DIRTIES HITRATIO   BUFFERS_MB  CACHED_MB", "cachestat"),
+        ("{\"critical_warning\" : 0,\"temperature\" : 310,\"avail_spare\" : 100}", "nvme-cli JSON"),
+        ("{\"Min\":1,\"Max\":2,\"Average\":1,\"P9995\":2}", "troubleshoot (filesystemPerformance)"),
+        ("     0.000 ( 0.012 ms): cat/1234 openat(dfd: CWD, filename: x) = 3", "perf trace"),
+        ("#              Yet-Another-Bench-Script              #", "YABS"),
+    ];
+
+    #[test]
+    fn a_tool_is_named_by_a_line_of_its_file() {
+        for (lines, name) in LINES {
+            let identified = identify(&Input::new("a.txt", lines.as_bytes()));
+            assert_eq!(identified.map(|tool| tool.name), Some(*name), "{lines}");
+        }
+        assert!(identify(&Input::new("a", b"nothing of any tool")).is_none());
+        assert!(identify(&Input::new("a", &[0x07, 0x74, 0x61, 0x65, 0, 1])).is_some());
+    }
+
+    #[test]
+    fn the_drive_of_a_smartctl_report_is_named_with_its_link() {
+        let text = "{\"json_format_version\": [1, 0], \"smartctl\": {}, \"model_name\": \"ST1\", \
+                    \"interface_speed\": {\"max\": {\"string\": \"6.0 Gb/s\"}, \"current\": {\"string\": \"3.0 Gb/s\"}}}";
+        let what = identify(&Input::new("a", text.as_bytes())).unwrap().what;
+        assert!(what.en.starts_with("ST1, link 3.0 Gb/s of 6.0 Gb/s; "), "{}", what.en);
+    }
+}
