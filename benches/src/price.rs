@@ -175,7 +175,7 @@ impl Trial {
         let (here, in_memory) = (self.on(case, model, times)?, self.on(case, "ideal-ram-disk", times)?);
         let takes_ns = here.0.saturating_sub(in_memory.0);
         let price_ns = price["time_ns"][0].as_u64().unwrap_or(0);
-        let ratio = price_ns as f64 / takes_ns.max(1) as f64;
+        let ratio = price_ns as f64 / takes_ns as f64;
         let flushes = price["flushes"][0].as_u64().unwrap_or(0);
         let ms = |ns: u64| format!("{} ms", figure(ns as f64 / 1e6, 1));
         let cells = [here.1.to_string(), flushes.to_string(), ms(takes_ns), ms(price_ns), figure(ratio, 2)];
