@@ -33,6 +33,7 @@ fn the_first_sentence_calls_memory_rates_and_syncs_by_their_names() {
             "cases/read/iozone-throughput-children-parent.txt",
             "Writes up to 665.5 MB/s; the page cache may have answered, so this says little about the drive.",
         ),
+        ("cases/read/iostat-x-flush-columns.txt", "Reads up to 42.5 MB/s, writes up to 10.9 MB/s."),
         ("consumer/hdparm.txt", "Reads up to 267.8 MB/s."),
     ] {
         let assessment = Assessment::of(&record(name)).unwrap_or_else(|| panic!("nothing is said of {name}"));

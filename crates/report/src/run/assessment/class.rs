@@ -1,7 +1,7 @@
 //! The first clause: the class of the device, and the rates that are unusual for that class.
 
 use crate::words;
-use kurabe_core::imported::{ImportedCell, Quantity};
+use kurabe_core::imported::{ImportedCell, PrintedFigure, PrintedStatistic, Quantity};
 use kurabe_core::record::{Cell, Measure, RunRecord};
 use kurabe_core::{Text, number, text, workload::Direction};
 use kurabe_stats::{cell_figure, is_from_memory};
@@ -163,13 +163,15 @@ fn figures_of(record: &RunRecord) -> Vec<(&Cell, f64)> {
 /// Returns the rate that another tool printed for a cell, in bytes per second.
 fn printed(cell: &Cell) -> Option<f64> {
     let imported = cell.imported.as_ref().filter(|_| cell.measure == Measure::Rate)?;
+    let is_rate = |figure: &&PrintedFigure| figure.quantity == Quantity::Rate;
     // Of durable writes the number per second counts.
-    imported
-        .figures
-        .iter()
-        .filter(|_| imported.durable_iops().is_none())
-        .find(|figure| figure.quantity == Quantity::Rate)
-        .map(|figure| figure.value)
+    let main = imported.figures.iter().filter(|_| imported.durable_iops().is_none()).find(is_rate)?;
+    // A tool that reports intervals prints their highest besides the median.
+    let is_highest = |figure: &&PrintedFigure| {
+        main.statistic == PrintedStatistic::Median
+            && (figure.statistic, &figure.of) == (PrintedStatistic::Highest, &main.of)
+    };
+    Some(imported.figures.iter().filter(is_rate).find(is_highest).unwrap_or(main).value)
 }
 
 /// Returns the highest rate of one direction. Writes that wait for the medium count only if there
