@@ -8,7 +8,7 @@
 //! limit is broken almost certainly.
 
 use crate::recommend::{FIRM_SHARE, worst_standstill};
-use crate::uses::{Bearable, Use, UseLimit, UseWork};
+use crate::uses::{Bearable, LeastRate, Use, UseLimit, UseWork};
 use crate::write_cache::{WriteCaches, cache_bytes, written_bytes};
 use kurabe_core::Text;
 use kurabe_core::profile::{IoStep, MOST_THREADS, Order, Profile, Rules, Step};
@@ -166,7 +166,7 @@ impl Fit {
             purpose.own_work().enumerate().map(|(place, work)| (work, cell_of(place))).collect();
         let done: Vec<(&UseWork, &Cell)> =
             parts.iter().filter_map(|(work, cell)| Some((*work, (*cell)?))).collect();
-        let rates = parts.iter().filter_map(|(work, cell)| judged_rate(work, *cell));
+        let rates = parts.iter().filter_map(|(work, cell)| judged_rate(work, *cell, purpose, count));
         let limits = purpose.limits.iter().map(|limit| judged(limit, &done, cells));
         let limits: Vec<JudgedLimit> = rates.chain(limits).collect();
         let is = |verdict| limits.iter().any(|limit| limit.verdict() == verdict);
@@ -304,16 +304,35 @@ pub(crate) fn does(work: &UseWork, kind: OpKind) -> bool {
     }
 }
 
-fn judged_rate(work: &UseWork, cell: Option<&Cell>) -> Option<JudgedLimit> {
-    let least = work.least.as_ref()?;
+/// Share of an offered rate that has to be served. In a short test, a queue that grows without end may
+/// still be within the limit of the latency.
+const KEEPING_UP: f64 = 0.95;
+
+/// Returns the rate that a part of a use needs: its own minimum, or almost all of what arrives. In the
+/// latter case, the consequence of serving less is that of its latency limit.
+fn needed_rate(work: &UseWork, purpose: &Use, count: u32) -> Option<LeastRate> {
+    if let Some(least) = &work.least {
+        return Some(least.clone());
+    }
+    let offered = work.rate_bytes_per_s? * if work.per_count { f64::from(count) } else { 1.0 };
+    let limit = purpose.limits.iter().find(|limit| match limit.bears {
+        Bearable::Percentile { of, .. } => does(work, of),
+        Bearable::Stall { .. } => false,
+    })?;
+    let (reason, source) = (limit.reason.clone(), limit.source.clone().unwrap_or_default());
+    Some(LeastRate { bytes_per_s: offered * KEEPING_UP, reason, source })
+}
+
+fn judged_rate(work: &UseWork, cell: Option<&Cell>, purpose: &Use, count: u32) -> Option<JudgedLimit> {
+    let least = needed_rate(work, purpose, count)?;
     let values = cell.map(compared_values).unwrap_or_default();
     let bytes_per_s = (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len().max(1) as f64);
     let cell = cell.map_or_else(String::new, |cell| format!("{} {}", work.direction.word(), cell.label));
     Some(JudgedLimit {
         measured: MeasuredLimit::Rate { cell, least_bytes_per_s: least.bytes_per_s, bytes_per_s },
         kept: mean_at_least(&values, least.bytes_per_s).map(|probability| [probability; 2]),
-        reason: least.reason.clone(),
-        source: Some(least.source.clone()),
+        reason: least.reason,
+        source: Some(least.source),
     })
 }
 

@@ -14,6 +14,7 @@ use kurabe_core::listed::{ListedOperation, OperationList};
 use kurabe_core::model::ModelRecord;
 use kurabe_core::profile::Profile;
 use kurabe_core::record::{RunHeader, RunRecord, TargetRecord};
+use kurabe_core::workload::Direction;
 use kurabe_engine::{
     Contender, FollowUp, InTurns, Ledger, Remains, Session, Settings, Stop, Target, WriteList, model_target,
     plan_tasks, planned_time_ns, unfilled_notice,
@@ -185,7 +186,8 @@ impl Open<'_> {
             planned_write_ns: Some(writes.time_ns),
             planned_ns: planned_time_ns(profile, &tasks),
         };
-        let left_out = !self.fills && profile.writes_file_first();
+        let reads = tasks.iter().any(|task| task.direction() != Some(Direction::Write));
+        let left_out = !self.fills && profile.writes_file_first() && reads;
         Ok(std::iter::once(started)
             .chain(left_out.then(|| Event::Notice { notice: unfilled_notice() }))
             .collect())
