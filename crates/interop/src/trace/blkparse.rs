@@ -76,7 +76,7 @@ pub(super) fn read(
 /// Returns whether a line stands for lines that are left out: `...`, `……`, `[...]`.
 fn is_excerpt_mark(line: &str) -> bool {
     let line = line.trim();
-    !line.is_empty() && line.chars().all(|c| ".…⋮[]()<> ".contains(c))
+    !line.is_empty() && line.chars().all(|c| ".…\u{22ee}[]()<> ".contains(c))
 }
 
 /// Fields of a line with its program.
