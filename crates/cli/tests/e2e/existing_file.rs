@@ -97,7 +97,7 @@ fn during_a_run_only_the_test_file_is_in_the_directory() {
 fn a_dry_run_touches_nothing() {
     let lab = Lab::new();
     let ended = lab.run(&lab.target(), &[&SHORT[..], &["--dry-run"]].concat()).ok();
-    assert!(ended.out.contains("cells that write: 3"), "{ended:#?}");
+    assert!(ended.out.contains("tests that write: 3"), "{ended:#?}");
     assert!(names(&lab.target()).is_empty() && !lab.store().exists());
 }
 

@@ -73,10 +73,13 @@ pub(super) fn read(
     Ok(())
 }
 
+/// The vertical ellipsis, of which the program's own font has no picture.
+const VERTICAL_ELLIPSIS: u32 = 0x22ee;
+
 /// Returns whether a line stands for lines that are left out: `...`, `……`, `[...]`.
 fn is_excerpt_mark(line: &str) -> bool {
     let line = line.trim();
-    !line.is_empty() && line.chars().all(|c| ".…\u{22ee}[]()<> ".contains(c))
+    !line.is_empty() && line.chars().all(|c| ".…[]()<> ".contains(c) || u32::from(c) == VERTICAL_ELLIPSIS)
 }
 
 /// Fields of a line with its program.

@@ -13,7 +13,7 @@ type Finds = fn(&Line<'_>) -> bool;
 const PHRASES: [(&str, usize, Finds); 8] = [
     ("a comment that begins with What, Who, Whoever or Others", 169, |line| {
         let begins = |word: &&str| words(line.begun_comment).next() == Some(word);
-        ["What", "Who", "Whoever", "Others"].iter().any(|word| begins(&word))
+        ["What", "Who", "Whoever", "Others"].iter().any(begins)
     }),
     ("`is no` before a noun", 73, |line| {
         let before_noun = |(start, phrase): (usize, &str)| {
