@@ -155,12 +155,12 @@ pub(crate) fn counterparts(pair: &Pair) -> Option<Text> {
     }
     let how = if pair.versus.is_some() {
         text!(
-            "Cells meet by their place in the procedure; what differs stands in their names.",
+            "Tests are matched by their place in the procedure; their names show what differs.",
             "項目は手順の中の位置で対応させています。違いは項目名に示します。"
         )
     } else {
         text!(
-            "The runs have no test in common; compared are those that differ in one thing, which stands in their names.",
+            "The runs have no test in common; those that differ in one thing are compared, and their names show it.",
             "共通の項目がないため、条件が 1 つだけ違う項目どうしを比べています。違いは項目名に示します。"
         )
     };

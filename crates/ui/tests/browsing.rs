@@ -118,7 +118,7 @@ fn fill_form(reader: &Reader, target: &str, profile: &str, runs: &str) {
         browser.type_keys(words);
         browser.wait_until(&format!("document.activeElement.value.startsWith('{words}')"));
     }
-    browser.wait_until("/at most|MB|cells/.test(document.querySelector('#plan').textContent)");
+    browser.wait_until("/at most|MB|tests/.test(document.querySelector('#plan').textContent)");
     browser.tab_to("#all");
 }
 

@@ -46,7 +46,7 @@ fn a_job_file_runs_section_by_section() {
     let page = lab.kurabe(&["profiles", "show", text(&job)]).ok().out;
     assert!(page.contains("mine.fio") && page.contains("random"), "{page}");
     let plan = lab.kurabe(&["run", text(&job), text(&target), "--dry-run"]).ok().out;
-    assert!(plan.contains("cells that write: 1"), "{plan}");
+    assert!(plan.contains("tests that write: 1"), "{plan}");
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
     lab.kurabe(&["fio", "--name=a", "--iodpeth=3"]).is_refusal(2, &["--iodpeth", "--iodepth"]);
     lab.kurabe(&["fio", "--name=a", "--rw=write", "--size=1m", "--readonly"]).is_refusal(2, &["--readonly"]);
     let planned = lab.kurabe(&[&["fio", "--parse-only", "--on", text(&target)], &line[..]].concat()).ok().out;
-    assert!(planned.contains("cells that write: 1"), "{planned}");
+    assert!(planned.contains("tests that write: 1"), "{planned}");
     assert_eq!(lab.list().len(), 2);
 }
 

@@ -74,11 +74,11 @@ fn a_wide_pivot_is_broken_into_several_tables() {
     let mut command = lab.command(&["compare", "--by", "owner", "--baseline", "Aki"]);
     let output = command.env("COLUMNS", "80").output().expect("kurabe runs");
     let page = String::from_utf8(output.stdout).expect("text");
-    assert!(page.lines().filter(|line| line.starts_with("cell ")).count() > 1, "{page}");
+    assert!(page.lines().filter(|line| line.starts_with("test ")).count() > 1, "{page}");
     assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     for owner in ["Aki", "Ken", "Mei", "Rin", "Sho"] {
         assert!(
-            page.lines().any(|line| line.starts_with("cell ") && line.contains(owner)),
+            page.lines().any(|line| line.starts_with("test ") && line.contains(owner)),
             "{owner}: {page}"
         );
     }

@@ -125,7 +125,7 @@ fn one_seed_gives_one_order_and_the_order_goes_there_and_back() {
     let without = |turns: &[(u64, u64, u64)]| -> Vec<(u64, u64)> {
         turns.iter().map(|turn| (turn.1, turn.2)).collect()
     };
-    let writes = first.iter().position(|(_, index, _)| *index >= 3).expect("cells that write");
+    let writes = first.iter().position(|(_, index, _)| *index >= 3).expect("tests that write");
     assert!(first[writes..].iter().all(|(_, index, _)| *index >= 3), "{first:?}");
     for begun in [0, writes] {
         let (forth, mut back) = (without(&first[begun..begun + 6]), without(&first[begun + 6..begun + 12]));
@@ -151,7 +151,7 @@ fn what_would_be_written_is_told_and_a_time_that_is_too_short_as_well() {
     let target = lab.target();
     let words = ["versus", text(&target), "model:ideal-ram-disk", "--time", "20s"];
     let plan = lab.kurabe(&[&words[..], &["--dry-run"]].concat()).ok().out;
-    for part in ["at most, all targets together: 20 s", "cells that write: 3", "ends after 64 MiB"] {
+    for part in ["at most, all targets together: 20 s", "tests that write: 3", "ends after 64 MiB"] {
         assert!(plan.contains(part), "{part}: {plan}");
     }
     assert!(lab.list().is_empty() && names(&target).is_empty());
@@ -242,10 +242,10 @@ fn what_is_varied_is_planned_and_mistakes_are_refused_before_anything_is_written
     let target = lab.target();
     let here = text(&target);
     let plan = lab.kurabe(&["versus", here, "--vary", "bs=4k,16k", "--dry-run"]).ok().out;
-    for part in ["bs=4k", "bs=16k", "cells that write: 3"] {
+    for part in ["bs=4k", "bs=16k", "tests that write: 3"] {
         assert!(plan.contains(part), "{part}: {plan}");
     }
-    assert_eq!(plan.matches("cells that write").count(), 2, "{plan}");
+    assert_eq!(plan.matches("tests that write").count(), 2, "{plan}");
     // One test file for both sides, and the total of what both write.
     assert_eq!(plan.matches("test file to write").count(), 1, "{plan}");
     assert!(
@@ -315,7 +315,7 @@ fn directories_take_turns_and_no_test_file_stays() {
         "en",
     ];
     let ended = lab.kurabe(&words).ok();
-    assert!(ended.out.contains("The time is up") || ended.out.contains("Every cell is clear"), "{ended:#?}");
+    assert!(ended.out.contains("The time is up") || ended.out.contains("Every test is clear"), "{ended:#?}");
     assert!(ended.out.contains("Measured in turns"), "{ended:#?}");
     assert!(names(&target).is_empty() && names(&other).is_empty());
     let runs = lab.list();

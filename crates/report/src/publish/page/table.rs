@@ -32,7 +32,7 @@ impl Report<'_> {
     pub(super) fn table_of_one(&self, caption: &Text, index: usize) -> Table {
         let run = self.runs[index];
         let alone = self.of_part(vec![run], vec![self.names[index].clone()], Vec::new());
-        let mut columns = vec![Column::left(text!("Cell", "項目")), Column::right(text!("Figure", "値"))];
+        let mut columns = vec![Column::left(text!("Test", "項目")), Column::right(text!("Figure", "値"))];
         columns.extend(["IOPS", "p50", "p99", "p99.9"].map(|title| Column::right(Text::same(title))));
         columns.push(Column::right(text!("Longest", "最長")));
         columns.push(Column::right(text!("Stalls", "停滞")));
@@ -59,7 +59,7 @@ impl Report<'_> {
         let reach = reach(pair);
         let speed = |row: &CellRow<'_>| row.compared(1).map(|compared| compared.speed);
         let table = Table::of(self.rows())
-            .left(text!("Cell", "項目"), |row| row.name.clone())
+            .left(text!("Test", "項目"), |row| row.name.clone())
             .column(Column::right(pair.names[0].clone()).under(text!("baseline", "基準")), |row| {
                 side(row, 0)
             })
@@ -80,7 +80,7 @@ impl Report<'_> {
 
     /// Returns the table of a few runs: a row for each cell, a column for each run.
     fn side_by_side(&self, caption: &Text) -> Table {
-        let mut table = Table::of(self.rows()).left(text!("Cell", "項目"), |row| row.name.clone());
+        let mut table = Table::of(self.rows()).left(text!("Test", "項目"), |row| row.name.clone());
         for (index, (run, name)) in self.runs.iter().zip(&self.names).enumerate() {
             let under = if index == 0 { text!("baseline", "基準") } else { Text::same(&run.header.id) };
             let column = Column::right(name.clone()).under(under);
