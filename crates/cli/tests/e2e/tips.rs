@@ -121,7 +121,7 @@ fn meant(command: &str) -> String {
 /// Returns text that the output of a recommended command must contain.
 fn promised(words: &str) -> &'static str {
     let promises = [
-        ("run --profile", "cells"),
+        ("run --profile", "tests"),
         ("models show", "memory"),
         ("models", "ideal-ram-disk"),
         ("catalogue show", "Samsung 9100 Pro"),
