@@ -106,18 +106,23 @@ fn a_rate_is_judged_by_how_its_repetitions_scatter() {
 #[test]
 fn what_comes_and_is_not_taken_is_over_the_limit() {
     let purpose = made_use("camera-recorder");
-    let cells = |unserved_operations| {
+    let cells = |unserved_operations, bytes| {
         let mut workload = Workload::plain(Pattern::Sequential, 128 << 10, 256 << 20);
         workload.read_percent = 0;
         workload.open_loop = Some(OpenLoop { rate_iops: 100.0, arrival: Arrival::Even });
         let write = operations(&[(5, 1000)]);
-        let repetition = Repetition { write, unserved_operations, ..Repetition::default() };
-        let direction = Some(Direction::Write);
-        vec![Cell { direction, workload: Some(workload), repetitions: vec![repetition], ..Cell::default() }]
+        let write = OpsRecord { bytes, ..write };
+        let elapsed_ns = 10_000_000_000;
+        let repetition = Repetition { write, unserved_operations, elapsed_ns, ..Repetition::default() };
+        let (direction, repetitions) = (Some(Direction::Write), vec![repetition.clone(), repetition]);
+        vec![Cell { direction, workload: Some(workload), repetitions, ..Cell::default() }]
     };
+    let verdict = |cells: &[Cell]| Fit::of(cells, &purpose, 1).verdict;
     // Fifty of them arrive within half a second, and may still be accepted in time.
-    assert_eq!(Fit::of(&cells(50), &purpose, 1).verdict, FitVerdict::Fit);
-    assert_eq!(Fit::of(&cells(100), &purpose, 1).verdict, FitVerdict::Unfit);
+    assert_eq!(verdict(&cells(50, 10_000_000)), FitVerdict::Fit);
+    assert_eq!(verdict(&cells(100, 10_000_000)), FitVerdict::Unfit);
+    // A drive that serves less than what arrives has a queue without end, although none was late yet.
+    assert_eq!(verdict(&cells(0, 8_000_000)), FitVerdict::Unfit);
 }
 
 #[test]
