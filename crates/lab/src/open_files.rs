@@ -1,9 +1,11 @@
 //! Tracks the files that a command has open while it runs. Many files, such as logs, are removed
 //! before it ends, and their writes could not be attributed afterwards.
 //!
-//! After each flush of the device, the open descriptors of the command and its descendants are
-//! listed with the extents of their files. This causes no I/O, because the kernel knows the extents
-//! of open files.
+//! When a flush arrives, the open descriptors of the command and its descendants are listed with the
+//! extents of their files. This causes no I/O, because the kernel knows the extents of open files. A
+//! recording device answers the flush only afterwards, so the program waits during the scan. Each
+//! descriptor is borrowed rather than opened again: ext4 writes a truncated file when it is first
+//! closed, and only the program itself may cause that.
 
 use kurabe_host::file_extents;
 use kurabe_serve::{RequestLog, apart};
@@ -18,9 +20,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Interval between scans. A scan takes about 50 µs per process.
+/// Pause after a scan during which the program went on. A scan takes about 50 µs per process, which
+/// delays the program.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(2);
-/// How soon it ends.
+/// Longest wait for a flush, after which the thread checks whether it has to end.
 const MOST_WAIT: Duration = Duration::from_millis(20);
 /// Suffix that the kernel appends to the name of a removed file.
 const GONE: &str = " (deleted)";

@@ -8,9 +8,10 @@
 //! whether write-back was done by then. Pauses between the last answer that was waited for and the
 //! next request are either all kept or all left out.
 //!
-//! Commits of file times: a file system commits the times of a file only if they changed, which they do once per tick of the kernel.
-//! What was recorded at the pace of ticks has each of these commits. On a stack that is faster, those are left out that the file
-//! system would not have made, because the tick was still the same in virtual time.
+//! Commits of file times: a file system commits the times of a file only if they changed, which
+//! happens at most once per tick of the kernel. A recording at the pace of ticks has every such
+//! commit. On a faster stack, the commits are left out that the file system would not have made,
+//! because the tick had not changed in virtual time.
 
 use crate::stack::Stack;
 use crate::world::{Request, RequestKind};

@@ -103,7 +103,7 @@ fn drops_cache(input: &Input<'_>) -> bool {
     input.lines().any(|(_, line)| line.contains("drop_caches"))
 }
 
-/// What the options of a command say about its figures.
+/// Properties of the figures that follow from the options of the command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Remark {
     Nothing,

@@ -150,7 +150,7 @@ impl Hub {
         self.is_done(completion.token, completion.at_ns, outcome);
     }
 
-    /// Records the completion of a request by the device; a fault may delay its answer.
+    /// Records the completion of a request by the device; a fault or a tick may delay its answer.
     fn is_done(&mut self, operation: u64, at_ns: u64, outcome: Result<(), NbdError>) {
         let now_ns = self.now_ns();
         let Some(waiting) = self.operations.get_mut(&operation) else { return };
