@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the GitHub Action of this repository does: prices $KURABE_RUN, posts the table to the summary of the job, keeps the bill.
+# Prices $KURABE_RUN for the GitHub Action of this repository: adds the table to the summary of the job and keeps the bill.
 set -euo pipefail
 
 kurabe=${KURABE:-kurabe}
@@ -21,5 +21,5 @@ status=0
 for path in ${KURABE_WITH:-}; do words+=(--with "$path"); done
 "${as_root[@]}" "$kurabe" "${words[@]}" -- sh -c "$KURABE_RUN" || status=$?
 [ ! -e "$table" ] || cat "$table" >> "${GITHUB_STEP_SUMMARY:-/dev/null}"
-[ ! -e "$bill" ] || echo "bill=$bill" >> "${GITHUB_OUTPUT:-/dev/null}"
+[ ! -e "$bill" ] || printf 'bill=%s\ntable=%s\n' "$bill" "$table" >> "${GITHUB_OUTPUT:-/dev/null}"
 exit "$status"

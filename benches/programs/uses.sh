@@ -61,15 +61,16 @@ prepare() {
     echo os-disk archive game-library media-editing nas camera-recorder
     [ ! -d /sys/fs/cgroup/memory ] || echo swap
     if has sqlite3; then
-        mkdir database vm-image vm-host root
+        mkdir database sqlite vm-image vm-host root
         new_database database/t.db
+        cp database/t.db sqlite
         cp database/t.db root && tree root/tree
         for number in 1 2 3; do
             truncate -s 120M "vm-host/image$number"
             mkfs.ext4 -q -d root "vm-host/image$number"
         done
         cp --sparse=always vm-host/image1 vm-image
-        echo database vm-image vm-host
+        echo database sqlite vm-image vm-host
     fi
     if has hcopy; then
         mkdir retro-computer && cp game-library/level* retro-computer
@@ -91,6 +92,10 @@ case $1 in
     prepare) prepare "$2" ;;
     # A thousand commits of SQLite in WAL mode, beyond its own memory.
     database) transactions 1000 | sqlite3 t.db > /dev/null ;;
+    sqlite)
+        awk 'BEGIN { print "pragma synchronous=full;"; for (i = 0; i < 1000; i++) print "insert into t(v) values(randomblob(400));" }' |
+            sqlite3 t.db > /dev/null
+        ;;
     vm-image) guest 1 ;;
     vm-host) for number in 1 2 3; do guest "$number" & done; wait ;;
     # Small files read as programs are started, a log, settings that are saved, an update.

@@ -13,6 +13,7 @@ pub mod agreement;
 pub mod child;
 pub mod disksim;
 pub mod fio_export;
+pub mod flushes;
 pub mod instructions;
 pub mod model_speed;
 pub mod mqsim;

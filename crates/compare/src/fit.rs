@@ -28,8 +28,6 @@ const RUNS: u32 = 5;
 /// Multiple of the minimum number of operations that can prove a percentile, so that one or two of
 /// them may exceed the limit.
 const TIMES_FEWEST: f64 = 1.5;
-/// Minimum size of a write by the page cache, for models of the device below it.
-const PAGE_BYTES: u64 = 4096;
 
 /// Suitability of storage for a use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -209,8 +207,7 @@ fn cache_doubt(record: &RunRecord) -> Option<CacheDoubt> {
 /// Properties of the target that a fit depends on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FitGround {
-    /// Caches of a model, where no page cache extends writes to whole pages. `None` for a real
-    /// target.
+    /// Caches of a model. `None` for a real target.
     pub model: Option<WriteCaches>,
     /// Bytes that the test covers, if the user specified them.
     pub size_bytes: Option<u64>,
@@ -255,11 +252,11 @@ pub fn fit_profile(purpose: &Use, count: u32, ground: FitGround) -> Profile {
         time_ns,
         order: Order::ByStep,
         direct: !purpose.buffered,
+        new_pages: purpose.new_pages,
         ..Rules::once()
     };
-    let in_pages = ground.model.is_some() && purpose.buffered;
     let steps = purpose.own_work().enumerate().map(|(place, work)| {
-        let step = step(work, if work.per_count { count } else { 1 }, in_pages);
+        let step = step(work, if work.per_count { count } else { 1 }, purpose.data_only);
         let offered = step.open_loop.map(|open_loop| time_for(open_loop.rate_iops, work, purpose));
         let end = End { time_ns: Some(offered.unwrap_or(0).max(time_ns)), ..End::default() };
         IoStep { id: Some(format!("part{}", place + 1)), end, ..step }
@@ -271,16 +268,15 @@ pub fn fit_profile(purpose: &Use, count: u32, ground: FitGround) -> Profile {
     Profile { preconditions, ..Profile::of_steps(&name, purpose.title.clone(), rules, steps) }
 }
 
-fn step(work: &UseWork, count: u32, in_pages: bool) -> IoStep {
+fn step(work: &UseWork, count: u32, data_only: bool) -> IoStep {
     let pattern = if work.sequential { Pattern::Sequential } else { Pattern::Random };
-    let block_bytes = if in_pages { work.block_bytes.next_multiple_of(PAGE_BYTES) } else { work.block_bytes };
     let rate_iops = |bytes_per_s: f64| bytes_per_s * f64::from(count) / work.block_bytes as f64;
     let open_loop = |bytes_per_s| OpenLoop { rate_iops: rate_iops(bytes_per_s), arrival: Arrival::Even };
     IoStep {
         threads: work.threads.saturating_mul(count).min(MOST_THREADS),
         open_loop: work.rate_bytes_per_s.map(open_loop),
-        sync: SyncRule { every_writes: work.sync.then_some(1), ..SyncRule::default() },
-        ..IoStep::plain(pattern, block_bytes as u32, work.iodepth, vec![work.direction])
+        sync: SyncRule { every_writes: work.sync.then_some(1), data_only, ..SyncRule::default() },
+        ..IoStep::plain(pattern, work.block_bytes as u32, work.iodepth, vec![work.direction])
     }
 }
 

@@ -32,6 +32,7 @@ pub const USES: &[(&str, &str)] = library!["uses", ".toml":
     "retro-computer",
     "etcd",
     "postgresql-wal",
+    "sqlite",
     "vm-host",
     "nas",
     "camera-recorder",
@@ -59,6 +60,10 @@ pub struct Use {
     pub size_bytes: u64,
     /// Whether its program uses the page cache.
     pub buffered: bool,
+    /// Whether it flushes with fdatasync, which does not store the times of a file, instead of fsync.
+    pub data_only: bool,
+    /// Whether the pages that it writes are new to the file, so that the file system stores where they are.
+    pub new_pages: bool,
     /// Whether it writes for hours, so that a drive runs at the rate of its medium rather than its
     /// caches.
     pub sustained: bool,
@@ -206,6 +211,8 @@ impl Use {
             "reason",
             "size",
             "buffered",
+            "data_only",
+            "new_pages",
             "sustained",
             "measured_alone",
             "work",
@@ -221,6 +228,8 @@ impl Use {
             limits: root.each("limit", limit)?,
             size_bytes: root.read("size", some_bytes)?.unwrap_or(USUAL_SIZE_BYTES),
             buffered: flag(&root, "buffered")?,
+            data_only: flag(&root, "data_only")?,
+            new_pages: flag(&root, "new_pages")?,
             sustained: flag(&root, "sustained")?,
             measured_alone: flag(&root, "measured_alone")?,
         })

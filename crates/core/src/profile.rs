@@ -101,6 +101,10 @@ pub struct Rules {
     /// drive's cache or had read ahead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,
+    /// Whether the pages of the test file are new to the file system in each repetition, as in a log that is
+    /// allocated but not written: the first flush of a page then stores where it is.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_pages: bool,
     /// The first seed.
     pub seed: u64,
 }
@@ -420,6 +424,7 @@ impl Rules {
             data: Data::Random,
             same_offsets: false,
             moving_start: false,
+            new_pages: false,
             seed: 1,
         }
     }

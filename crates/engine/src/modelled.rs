@@ -36,19 +36,26 @@ pub struct Modelled<'a, M> {
     fills: bool,
 }
 
+/// Returns whether the model includes the page cache of a computer, so that requests of any length are
+/// possible.
+fn has_page_cache(model: &impl Model) -> bool {
+    model.record().layers.iter().any(|layer| layer.kind == "page_cache")
+}
+
 /// Returns the record of a modelled target. Its span is the size that the profile requires,
 /// starting at the first byte.
 pub fn model_target(name: &str, model: &impl Model, profile: &Profile) -> TargetRecord {
     let there_bytes = model.span_bytes();
     let rules = &profile.rules;
     let span_bytes = if rules.whole_device { there_bytes } else { rules.size_bytes.min(there_bytes) };
+    let direct = !has_page_cache(model);
     TargetRecord {
         given: format!("model:{name}"),
         path: format!("model:{name}"),
         kind: TargetKind::Model,
         span_bytes: span_bytes - span_bytes % u64::from(UNIT_BYTES),
-        direct: true,
-        alignment_bytes: UNIT_BYTES,
+        direct,
+        alignment_bytes: if direct { UNIT_BYTES } else { 1 },
         writable: true,
     }
 }
@@ -103,7 +110,8 @@ impl<M: Model> Ground for Modelled<'_, M> {
             context.emit(Event::FillDone { fill })?;
             self.pause(context, profile.rules.interval_ns)?;
         }
-        if profile.rules.direct || !tasks.iter().any(|task| matches!(task.work, Work::Io(_))) {
+        let has_io = tasks.iter().any(|task| matches!(task.work, Work::Io(_)));
+        if profile.rules.direct || !has_io || has_page_cache(self.model) {
             return Ok(());
         }
         let text = text!(

@@ -64,6 +64,16 @@ pub fn preallocate(file: impl AsFd, size_bytes: u64) -> io::Result<bool> {
     }
 }
 
+/// Makes a range from the first byte on read as zero without being written: its pages are new to the file
+/// system.
+///
+/// # Errors
+/// `EOPNOTSUPP` if the file system does not support it, among other reasons.
+pub fn unwrite(file: impl AsFd, length_bytes: u64) -> io::Result<()> {
+    let how = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+    Ok(rustix::fs::fallocate(file, how, 0, length_bytes)?)
+}
+
 /// Returns the bytes available to this user on the file system of a folder. `None` if the file
 /// system does not report it (ramfs).
 pub fn free_bytes(folder: impl AsFd) -> io::Result<Option<u64>> {

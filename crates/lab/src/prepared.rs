@@ -6,7 +6,9 @@ use crate::foreseen::{Extent, Foreseen};
 use crate::handle::RunHandle;
 use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
-use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
+use crate::model::{
+    change_model, load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have,
+};
 use crate::open::{Open, OpenTarget};
 use crate::profile::Traced;
 use crate::request::{Procedure, RunRequest};
@@ -18,6 +20,7 @@ use kurabe_core::mention::{BS, REPLAY, RW, SET, WITHOUT};
 use kurabe_core::model::Model;
 use kurabe_core::profile::{Profile, Step, Work};
 use kurabe_core::record::{RunHeader, VersusRecord};
+use kurabe_core::workload::Direction;
 use kurabe_core::{ErrorKind, Result, text};
 use kurabe_engine::{
     FollowUp, Ledger, OthersFile, Target, TargetOptions, measure_clock, model_target, plan_tasks,
@@ -25,7 +28,7 @@ use kurabe_engine::{
 use kurabe_explain::{LongWrite, PROBE, SweepAxis, further_steps, probe_steps};
 use kurabe_host::{ObserveOptions, devices_under};
 use kurabe_ranks::Communicator;
-use kurabe_sim::ModelTarget;
+use kurabe_sim::{ModelTarget, load_device};
 use kurabe_trace::remove_orphaned_traces;
 use std::path::Path;
 use std::sync::Arc;
@@ -64,7 +67,11 @@ impl Prepared {
         let target = match model_name(&request.target) {
             Some(name) => {
                 refuse_what_real_targets_have(&request)?;
-                let spec = load_model(name, &request.sets, &request.without)?;
+                let mut spec = load_device(name)?;
+                if let Some(stores_times) = stores_times(&plan.profile) {
+                    spec.put_under_page_cache(stores_times, plan.profile.rules.new_pages)?;
+                }
+                let spec = change_model(spec, &request.sets, &request.without)?;
                 let model = ModelTarget::new(&spec, plan.profile.rules.seed)?;
                 Unopened::Model(name.to_owned(), Box::new(model))
             }
@@ -349,6 +356,25 @@ impl Prepared {
             ..TargetOptions::default()
         }
     }
+}
+
+/// Returns whether flushes store the times of the file (fsync, `O_SYNC`), if a profile flushes all its writes
+/// through the page cache: a model of its flushes needs the pages and the journal. `None` for other profiles.
+/// The modelled page cache writes only at flushes, so other writes would go to memory without limit.
+fn stores_times(profile: &Profile) -> Option<bool> {
+    let mut stores_times = None;
+    for step in profile.steps.iter().filter(|_| !profile.rules.direct) {
+        let Step::Io(step) = step else { return None };
+        let sync = &step.sync;
+        if step.directions == [Direction::Read] {
+            continue;
+        }
+        if !sync.waits_for_medium() || sync.page_range_flags.is_some() {
+            return None;
+        }
+        stores_times = Some(stores_times.unwrap_or(false) || !sync.data_only);
+    }
+    stores_times
 }
 
 /// Has a long write to a model go past the caches that the model has, which costs nobody's time: without that no change would be seen.

@@ -17,6 +17,7 @@ use crate::layer::LayerKind;
 pub const KINDS: &[&LayerKind] = &[
     // The host and file systems.
     &crate::zfs::ZFS,
+    &crate::page_cache::PAGE_CACHE,
     &crate::host::HOST,
     &crate::filesystem::FILESYSTEM,
     // Buses and links.

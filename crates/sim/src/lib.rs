@@ -26,6 +26,7 @@ mod link;
 mod md;
 mod mirror;
 mod model;
+mod page_cache;
 mod pcie;
 mod port_multiplier;
 mod raid;

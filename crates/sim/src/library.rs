@@ -17,6 +17,7 @@ use kurabe_core::{Error, ErrorKind, Result, library, mention::MODELS, nearest, n
 pub const FRAGMENTS: &[(&str, &str)] = library!["devices/fragments", ".toml":
     "adaptec-asynchronous",
     "adaptec-synchronous",
+    "page-cache",
     "power-macintosh-8100",
     "windows-xp-2009",
     "zfs-mirror",
@@ -176,7 +177,7 @@ pub fn read_device(name: &str, source: &str) -> Result<DeviceSpec> {
 
 /// Finds a device or a fragment for a file that uses it: one of the library, or a path relative to
 /// that file.
-fn find(name: &str, user: &str) -> Result<(String, String)> {
+pub(crate) fn find(name: &str, user: &str) -> Result<(String, String)> {
     if is_path(name) {
         let path = std::path::Path::new(user).with_file_name(name).to_string_lossy().into_owned();
         let source = read_file(&path)?;

@@ -9,7 +9,7 @@
 
 use crate::kinds::KINDS;
 use crate::layer::{Below, LayerKind};
-use crate::library::{COMPUTERS, find_computer};
+use crate::library::{COMPUTERS, find, find_computer};
 use crate::schema::Parameter;
 use crate::settings::{LayerSettings, Setting};
 use kurabe_core::{DataFile, DataTable, ErrorKind, Result, Text, Value, mention::SET, nearest, text};
@@ -20,6 +20,8 @@ const KEYS: &[&str] = &["schema", "name", "title", "year", "note", "layer"];
 
 /// Pseudo-parameter of [`DeviceSpec::set`] for the computer that a device is attached to.
 pub const COMPUTER: &str = "computer";
+/// Fragment with the page cache and the journal of Linux.
+const PAGE_CACHE_FILE: &str = "page-cache";
 
 /// Maximum nesting of devices that use other devices.
 const DEEPEST_USE: u32 = 8;
@@ -160,6 +162,33 @@ impl DeviceSpec {
             host.settings.put(Setting { changed: true, ..setting.clone() });
         }
         self.computer = Some(name.to_owned());
+        Ok(())
+    }
+
+    /// Puts the page cache and the journal of Linux above the device. `commits_times` is whether flushes
+    /// store the times of the file, as fsync does; `commits_pages` is whether pages are new to the file when
+    /// they are first written.
+    ///
+    /// # Errors
+    /// Never, unless the fragment with these layers is invalid, which a test excludes.
+    pub fn put_under_page_cache(&mut self, commits_times: bool, commits_pages: bool) -> Result<()> {
+        let (file, source) = find(PAGE_CACHE_FILE, "")?;
+        let data = DataFile::parse(&file, &source)?;
+        let reader = SpecReader { find: &find, file: &file, depth: 0, partial: false };
+        let mut layers = reader.layers(&data.root(KEYS)?.require("layer")?)?;
+        for layer in &mut layers {
+            for (key, value) in [("commits_times", commits_times), ("commits_pages", commits_pages)] {
+                let parameter = layer.kind.parameters.iter().find(|parameter| parameter.key == key);
+                let setting =
+                    parameter.map(|parameter| read_flag(parameter, &value.to_string())).transpose()?;
+                let source = "derived: from the flushes of the profile".to_owned();
+                setting.into_iter().for_each(|one| {
+                    layer.settings.put(Setting { changed: false, source: source.clone(), ..one });
+                });
+            }
+        }
+        layers.append(&mut self.layers);
+        self.layers = layers;
         Ok(())
     }
 

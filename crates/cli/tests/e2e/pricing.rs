@@ -6,6 +6,7 @@ use crate::lab::{Lab, Live, text};
 use crate::system::{AS_NOBODY, can_be_nobody, making_loop_devices, system};
 use kurabe_testkit::needs::{USER_NAMESPACES, needs, skip};
 use serde_json::Value;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
 
@@ -373,6 +374,47 @@ fn the_examples_keep_to_their_budget_and_the_action_says_so() {
         assert!(ended.status.success(), "{what}: {}", String::from_utf8_lossy(&ended.stderr));
         assert!(std::fs::read_to_string(summary).unwrap().contains("| flushes | "), "{what}");
     }
+}
+
+#[test]
+fn the_action_installs_only_what_has_the_checksum() {
+    if !needs("curl") {
+        return;
+    }
+    let lab = Lab::new();
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/install-kurabe.sh");
+    // A program that stands for kurabe; the server sends it to two clients.
+    let program = b"#!/bin/sh\necho kurabe 1.0\n";
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/kurabe", server.local_addr().unwrap());
+    let sends = std::thread::spawn(move || {
+        for stream in server.incoming().take(2) {
+            let mut stream = stream.unwrap();
+            stream.read(&mut [0; 4096]).unwrap();
+            let head =
+                format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", program.len());
+            stream.write_all(&[head.as_bytes(), program].concat()).unwrap();
+        }
+    });
+    let sum =
+        system("sh", &["-c", "printf '#!/bin/sh\\necho kurabe 1.0\\n' | sha256sum | cut -d' ' -f1"]).unwrap();
+    let install = |sum: &str| {
+        let temporary = lab.beside(&sum[..4]);
+        std::fs::create_dir(&temporary).unwrap();
+        let mut command = Command::new(&script);
+        command.envs([("KURABE_URL", &*url), ("KURABE_SHA256", sum), ("RUNNER_TEMP", text(&temporary))]);
+        let ended = command.env_remove("GITHUB_OUTPUT").output().unwrap();
+        (ended, std::fs::read_dir(&temporary).unwrap().count())
+    };
+    let (installed, _) = install(sum.trim());
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    let path = String::from_utf8(installed.stdout).unwrap();
+    assert_eq!(system(path.trim(), &[]).unwrap().trim(), "kurabe 1.0");
+    let (refused, left) = install(&"0".repeat(64));
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("another checksum") && message.contains("remedy:"), "{message}");
+    assert!(!refused.status.success() && left == 0);
+    sends.join().unwrap();
 }
 
 fn nothing_is_left(lab: &Lab) {

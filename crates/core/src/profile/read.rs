@@ -196,7 +196,7 @@ fn read_data(table: &DataTable<'_>) -> Result<Option<Data>> {
 fn read_rules(value: &Value<'_>) -> Result<Rules> {
     let table = value.table(&keys(
         "size size_at_least whole_device fill_time_limit runs discarded_runs time write_limit \
-         interval order direct data zero_percent same_offsets moving_start seed",
+         interval order direct data zero_percent same_offsets moving_start new_pages seed",
     ))?;
     let size_bytes = positive_bytes(&table.require("size")?)?;
     let size_at_least_bytes = size(&table, "size_at_least")?;
@@ -224,6 +224,7 @@ fn read_rules(value: &Value<'_>) -> Result<Rules> {
         data: read_data(&table)?.unwrap_or(Data::Random),
         same_offsets: flag(&table, "same_offsets", false)?,
         moving_start: flag(&table, "moving_start", false)?,
+        new_pages: flag(&table, "new_pages", false)?,
         seed: integer_or(&table, "seed", 0..=i64::MAX as u64, 1)?,
     })
 }

@@ -42,6 +42,26 @@ impl Real<'_> {
         )
     }
 
+    /// Makes all pages of the test file new to the file system, if the profile measures a log that grows:
+    /// allocated, but not written.
+    pub(crate) fn renew_pages(&self, context: &mut Context<'_>) -> Result<()> {
+        let facts = self.target.facts();
+        if !context.profile.rules.new_pages || facts.kind != TargetKind::Directory {
+            return Ok(());
+        }
+        let file = self.target.open_file(true, SyncRule::default())?;
+        let span_bytes = facts.span_bytes;
+        match platform::unwrite(&file, span_bytes) {
+            Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
+            renewed => return context.store(move |_| renewed.and_then(|()| sync_file(&file))),
+        }
+        let message = text!(
+            "this file system cannot make written pages new again: fewer flushes than in a new log store the place of a page",
+            "このファイルシステムは書き込み済みのページを未書き込みに戻せないため、ページの位置を記録するフラッシュは新しいログより少なくなります"
+        );
+        context.notice_once(NoticeKind::Other, message)
+    }
+
     /// Flushes the device's volatile write caches, by syncing a file on it.
     pub(crate) fn flush_caches(&self, context: &mut Context<'_>) -> Result<()> {
         if self.target.facts().kind == TargetKind::CharacterDevice {

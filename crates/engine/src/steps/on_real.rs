@@ -131,6 +131,7 @@ impl Ground for Real<'_> {
     fn settle(&mut self, context: &mut Context<'_>, task: &Task) -> Result<()> {
         match task.work {
             Work::Io(_) | Work::Positional(_) | Work::AccessTime(_) | Work::Replay(_) => {
+                self.renew_pages(context)?;
                 self.drop_cache(context)
             }
             // These steps drop the cache themselves, part by part.

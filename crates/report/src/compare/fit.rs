@@ -8,7 +8,7 @@ use crate::words;
 use kurabe_compare::{CacheDoubt, Fit, FitVerdict, JudgedLimit, MeasuredLimit};
 use kurabe_core::mention::{COUNT, SIZE};
 use kurabe_core::quantity::format_bytes_decimal;
-use kurabe_core::record::{RunRecord, TargetKind};
+use kurabe_core::record::RunRecord;
 use kurabe_core::workload::OpKind;
 use kurabe_core::{ErrorKind, Result, Text, number, shown, text};
 
@@ -30,7 +30,7 @@ pub fn fit_doc(fit: &Fit, record: &RunRecord) -> Doc {
     let asides = counted(fit, record)
         .into_iter()
         .chain(assumptions(fit, record))
-        .chain(without_file_system(fit, record));
+        .chain(what_a_flush_includes(fit, record));
     for aside in asides {
         doc.push(Paragraph::aside(aside).indent(2, 4));
     }
@@ -75,10 +75,15 @@ fn counted(fit: &Fit, record: &RunRecord) -> Option<Text> {
     }
 }
 
-/// Notes that a device model does not include the file system above it.
-fn without_file_system(fit: &Fit, record: &RunRecord) -> Option<Text> {
-    let is_model = record.header.target.as_ref().is_some_and(|target| target.kind == TargetKind::Model);
-    (is_model && fit.limits.iter().any(is_of_flushes)).then(|| {
+/// Says what a flush on a model includes.
+fn what_a_flush_includes(fit: &Fit, record: &RunRecord) -> Option<Text> {
+    let model = record.header.model.as_ref().filter(|_| fit.limits.iter().any(is_of_flushes))?;
+    Some(if model.layers.iter().any(|layer| layer.kind == "page_cache") {
+        text!(
+            "a flush includes the page cache's writes and, where it has to, a commit of ext4's journal",
+            "フラッシュには、ページキャッシュの書き出しと、必要な場合は ext4 のジャーナルのコミットを含みます"
+        )
+    } else {
         text!(
             "the model is the device alone: with a file system, each flush also writes its journal and takes longer",
             "モデルは機器だけを表します。ファイルシステムがあると、フラッシュのたびにジャーナルも書くため、さらに長くかかります"

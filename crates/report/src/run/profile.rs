@@ -221,5 +221,11 @@ fn access(rules: &Rules) -> Vec<Text> {
             "シーケンシャルアクセスの開始位置は毎回変える"
         ));
     }
+    if rules.new_pages {
+        items.push(text!(
+            "each repetition begins with pages that are allocated but not written",
+            "毎回、割り当て済みで未書き込みのページから始める"
+        ));
+    }
     items
 }

@@ -173,35 +173,31 @@ impl Drive {
             let needs = self.needs(&command, now_ns);
             return (needs == Needs::Nothing || (needs == Needs::Arm && arm_is_free)).then_some(0);
         }
+        // The queue is in order of arrival. Once its first command has waited too long, no other one may take
+        // the arm or the room before it: commands that follow in the buffer move the arm without end.
+        let oldest = self.queue.first().copied();
+        if let Some(oldest) = oldest.filter(|one| now_ns - one.arrived_ns >= self.values.age_limit_ns) {
+            match self.needs(&oldest, now_ns) {
+                Needs::Nothing => return Some(0),
+                Needs::Arm => return arm_is_free.then_some(0),
+                Needs::Room if !self.dirty.is_empty() => return None,
+                Needs::Room => {}
+            }
+        }
         let mut best: Option<(u64, usize)> = None;
         for index in 0..self.queue.len().min(self.values.queue_depth as usize) {
             let command = self.queue[index];
-            let needs = self.needs(&command, now_ns);
-            if needs == Needs::Nothing {
-                return Some(index);
+            match self.needs(&command, now_ns) {
+                Needs::Nothing => return Some(index),
+                Needs::Arm if arm_is_free => {}
+                Needs::Arm | Needs::Room => continue,
             }
-            let aged = now_ns - command.arrived_ns >= self.values.age_limit_ns;
-            if needs == Needs::Room {
-                if aged && best.is_none() && !self.dirty.is_empty() {
-                    return None;
-                }
-                continue;
-            }
-            if !arm_is_free {
-                continue;
-            }
-            // The queue is in order of arrival, so the first command over the age limit is the
-            // oldest.
-            if aged && best.is_none_or(|(reach_ns, _)| reach_ns > 0) {
-                best = Some((0, index));
-            } else {
-                let goes_on = !command.write && self.reader.joins(now_ns, command.first);
-                let mechanism = &self.reader.mechanism;
-                let reach_ns =
-                    if goes_on { now_ns } else { mechanism.reach_ns(&command.place, now_ns, command.write) };
-                if best.is_none_or(|(best_ns, _)| reach_ns < best_ns) {
-                    best = Some((reach_ns, index));
-                }
+            let goes_on = !command.write && self.reader.joins(now_ns, command.first);
+            let mechanism = &self.reader.mechanism;
+            let reach_ns =
+                if goes_on { now_ns } else { mechanism.reach_ns(&command.place, now_ns, command.write) };
+            if best.is_none_or(|(best_ns, _)| reach_ns < best_ns) {
+                best = Some((reach_ns, index));
             }
         }
         best.map(|(_, index)| index)

@@ -473,6 +473,18 @@ fn the_age_limit_bounds_the_wait() {
 }
 
 #[test]
+fn a_stream_that_the_buffer_follows_does_not_starve_another_read() {
+    // The stream is read ahead, so each of its reads is reached sooner than the one far away.
+    let mut requests: Vec<Request> =
+        (0..20_000).map(|index| request(RequestKind::Read, index * 65_536, 65_536)).collect();
+    requests[10] = request(RequestKind::Read, ZONE_BYTES + (4 << 30), 4096);
+    let longest = |more: &str| drive(&mut disk(more), &requests, 8, 0).0[10];
+    let free_ns = longest("queue_depth=8 age_limit=1_h");
+    let bound_ns = longest("queue_depth=8 age_limit=100_ms");
+    assert!(free_ns > 1_000_000_000 && bound_ns < 150_000_000, "{free_ns} {bound_ns}");
+}
+
+#[test]
 fn parameters_that_do_not_fit_are_told() {
     let refuse = |line: &str, word: &str| {
         let usual = "heads=1 read_overhead=0_ns write_overhead=0_ns write_piece=0_B cylinders=10";
