@@ -74,7 +74,7 @@ pub enum ProcessRole {
 /// # Errors
 /// When the pipe cannot be created or the signals cannot be handled.
 pub fn supervise() -> Result<ProcessRole> {
-    let no_pipe = |error| Error::os(text!("cannot make a pipe", "パイプを作れません"), &error);
+    let no_pipe = |error| Error::os(text!("cannot create a pipe", "パイプを作れません"), &error);
     let (reports, tells) = io::pipe().map_err(no_pipe)?;
     let worker = match fork_worker() {
         Forked::Parent(worker) => worker,
@@ -169,14 +169,14 @@ fn ended(worker: Pid) -> Result<u8> {
 }
 
 fn cannot_follow(error: Errno) -> Error {
-    let text = text!("cannot wait for the process that works", "処理を行うプロセスの終了を待てません");
+    let text = text!("cannot wait for the worker process", "ワーカープロセスの終了を待てません");
     Error::os(text, &error.into())
 }
 
 fn say_stays(worker: Pid) {
     let process = worker.as_raw_nonzero();
     let words = text!(
-        "kurabe: storage does not answer; the system keeps process {process} until it does",
+        "kurabe: storage does not respond; process {process} remains until it does",
         "kurabe: ストレージが応答しません。応答があるまでプロセス {process} は残ります"
     );
     say(words.get(lang()));
@@ -194,8 +194,8 @@ fn code_of(worker: Pid, status: WaitStatus) -> u8 {
     }
     let process = worker.as_raw_nonzero();
     let words = text!(
-        "kurabe: process {process}, which did the work, was ended by signal {signal}",
-        "kurabe: 処理を行っていたプロセス {process} はシグナル {signal} で終了しました"
+        "kurabe: the worker process {process} was ended by signal {signal}",
+        "kurabe: ワーカープロセス {process} はシグナル {signal} で終了しました"
     );
     say(words.get(lang()));
     (128 + signal) as u8
@@ -239,7 +239,7 @@ pub fn listen_as(speaks: bool) -> Result<RunHandle> {
         }
         aside(|| {
             say(t(
-                "\nkurabe: stopping; what was measured is kept (once more ends at once)",
+                "\nkurabe: stopping; completed results are saved (interrupt again to exit immediately)",
                 "\nkurabe: 停止します。測定済みの結果は残ります(もう一度で即時終了)",
             ));
         });
@@ -310,7 +310,7 @@ fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
     aside(move || {
         let process = std::process::id();
         let words = text!(
-            "kurabe: ending at once; where storage does not answer, the system keeps process {process} until it does",
+            "kurabe: exiting immediately; if storage does not respond, process {process} remains until it does",
             "kurabe: 即時終了します。ストレージが応答しない場合、応答があるまでプロセス {process} は残ります"
         );
         say(words.get(lang()));

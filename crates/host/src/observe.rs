@@ -27,7 +27,7 @@ pub(crate) fn observe_in(
     let mut environment = Environment { machine, ..Environment::default() };
     match look(path) {
         Some(subject) => Walk::new(roots, look, Some(options)).walk_subject(&subject, 0, &mut environment),
-        None => environment.missing.push(format!("{}: cannot be looked at", shown::path(path))),
+        None => environment.missing.push(format!("{}: cannot be examined", shown::path(path))),
     }
     for device in &mut environment.devices {
         match health::device_health(roots, runner, device) {

@@ -43,12 +43,12 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
     let run = &record.header.id;
     let no_cell = || {
         ErrorKind::Target
-            .error(text!("run {run} lacks a cell that tells", "実行 {run} には必要な項目がありません"))
+            .error(text!("run {run} lacks a test that is needed", "測定 {run} には必要な項目がありません"))
     };
     if !record.header.target.as_ref().is_some_and(|target| target.direct) {
         return Err(ErrorKind::Usage.error(text!(
-            "run {run} went through the page cache, which is not what a model's computer does: use a path where {DIRECT} works",
-            "実行 {run} はページキャッシュを通ったため、モデルのコンピューターにはできません。{DIRECT} の使える場所を指定してください"
+            "run {run} used the page cache, so its CPU times do not apply to a model: use a path that supports {DIRECT}",
+            "測定 {run} はページキャッシュを経由したため、CPU 時間をモデルに使えません。{DIRECT} を使える場所を指定してください"
         )));
     }
     let cost = |direction, pattern| OperationCost::of(record, direction, pattern).ok_or_else(no_cell);

@@ -64,7 +64,7 @@ pub fn import_device(path: &Path, bytes: &[u8]) -> Option<Result<DeviceFile>> {
             let what =
                 text!("cannot read {file}, which {name} names", "{name} が参照する {file} を読めません");
             let remedy = text!(
-                "put it beside the file that names it, and name it without a folder",
+                "put it in the folder of the file that names it, and name it without a folder",
                 "参照元と同じフォルダーに置き、フォルダー名なしで参照してください"
             );
             // Only files in the same folder, so that an untrusted file cannot cause other files to

@@ -76,7 +76,7 @@ impl Prepared {
                 let flag = if request.sets.is_empty() { WITHOUT } else { SET };
                 return Err(ErrorKind::Usage
                     .error(text!(
-                        "{flag} changes a model, and the target is none",
+                        "{flag} applies to models, but the target is not a model",
                         "{flag} はモデル用ですが、対象はモデルではありません"
                     ))
                     .remedy(text!("name a model: model:NAME", "対象を model:名前 にしてください")));
@@ -98,7 +98,7 @@ impl Prepared {
     pub fn share_sweep(&mut self, communicator: &dyn Communicator, handle: &RunHandle) -> Result<bool> {
         let Unopened::Model(name, model) = &self.target else {
             return Err(ErrorKind::Unsupported.error(text!(
-                "several ranks sweep models only: real storage has one state, which goes on from point to point",
+                "several ranks can sweep only models: on real storage, each point starts from the state that the previous one left",
                 "複数ランクでスイープできるのはモデルだけです。実際のストレージでは、前の点の状態が次の点に引き継がれます"
             )));
         };
@@ -157,11 +157,11 @@ impl Prepared {
         let Some(other) = other else { return Ok(()) };
         let label = &other.label;
         Err(ErrorKind::Unsupported.error(text!(
-            "operations are listed of workloads and replays only, and {label} is neither",
+            "only the operations of workloads and replays can be listed, and {label} is neither",
             "操作の一覧を取れるのはワークロードと再生だけで、{label} はどちらでもありません"
         ))
         .remedy(text!(
-            "name a workload ({RW}, {BS} …), a trace ({REPLAY}), or a profile that has nothing else",
+            "use a workload ({RW}, {BS} …), a trace ({REPLAY}), or a profile with only such steps",
             "ワークロード({RW}、{BS} など)かトレース({REPLAY})、またはそれだけのプロファイルを指定してください"
         )))
     }
@@ -239,7 +239,7 @@ impl Prepared {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
             Unopened::Path => {
-                Err(ErrorKind::Usage.error(text!("the target is no model", "対象はモデルではありません")))
+                Err(ErrorKind::Usage.error(text!("the target is not a model", "対象はモデルではありません")))
             }
         }
     }

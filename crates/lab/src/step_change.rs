@@ -35,7 +35,7 @@ pub(crate) fn change_steps(overrides: &Overrides, profile: &mut Profile) -> Resu
     let name = &profile.name;
     Err(ErrorKind::Usage
         .error(text!(
-            "`{name}` has no step that this could change",
+            "this option does not apply to any step of `{name}`",
             "`{name}` には、これで変えられるステップがありません"
         ))
         .remedy(text!(

@@ -233,7 +233,7 @@ impl Bill {
     pub fn parse(name: &str, json: &str) -> Result<Self> {
         let bill: Self = serde_json::from_str(json).map_err(|error| no_bill(name, &error))?;
         if bill.kurabe_price > SCHEMA || bill.recordings == 0 {
-            let message = text!("{name} is a bill of a later version", "{name} は新しいバージョンの明細です");
+            let message = text!("{name} is a bill of a newer version", "{name} は新しいバージョンの明細です");
             return Err(ErrorKind::DataFile.error(message));
         }
         Ok(bill)
@@ -252,7 +252,7 @@ impl Bill {
 }
 
 fn no_bill(name: &str, error: &serde_json::Error) -> Error {
-    ErrorKind::DataFile.error(text!("{name} is no bill: {error}", "{name} は明細ではありません: {error}"))
+    ErrorKind::DataFile.error(text!("{name} is not a bill: {error}", "{name} は明細ではありません: {error}"))
 }
 
 /// Replays a recording: once, or where commits of file times fall into one tick, from several places in the first tick.
@@ -437,11 +437,11 @@ fn fits(end_bytes: u64, device: &PanelDevice, capacity_bytes: u64) -> Result<()>
     }
     let (model, has, needs) = (&device.model, format_bytes(capacity_bytes), format_bytes(end_bytes));
     let what = text!(
-        "`{model}` holds {has}, and what was recorded reaches up to {needs}",
+        "`{model}` has a capacity of {has}, but the recorded requests reach up to {needs}",
         "`{model}` の容量は {has} ですが、記録した I/O は {needs} まで達しています"
     );
     Err(ErrorKind::Target.error(what).remedy(text!(
-        "leave it out of the panel, or make the file system smaller with {SIZE}",
+        "remove it from the panel, or make the file system smaller with {SIZE}",
         "パネルから外すか、{SIZE} でファイルシステムを小さくしてください"
     )))
 }

@@ -138,7 +138,7 @@ impl<'a> Party<'a> {
             (Role::Follower(follower), _) => follower.file(&self.line),
             (Role::Leader(_), None) => {
                 Err(ErrorKind::Internal
-                    .error(text!("there is no file to share", "共有するファイルがありません")))
+                    .error(text!("the ranks have no file to share", "共有するファイルがありません")))
             }
         }
     }

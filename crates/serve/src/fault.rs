@@ -61,7 +61,7 @@ fn effect_of(words: &str) -> Result<FaultEffect, Text> {
         ("lie-about-flush", None) => FaultEffect::LiesAboutFlush,
         _ => {
             return Err(text!(
-                "`{words}` is no fault; write error, error:read, error:write, slow:TIME, hang:TIME, read-only or lie-about-flush",
+                "`{words}` is not a fault; write error, error:read, error:write, slow:TIME, hang:TIME, read-only or lie-about-flush",
                 "`{words}` という故障はありません。error、error:read、error:write、slow:時間、hang:時間、read-only、lie-about-flush のどれかを書いてください"
             ));
         }
@@ -106,7 +106,7 @@ impl DeviceFault {
             let is_second = if let Some(range) = place_of(part) {
                 if !matches!(effect, FaultEffect::Error { .. } | FaultEffect::Slow { .. }) {
                     return Err(text!(
-                        "`{what}` is of the whole device: leave `{part}` out",
+                        "`{what}` concerns the whole device: remove `{part}`",
                         "`{what}` はデバイス全体の故障です。`{part}` を外してください"
                     ));
                 }
@@ -117,13 +117,13 @@ impl DeviceFault {
                 onset.replace(after).is_some()
             } else {
                 return Err(text!(
-                    "`{part}` says neither where nor when; write OFFSET+LENGTH (1GiB+64KiB), export-N, or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
+                    "`{part}` is neither a place nor a time; write OFFSET+LENGTH (1GiB+64KiB), export-N, or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
                     "`{part}` は場所にも時期にもなりません。開始位置+長さ(1GiB+64KiB)、export-N、または after-N-writes、after-N-requests、after-大きさ(書き込み量)、after-時間 と書いてください"
                 ));
             };
             if is_second {
                 return Err(text!(
-                    "`{part}` is one too many: a fault has one place, one export and one beginning",
+                    "`{part}` is one part too many: a fault has at most one place, one export and one start",
                     "`{part}` は余分です。故障に書ける場所、エクスポート、時期は 1 つずつです"
                 ));
             }
@@ -152,10 +152,10 @@ impl DeviceFault {
         if self.place.as_ref().is_some_and(|place| place.start >= size_bytes) {
             let size = format_bytes(size_bytes);
             let message = text!(
-                "`{words}` is behind the end of the device",
+                "`{words}` is beyond the end of the device",
                 "`{words}` はデバイスの終わりより後ろです"
             );
-            let remedy = text!("it has {size}", "デバイスの大きさは {size} です");
+            let remedy = text!("the size of the device is {size}", "デバイスの大きさは {size} です");
             return Err(ErrorKind::Usage.error(message).remedy(remedy));
         }
         Ok(())

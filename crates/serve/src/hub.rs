@@ -184,7 +184,7 @@ impl Hub {
             let data = epoll::EventData::new_u64(LISTENER);
             let added = epoll::add(&self.epoll, &listener.socket, data, epoll::EventFlags::IN);
             added.map_err(|error| {
-                let message = text!("cannot let clients in", "クライアントを受け付けられません");
+                let message = text!("cannot accept clients", "クライアントを受け付けられません");
                 Error::os(message, &error.into())
             })?;
             self.accepts = true;

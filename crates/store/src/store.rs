@@ -449,7 +449,7 @@ pub trait Store: Archive {
 pub fn no_such_run(id: &str) -> Error {
     ErrorKind::NoSuchRun
         .error(text!("there is no run `{id}`", "`{id}` という測定はありません"))
-        .remedy(text!("`{LIST}` shows all runs", "`{LIST}` で一覧を見られます"))
+        .remedy(text!("list all runs with `{LIST}`", "`{LIST}` で一覧を見られます"))
 }
 
 /// Creates the error for a run that is being measured and cannot be removed.

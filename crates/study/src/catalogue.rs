@@ -351,10 +351,10 @@ impl Catalogue {
                 let command = mention::CATALOGUE;
                 let remedy = match closest(id, &ids) {
                     Some(near) => text!(
-                        "did you mean `{near}`? `{command} {id}` searches, `{command}` lists all",
+                        "did you mean `{near}`? Search with `{command} {id}`, or list all with `{command}`",
                         "`{near}` ではありませんか。`{command} {id}` で検索、`{command}` で一覧できます"
                     ),
-                    None => text!("`{command}` lists all of them", "`{command}` で一覧できます"),
+                    None => text!("list all of them with `{command}`", "`{command}` で一覧できます"),
                 };
                 Err(usage(text!(
                     "the catalogue has no entry `{id}`",

@@ -103,7 +103,7 @@ impl Instance {
         let mut recording = self.join().map_err(|error| {
             Error::os(
                 text!(
-                    "what reached the block device cannot be read from the kernel",
+                    "cannot read from the kernel which operations reached the block device",
                     "ブロックデバイスに届いた操作をカーネルから読み出せません"
                 ),
                 &error,

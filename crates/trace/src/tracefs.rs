@@ -83,14 +83,14 @@ pub(crate) fn refusal(error: &std::io::Error) -> Error {
     let made = Error::new(
         kind,
         text!(
-            "what reaches the block device cannot be recorded: the kernel's tracing is unavailable",
+            "cannot record operations of the block device: the kernel's tracing is unavailable",
             "カーネルのトレース機能が使えないため、ブロックデバイスに届く操作を記録できません"
         ),
     )
     .because(error);
     if permission {
         made.remedy(text!(
-            "run as root, outside of a container",
+            "run as root, outside a container",
             "コンテナーの外で、root として実行してください"
         ))
     } else {

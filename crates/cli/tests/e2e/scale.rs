@@ -73,7 +73,7 @@ fn the_folder_is_there_whole_or_not_at_all() {
     lab.kurabe(&["export", "zzzz", "--format", "parquet", "-o", text(&lab.beside("no"))])
         .is_refusal(12, &["zzzz"]);
     lab.kurabe(&["export", "--format", "parquet", text(&lab.beside("no/tables"))])
-        .is_refusal(4, &["make the folder first"]);
+        .is_refusal(4, &["create the folder first"]);
     lab.kurabe(&["export", "--format", "parquet"]).is_refusal(2, &["name a new folder"]);
     // A run in the middle of the store is damaged.
     let sql = "UPDATE cells SET cell = 'x' WHERE rowid = (SELECT max(rowid) FROM cells)";

@@ -115,7 +115,7 @@ pub fn check_about(about: &[String]) -> Result<()> {
     let Some(word) = about.iter().find(is_unknown) else { return Ok(()) };
     Err(ErrorKind::Usage
         .error(text!(
-            "{ABOUT} {word}: runs are not compared by this",
+            "{ABOUT} {word}: this is not a property of runs",
             "{ABOUT} {word}: この条件では比べられません"
         ))
         .remedy(nearest(word, &Fact::all().map(Fact::word).chain([ABOUT_LATENCY]).collect::<Vec<_>>())))

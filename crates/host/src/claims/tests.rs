@@ -329,7 +329,7 @@ fn what_cannot_be_seen_is_told_by_the_kernels_own_tables() {
     let fake = machine();
     assert_eq!(
         ask_about_file(&fake, "/srv/x", Some(true)).expect("an answer"),
-        ["open for writing in a program that cannot be seen from here, or in the kernel"]
+        ["open for writing in the kernel or in a program that is not visible from here"]
     );
     let object = OnTree { media: &FakeMedia::default(), roots: &fake.roots }.object(Path::new("/srv/x"));
     let Ok(Object::Inode(_, inode)) = object else { panic!("a file") };
@@ -348,7 +348,7 @@ fn the_store_that_this_process_has_open_is_held_by_itself() {
     fake.file("proc/4242/fdinfo/7", "flags:\t0100002\nlock:\t1: POSIX  ADVISORY  READ 4242 fe:00:1 0 EOF\n");
     assert_eq!(
         ask_about_file(&fake, "/srv/kurabe.db", Some(true)).expect("an answer"),
-        ["kurabe itself has it open, as its store or as another target"]
+        ["opened by kurabe itself, as its store or as another target"]
     );
 }
 

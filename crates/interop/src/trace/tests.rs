@@ -135,7 +135,7 @@ fn blkparse_gives_what_was_queued_or_what_was_issued() {
         (122_999_999_005, Read, 300 * 512, 512, 0),
     ];
     assert_eq!(short(&trace), expected);
-    let forced = "forced unit access (FUA) of writes, which are kept as plain writes";
+    let forced = "forced unit access (FUA) of writes, which are recorded as plain writes";
     assert_eq!(left_out(&trace), [(1, "discards (trims)"), (1, forced)]);
 
     let trace = read(BLKPARSE, Some(TraceFormat::BlkparseIssued));

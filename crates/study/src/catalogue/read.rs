@@ -82,7 +82,7 @@ fn read_column(value: &Value<'_>, profile: Option<&Profile>) -> Result<Published
     let figure = table.get("figure");
     if let (Some(figure), None) = (&figure, profile) {
         return Err(figure.error(&text!(
-            "`figure` does nothing without `profile`",
+            "`figure` has no effect without `profile`",
             "`figure` は `profile` がないと効果がありません"
         )));
     }

@@ -129,7 +129,7 @@ fn a_descriptor_that_no_process_shows_is_found_by_the_kernels_count() {
     };
     assert_eq!(
         words_on(&file),
-        ["open for writing in a program that cannot be seen from here, or in the kernel"]
+        ["open for writing in the kernel or in a program that is not visible from here"]
     );
     drop(sender);
     assert_eq!(words_on(&file), [""; 0]);
@@ -141,7 +141,7 @@ fn the_image_under_a_mounted_loop_device_is_held_under_every_name() {
     let link = device.beside("link");
     std::fs::hard_link(device.image(), &link).expect("a hard link");
     let name = device.name();
-    let stands = format!("loop device {name} stands on it");
+    let stands = format!("used by loop device {name}");
     assert_eq!(words_on(&link), std::slice::from_ref(&stands), "attached, and not mounted");
     if !device.mount_ext4() {
         return;
