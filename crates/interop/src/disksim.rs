@@ -48,9 +48,9 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
         Some(disk) => disk.block("Model")?,
         None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| {
             ErrorKind::Import
-                .error(text!("{name} holds no disk of DiskSim", "{name} に DiskSim のディスクがありません"))
+                .error(text!("{name} does not contain a DiskSim disk", "{name} に DiskSim のディスクがありません"))
                 .remedy(text!(
-                    "name the file with `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
+                    "give the file that contains `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
                     "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"
                 ))
         })?,

@@ -76,7 +76,7 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
         return Err(ErrorKind::NoSuchRun
             .error(text!("no run to export", "書き出す測定がありません"))
             .remedy(text!(
-                "`{LIST}` shows the runs in the store",
+                "list the stored runs with `{LIST}`",
                 "`{LIST}` で保存された測定を確認できます"
             )));
     };

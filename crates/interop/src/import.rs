@@ -162,7 +162,7 @@ fn read_either(name: &str, input: &Input<'_>, joined: &Unwrapped) -> Result<Vec<
     }
     if let Some(run) = runs.first_mut() {
         run.notices.push(parts::notice(text!(
-            "the lines of this file were broken at one width, as a terminal does, and have been joined again",
+            "the lines of this file were wrapped at a fixed width, as a terminal does; they were joined again",
             "端末の幅で折り返された行をつなぎ直して読みました"
         )));
     }
@@ -217,7 +217,7 @@ fn read(name: &str, input: &Input<'_>) -> Result<Vec<ImportedRun>> {
         .collect();
     if beyond > 0 {
         notices.push(parts::notice(text!(
-            "left out of this file besides: {beyond} more that cannot be read",
+            "{beyond} more unreadable results in this file were skipped",
             "このほかに、読めない {beyond} 件を取り込んでいません"
         )));
     }
@@ -259,7 +259,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
     }
     if is_job_file(input) {
         let what = text!(
-            "{name} is a job file of fio, not a result",
+            "{name} is a fio job file, not a result",
             "{name} は測定結果ではなく fio のジョブファイルです"
         );
         let remedy = text!("run it: {RUN} {word} TARGET", "実行してください: {RUN} {word} 対象");
@@ -278,12 +278,12 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
             "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
         ),
         None => text!(
-            "{name} is no result that kurabe can read: no tool that it knows is named in it",
+            "{name} is not a result file that kurabe can read: it does not name a known tool",
             "{name} は kurabe が読める結果ファイルではありません。知っているツールの名前が見つかりません"
         ),
     };
     ErrorKind::Import.error(what).remedy(text!(
-        "give the file as the tool wrote it, complete and unedited",
+        "give the file exactly as the tool wrote it, complete and unedited",
         "ツールが書いたままのファイルを指定してください"
     ))
 }

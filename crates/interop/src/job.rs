@@ -110,7 +110,7 @@ fn jobs_of(
         first_job = first_job.saturating_add(u32::try_from(reader.jobs()?).unwrap_or(u32::MAX));
         if reader.flag("create_only")? {
             notes.add(text!(
-                "kurabe makes its test file itself: [{}] is left out",
+                "kurabe creates its test file itself: [{}] is skipped",
                 "テストファイルは kurabe が作るので [{}] は行いません",
                 section.name
             ));
@@ -170,11 +170,11 @@ fn run_of(file: &str, mut jobs: Vec<SectionJob>, laid_out: Option<Data>, mut not
     if let ([_, _, ..], Some(steady)) = (&jobs[..], jobs.iter().find(|job| job.rounds.is_some())) {
         return Err(ErrorKind::Unsupported
             .error(text!(
-                "a steady state is waited for by a job alone",
+                "waiting for a steady state works only with a single job",
                 "安定を待てるのは、1 つのジョブだけを動かすときです"
             ))
             .at(steady.place.clone())
-            .remedy(text!("run it by itself", "そのジョブだけを実行してください")));
+            .remedy(text!("run this job alone", "そのジョブだけを実行してください")));
     }
     let verifies = verifies(&jobs, &mut notes)?;
     note_the_whole(&jobs, &mut notes);
@@ -203,7 +203,7 @@ fn logs(jobs: &[SectionJob], notes: &mut Notes) -> Vec<FioLog> {
     let logs: Vec<FioLog> = jobs.iter().zip(0..).flat_map(of_job).collect();
     if !logs.is_empty() {
         notes.add(text!(
-            "log files have a line for each interval of the series, as by log_avg_msec; of latency it is the greatest",
+            "log files have one line per interval of the series, as with log_avg_msec; for latency it is the maximum",
             "ログは推移の区間ごとに 1 行です(log_avg_msec と同様)。レイテンシは区間内の最大値です"
         ));
     }
@@ -231,10 +231,10 @@ fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
         |job: &SectionJob| job.step.directions != [Direction::Read] && job.step.trims != Some(Trims::Only);
     if !jobs.iter().any(writes) {
         return Err(ErrorKind::Unsupported
-            .error(text!("nothing is written here that could be verified", "検証できる書き込みがありません"))
+            .error(text!("no writes are made here that could be verified", "検証できる書き込みがありません"))
             .at(asking.place.clone())
             .remedy(text!(
-                "put the job that writes into the same file of jobs, or leave out verify=",
+                "put the writing job into the same job file, or remove verify=",
                 "書き込むジョブを同じファイルに入れるか、verify= を外してください"
             )));
     }
@@ -244,17 +244,17 @@ fn verifies(jobs: &[SectionJob], notes: &mut Notes) -> Result<bool> {
     if let Some(odd) = jobs.iter().find(|job| sizes(job).iter().any(|size| size.size_bytes % 512 != 0)) {
         return Err(ErrorKind::Unsupported
             .error(text!(
-                "blocks that are no whole sectors cannot be verified",
+                "blocks that do not consist of whole sectors cannot be verified",
                 "512 バイト単位でないブロックは検証できません"
             ))
             .at(odd.place.clone())
             .remedy(text!(
-                "choose a multiple of 512 bytes, or leave out verify=",
+                "choose a multiple of 512 bytes, or remove verify=",
                 "512 の倍数にするか、verify= を外してください"
             )));
     }
     notes.add(text!(
-        "verify=: every write is stamped, and all of them are read back at the end; on a model there are no data to compare",
+        "verify=: every write is stamped, and all writes are read back at the end; a model has no data to compare",
         "verify=: 書き込みごとに印を付け、最後にすべて読み戻して比べます(モデルには比べるデータがありません)"
     ));
     Ok(true)
@@ -275,11 +275,11 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
         if let Some(seeking) = group.iter().find(|job| job.step.latency_target.is_some()) {
             return Err(ErrorKind::Unsupported
                 .error(text!(
-                    "the greatest depth within a latency is looked for by a job alone",
+                    "searching for the greatest depth within a latency works only with a single job",
                     "レイテンシ内の最大の深さは、1 つのジョブだけを動かして探します"
                 ))
                 .at(seeking.place.clone())
-                .remedy(text!("write stonewall for it", "そのジョブに stonewall を付けてください")));
+                .remedy(text!("add stonewall to that job", "そのジョブに stonewall を付けてください")));
         }
         group[1..].iter_mut().for_each(|job| job.step.beside = true);
         let names = group.iter().map(|job| &job.target);
@@ -290,7 +290,7 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
             continue;
         }
         notes.add(text!(
-            "jobs with files of their own have a part of one file here",
+            "jobs with separate files each get a part of one file here",
             "別々のファイルを使うジョブは、ここでは 1 つのファイルを分け合います"
         ));
         let mut offset_bytes = 0u64;
@@ -298,11 +298,11 @@ fn put_side_by_side(jobs: &mut [SectionJob], notes: &mut Notes) -> Result<()> {
             let Some(span_bytes) = job.step.span_bytes else {
                 return Err(ErrorKind::DataFile
                     .error(text!(
-                        "how large the files of jobs that run at once are is not said",
+                        "the file sizes of concurrent jobs are unknown",
                         "同時に動くジョブのファイルの大きさがわかりません"
                     ))
                     .at(job.place.clone())
-                    .remedy(text!("write size= for each of them", "それぞれに size= を書いてください")));
+                    .remedy(text!("set size= for each of them", "それぞれに size= を書いてください")));
             };
             job.step.offset_bytes = job.step.offset_bytes.saturating_add(offset_bytes);
             offset_bytes = job.step.offset_bytes.saturating_add(span_bytes);
@@ -337,19 +337,19 @@ fn own_step(reader: &OptionReader<'_>, sections: &[JobSection]) -> Result<Option
 fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
     if jobs.iter().any(|job| job.step.span_bytes.is_none()) {
         notes.add(text!(
-            "without size= all of a file or a device is covered, and 1 GiB of a directory",
+            "without size=, a whole file or device is used, and 1 GiB in a directory",
             "size= がなければ、ファイルやデバイスは全体、ディレクトリでは 1 GiB を使います"
         ));
     }
     if jobs.len() > 1 && jobs.iter().all(|job| job.target.is_none() && !job.step.beside) {
         notes.add(text!(
-            "without filename= each of fio's sections has a file of its own; here all use one",
+            "without filename=, each fio section has its own file; here all use one",
             "fio では filename= がなければセクションごとに別のファイルを使いますが、ここでは 1 つのファイルを使います"
         ));
     }
     if jobs.iter().all(|job| job.keeps_cache) {
         notes.add(text!(
-            "invalidate=0: the page cache is left as it is by `{RUN} JOBFILE`; with {PROFILE} add {CACHE} keep",
+            "invalidate=0: `{RUN} JOBFILE` keeps the page cache; with {PROFILE}, add {CACHE} keep",
             "invalidate=0: `{RUN} ジョブファイル` ではページキャッシュを破棄しません。{PROFILE} では {CACHE} keep を付けてください"
         ));
     } else if jobs.iter().any(|job| job.keeps_cache) {
@@ -359,7 +359,7 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
         ));
     }
     notes.add(text!(
-        "fio runs a job once: {RUNS} repeats it, and then there is an interval",
+        "fio runs a job once; repeat it with {RUNS} to get an interval",
         "fio はジョブを 1 回だけ実行します。{RUNS} で繰り返すと区間推定がつきます"
     ));
 }
@@ -415,7 +415,7 @@ fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_
     Err(reader
         .error(name, text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
         .remedy(text!(
-            "a run has one of it: set it in [global], or write stonewall for a run of its own with `{FIO}`",
+            "all jobs of a run share this option: set it in [global], or add stonewall to make separate runs with `{FIO}`",
             "1 回の測定では共通です。[global] に書くか、stonewall を付けて `{FIO}` で別の測定にしてください"
         )))
 }

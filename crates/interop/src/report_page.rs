@@ -52,10 +52,10 @@ fn find(bytes: &[u8], needle: &[u8]) -> Option<usize> {
 fn cut_off() -> Error {
     ErrorKind::Import
         .error(text!(
-            "the report ends in the middle of its records",
+            "the report is cut off in the middle of its records",
             "レポートが測定記録の途中で切れています"
         ))
-        .remedy(text!("save or download the file again, whole", "ファイル全体を保存し直してください"))
+        .remedy(text!("save or download the complete file again", "ファイル全体を保存し直してください"))
 }
 
 #[cfg(test)]

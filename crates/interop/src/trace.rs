@@ -152,7 +152,7 @@ fn recognise(name: &str, lines: &mut LineReader<'_>) -> Result<Recognised> {
     let error = first.fault(
         first.text,
         text!(
-            "{name} is no trace that kurabe can tell by its content",
+            "the trace format of {name} cannot be detected from its content",
             "{name} の内容からトレースの形式を判別できません"
         ),
     );

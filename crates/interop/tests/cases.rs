@@ -84,7 +84,7 @@ const READ: &[Case] = &[
         ("sdd flush", Iops, Highest, "1.52", 1.52),
         ("sdd flush", Iops, Lowest, "1.32", 1.32),
         ("sdq read", Rate, Mean, "2221.93", 2221.93 * KIB),
-    ], &["listed in 1 of 2 intervals: sdq; its figures are of these intervals alone"]),
+    ], &["listed in 1 of 2 intervals: sdq; its figures cover only these intervals"]),
     ("iostat-xs-one-device.txt", "iostat", Some("2020"), &[
         ("sdb all", Rate, Highest, "22.60", 22.6 * KIB),
         ("sdb all", Rate, Lowest, "0.00", 0.0),

@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
     fn unexpected(&self) -> Text {
         match self.rest {
             "" => text!("the formula ends too early", "式が途中で終わっています"),
-            rest => text!("the formula cannot be read from `{rest}` on", "式を `{rest}` から先は読めません"),
+            rest => text!("the formula is invalid from `{rest}` on", "式を `{rest}` から先は読めません"),
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Parser<'a> {
 
     fn nested(&mut self, depth: u32) -> Result<Term, Text> {
         match depth >= DEEPEST {
-            true => Err(text!("the formula nests too deep", "式の括弧が深すぎます")),
+            true => Err(text!("the formula is nested too deeply", "式の括弧が深すぎます")),
             false => self.sum(depth + 1),
         }
     }
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
                     .ok()
                     .filter(|value: &f64| value.is_finite())
                     .map(Term::Number)
-                    .ok_or_else(|| text!("`{number}` is no number", "`{number}` は数ではありません"))
+                    .ok_or_else(|| text!("`{number}` is not a number", "`{number}` は数ではありません"))
             }
             Some(c) if c.is_ascii_alphabetic() => name(self.word()).map(Term::Name),
             _ => Err(self.unexpected()),

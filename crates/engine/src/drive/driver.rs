@@ -334,19 +334,19 @@ pub(crate) fn operation_error(op: Op, outcome: Transfer) -> Error {
     let (offset, length) = (op.offset_bytes, op.length_bytes);
     match (op.kind, outcome) {
         (OpKind::Read, Ok(got)) => ErrorKind::Io.error(text!(
-            "reading {length} bytes at offset {offset} gave only {got}",
+            "a read of {length} bytes at offset {offset} returned only {got}",
             "オフセット {offset} から {length} バイト読もうとしましたが、{got} バイトしか読めませんでした"
         ))
         .remedy(text!(
-            "the target became shorter, or ends before its stated size: check it, or choose a smaller {SIZE}",
+            "the target shrank, or ends before its reported size: check it, or choose a smaller {SIZE}",
             "対象が短くなったか、申告より手前で終わっています。対象を確かめるか、{SIZE} を小さくしてください"
         )),
         (OpKind::Write, Ok(got)) => ErrorKind::NoSpace.error(text!(
-            "writing {length} bytes at offset {offset} took only {got}",
+            "a write of {length} bytes at offset {offset} wrote only {got}",
             "オフセット {offset} に {length} バイト書こうとしましたが、{got} バイトしか書けませんでした"
         ))
         .remedy(text!(
-            "the target became full or shorter meanwhile: free some room, or choose a smaller {SIZE}",
+            "the target became full or shrank during the run: free some space, or choose a smaller {SIZE}",
             "測定中に空きがなくなったか、対象が短くなりました。空きを増やすか、{SIZE} を小さくしてください"
         )),
         (kind, outcome) => {
@@ -376,7 +376,7 @@ pub(crate) fn target_error(what: Text, cause: &std::io::Error) -> Error {
     let error = Error::os(what, cause);
     if error.kind() == ErrorKind::Io {
         return error.remedy(text!(
-            "look at the kernel log (dmesg) and the health of the device before you trust it with data",
+            "check the kernel log (dmesg) and the health of the device before you store data on it",
             "大切なデータを置く前に、カーネルログ(dmesg)とデバイスの状態を確認してください"
         ));
     }

@@ -92,7 +92,7 @@ impl<G: Ground> Session<'_, G> {
         let label = &ongoing.task.label;
         self.context.emit(Event::Preparing {
             what: text!(
-                "looking from when on {label} is steady",
+                "waiting until {label} is steady",
                 "{label} が安定するまでの時間を調べています"
             ),
         })?;

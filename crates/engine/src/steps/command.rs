@@ -139,8 +139,8 @@ fn cannot_open(error: &std::io::Error) -> Error {
 pub(crate) fn no_folder() -> Error {
     ErrorKind::Unsupported
         .error(text!(
-            "a profile whose steps have files of their own can have no step that needs a test file",
+            "steps with their own files cannot be combined with steps that need a test file in one profile",
             "専用のファイルを使うステップと、テストファイルを使うステップは、1 つのプロファイルに混ぜられません"
         ))
-        .remedy(text!("make two profiles of it", "プロファイルを 2 つに分けてください"))
+        .remedy(text!("split it into two profiles", "プロファイルを 2 つに分けてください"))
 }

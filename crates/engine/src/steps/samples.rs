@@ -407,12 +407,12 @@ impl Sampling<'_> {
     fn reason(&self) -> Text {
         match self {
             Self::Positions(_) => text!(
-                "one operation at a time, each handed to the kernel whole: pread/pwrite",
+                "one operation at a time, each passed to the kernel in one call: pread/pwrite",
                 "1 操作ずつ、ひとまとめでカーネルに渡すため pread/pwrite を使います"
             ),
             Self::Accesses(_) => text!(
-                "one operation at a time: pread/pwrite is the shortest way",
-                "1 操作ずつなら pread/pwrite が最短です"
+                "one operation at a time: pread/pwrite has the least overhead",
+                "1 操作ずつなら pread/pwrite のオーバーヘッドが最小です"
             ),
         }
     }

@@ -82,7 +82,7 @@ pub(super) fn read(model: &ParameterBlock) -> Result<ZoneTables> {
 }
 
 fn unknown(block: &ParameterBlock, key: &str, known: &str) -> Error {
-    let what = text!("kurabe models `{key}` of {known} only", "`{key}` は {known} だけに対応しています");
+    let what = text!("kurabe supports only {known} for `{key}`", "`{key}` は {known} だけに対応しています");
     match block.word(key) {
         Ok((_, at)) => error_at(at, what),
         Err(error) => error,
@@ -140,7 +140,7 @@ impl<'b> DiskSimZone<'b> {
 
     fn damaged(&self) -> Error {
         let what = text!(
-            "the zone's cylinders, tracks and spares do not fit together",
+            "the cylinders, tracks and spares of the zone are inconsistent",
             "このゾーンのシリンダー・トラック・予備領域が整合しません"
         );
         error_at(&self.block.at, what)
@@ -261,7 +261,7 @@ pub(super) fn seek_table(
         "extracted" => {
             let (curve, at) = mechanics.word("Full seek curve")?;
             let rows = measured(&beside(curve)?);
-            let damaged = || text!("{curve} holds no seek times", "{curve} にシーク時間がありません");
+            let damaged = || text!("{curve} contains no seek times", "{curve} にシーク時間がありません");
             rows.map(|rows| (rows, format!("{curve}: measured"))).ok_or_else(|| error_at(at, damaged()))
         }
         "hplplus10" => {
@@ -288,7 +288,7 @@ pub(super) fn seek_table(
         }
         _ => {
             let what = text!(
-                "kurabe models the seek types extracted and hplplus10 only",
+                "kurabe supports only the seek types extracted and hplplus10",
                 "シークの種類は extracted と hplplus10 だけに対応しています"
             );
             Err(error_at(at, what))

@@ -43,7 +43,7 @@ pub(super) enum ParameterValue {
 /// The error of what stands somewhere.
 pub(super) fn error_at(at: &Place, what: Text) -> Error {
     ErrorKind::Import.error(what).at(at.clone()).remedy(text!(
-        "give a parameter file as DiskSim 4.0 reads it, with the files that it names beside it",
+        "give a DiskSim 4.0 parameter file, with the files that it names in the same folder",
         "DiskSim 4.0 が読めるパラメーターファイルを、そこから参照されるファイルと同じフォルダーに置いて指定してください"
     ))
 }
@@ -173,7 +173,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
 
     fn other_file(&self, file: &str) -> Result<Vec<ParameterBlock>> {
         if self.opened == MOST_FILES {
-            return Err(self.fault(text!("too many files name one another", "ファイルの参照が深すぎます")));
+            return Err(self.fault(text!("too many nested files", "ファイルの参照が深すぎます")));
         }
         let source = (self.files)(file)?;
         ParvReader::new(file, &source, self.files, self.opened + 1).file()
@@ -199,7 +199,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
     fn value(&mut self, depth: usize) -> Result<ParameterValue> {
         if depth > DEEPEST {
             return Err(
-                self.fault(text!("blocks stand too deep in one another", "ブロックの入れ子が深すぎます"))
+                self.fault(text!("blocks are nested too deeply", "ブロックの入れ子が深すぎます"))
             );
         }
         match self.take()? {
@@ -208,7 +208,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
                 let file = self.take()?;
                 match self.other_file(file)?.into_iter().next() {
                     Some(block) => Ok(ParameterValue::Block(block)),
-                    None => Err(self.fault(text!("{file} holds no block", "{file} にブロックがありません"))),
+                    None => Err(self.fault(text!("{file} contains no block", "{file} にブロックがありません"))),
                 }
             }
             sign if sign.chars().all(is_sign) => {

@@ -111,7 +111,7 @@ impl JobFile {
         let Some(profile) = &record.header.profile else {
             let Some(origin) = &record.header.origin else { return };
             self.comment(&text!(
-                "imported from {}; measured as: {}; what is not given here is not known",
+                "imported from {}; measured as: {}; parameters not given here are unknown",
                 "{} から取り込んだ結果です。測定方法: {}。ここにない条件は不明です",
                 origin.tool_name(),
                 origin.procedure.as_deref().unwrap_or("–")
@@ -120,8 +120,7 @@ impl JobFile {
         };
         let rules = &profile.rules;
         self.comment(&text!(
-            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a job once: run \
-             this file as often",
+            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a job once: run this file as many times",
             "kurabe は各セルを、捨てる {1} 回のあとに {0} 回測定し、その {2} を表示します。fio はジョブを 1 回しか実行しないため、\
              このファイルを同じ回数だけ実行してください",
             rules.runs,
@@ -154,7 +153,7 @@ impl JobFile {
     fn lay_out(&mut self, record: &RunRecord, place: &JobTarget) {
         self.out.push('\n');
         self.comment(&text!(
-            "the test file; fio leaves it behind: remove it afterwards",
+            "the test file; fio does not delete it: remove it afterwards",
             "テストファイル。fio は消さないので、終わったら削除してください"
         ));
         let mut options: OptionList = vec![
@@ -218,7 +217,7 @@ impl JobFile {
         let commented_out = workload.writes() && !place.own_file;
         if commented_out {
             self.comment(&text!(
-                "THIS JOB OVERWRITES {0}: it is commented out; take the semicolons away if everything on it may be lost",
+                "THIS JOB OVERWRITES {0}: it is commented out; remove the semicolons only if all data on it may be lost",
                 "このジョブは {0} を上書きするため無効にしてあります。中身が失われてもよい場合だけ、行頭のセミコロンを外してください",
                 place.name
             ));
@@ -260,14 +259,14 @@ fn printed_workload(
         },
     };
     let mut notes = vec![text!(
-        "size, time, data and syncs are not known: {}, {} s, random data and no syncs are taken here",
+        "size, time, data and syncs are unknown: {}, {} s, random data and no syncs are assumed here",
         "サイズ・時間・データ・同期の条件は不明です。ここでは {}、{} 秒、ランダムデータ、同期なしとしています",
         format_bytes(place.span_bytes),
         UNKNOWN_TIME_NS / 1_000_000_000
     )];
     if imported.iodepth.is_none() || imported.threads.is_none() {
         notes.push(text!(
-            "the tool printed no queue depth or no threads: 1 is taken for what is missing",
+            "the tool did not print the queue depth or the number of threads: 1 is assumed for a missing value",
             "キュー深さまたはスレッド数が出力されていません。不明なものは 1 としています"
         ));
     }
@@ -288,8 +287,7 @@ fn printed_workload(
 fn not_a_workload(step: Option<&Step>) -> Text {
     match step {
         Some(Step::Positional(step)) => text!(
-            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` \
-             with the same profile",
+            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` with the same profile",
             "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み出しの後)は fio では表せません。同じプロファイルで `{RUN}` を\
              使ってください",
             step.samples,
@@ -314,7 +312,7 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.command.join(" ")
         ),
         Some(Step::Metadata(step)) => text!(
-            "names of files, which fio cannot do alone; use `{RUN}` with the same profile, or mdtest -F -n {0} -w {1}",
+            "file-name operations, which fio cannot measure separately; use `{RUN}` with the same profile, or mdtest -F -n {0} -w {1}",
             "ファイル名の操作は fio だけでは測れません。同じプロファイルで `{RUN}` を使うか、mdtest -F -n {0} -w {1} で測ってください",
             step.files,
             step.write_bytes
@@ -325,7 +323,7 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.trace
         ),
         Some(Step::Io(_)) | None => text!(
-            "the record does not hold how this was measured",
+            "the record does not contain the procedure of this test",
             "どのように測定したかが記録に含まれていません"
         ),
     }
@@ -371,7 +369,7 @@ fn file_name(target: &TargetRecord) -> Result<String> {
                 target.path
             ))
             .remedy(text!(
-                "reach it by another path, such as a symbolic link",
+                "use another path to it, such as a symbolic link",
                 "シンボリックリンクなど、別のパスを使ってください"
             )));
     }

@@ -96,7 +96,7 @@ impl Job {
         draft.seed(*fio_places, *seed, *pattern);
         if *moving_start {
             draft.note(text!(
-                "kurabe begins each repetition at another place; fio begins at the first byte",
+                "kurabe starts each repetition at a different offset; fio starts at the first byte",
                 "kurabe は毎回違う位置から始めますが、fio は先頭から始めます"
             ));
         }
@@ -197,8 +197,7 @@ impl JobDraft {
         if !direct && covers_again(workload) {
             self.set("invalidate", "0");
             self.note(text!(
-                "kurabe drops the page cache once before, and fio would at the beginning of every pass: it is told not to; \
-                 drop it before with: sync; echo 1 > /proc/sys/vm/drop_caches",
+                "kurabe drops the page cache once before the repetition, but fio would drop it before every pass: this is disabled; drop it first with: sync; echo 1 > /proc/sys/vm/drop_caches",
                 "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
                  先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
             ));
@@ -312,7 +311,7 @@ impl JobDraft {
             Pattern::Normal { deviation_percent } => format!("normal:{deviation_percent}"),
             Pattern::Zipf { exponent: 1.0 } => {
                 self.note(text!(
-                    "fio does not take the exponent 1: the one given is next to it",
+                    "fio does not accept the exponent 1: a value close to it is given",
                     "fio は指数 1 を受け付けないため、ごく近い値を指定しています"
                 ));
                 "zipf:1.0001".to_owned()
@@ -335,8 +334,7 @@ impl JobDraft {
             return read_percent.min(100);
         };
         self.note(text!(
-            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes to \
-             other places. For the true thing use `{RUN}` with the same profile",
+            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes at other offsets. For the exact procedure, use `{RUN}` with the same profile",
             "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
              います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
         ));
@@ -469,14 +467,12 @@ pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
 fn time_check_note(check: TimeCheck) -> Text {
     match check {
         TimeCheck::Operations(count) => text!(
-            "kurabe looks at the time only after every {count} operations, fio always: for the same end give `number_ios` \
-             the operations of a run",
+            "kurabe checks the time only after every {count} operations, fio continuously: for the same end, set `number_ios` to the operations of a run",
             "kurabe は {count} 回の操作ごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `number_ios` に 1 回分の操作数を\
              指定してください"
         ),
         _ => text!(
-            "kurabe looks at the time only after a whole pass over the span, fio always: for the same end take out \
-             `runtime` and `time_based` and give `loops` the passes of a run",
+            "kurabe checks the time only after a complete pass over the span, fio continuously: for the same end, remove `runtime` and `time_based` and set `loops` to the passes of a run",
             "kurabe は範囲を 1 周するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
              `loops` に 1 回分の巡回数を指定してください"
         ),

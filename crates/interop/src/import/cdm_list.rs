@@ -158,7 +158,7 @@ impl Titles {
                 input,
                 at,
                 text!(
-                    "this line cannot be read; the form is `{EXAMPLE}`, with reads before writes",
+                    "this line cannot be read; the format is `{EXAMPLE}`, with reads before writes",
                     "この行を読めません。`{EXAMPLE}` の形(読み出し、書き込みの順)で書いてください"
                 ),
             )
@@ -172,7 +172,7 @@ impl Titles {
                     input,
                     at,
                     text!(
-                        "the unit is missing: write the list with it, such as `{EXAMPLE}`",
+                        "the unit is missing: add it, as in `{EXAMPLE}`",
                         "単位がありません。`{EXAMPLE}` のように単位を付けてください"
                     ),
                 ));
@@ -210,12 +210,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     let mut notices = vec![notice(text!(
-        "a person typed this list: the tool, its version and how its figures were made are unknown",
+        "this list was typed by hand: the tool, its version and its procedure are unknown",
         "手で書かれた一覧です。ツールとバージョン、値の求め方は不明です"
     ))];
     if is_guessed {
         notices.push(notice(text!(
-            "no word says which numbers are reads: they are taken in the order of CrystalDiskMark's window, reads before writes",
+            "the list does not say which numbers are reads: the order of CrystalDiskMark's window is assumed, reads before writes",
             "読み出しと書き込みの区別がないため、CrystalDiskMark の画面の順(読み出し、書き込み)として読みました"
         )));
     }

@@ -121,14 +121,14 @@ impl Remark {
             Self::UnknownCommand => (
                 NoticeKind::Other,
                 text!(
-                    "dd's command line is not in the text: whether the page cache did the work is unknown",
+                    "dd's command line is not in the text: whether the speed is that of the page cache is unknown",
                     "dd のコマンドラインが本文にないため、ページキャッシュの速度かどうかは不明です"
                 ),
             ),
             Self::Durable => (
                 NoticeKind::Other,
                 text!(
-                    "each of dd's writes waited until it was durable (`oflag=dsync`): writes per second and their time count, not MB/s",
+                    "each write of dd waited until it was durable (`oflag=dsync`): the meaningful figures are writes per second and time per write, not MB/s",
                     "dd は書き込みごとに永続化を待っています(`oflag=dsync`)。意味があるのは毎秒の回数と 1 回の時間で、MB/s ではありません"
                 ),
             ),
@@ -142,14 +142,14 @@ impl Remark {
             Self::CachedWrite => (
                 NoticeKind::CacheDrop,
                 text!(
-                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the page cache may have taken the data",
+                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the data may be only in the page cache",
                     "dd はダイレクト I/O(`oflag=direct`)もフラッシュも使っていません。ページキャッシュに書いた速度かもしれません"
                 ),
             ),
             Self::CachedRead => (
                 NoticeKind::CacheDrop,
                 text!(
-                    "dd read without direct I/O (`iflag=direct`): the page cache may have answered",
+                    "dd read without direct I/O (`iflag=direct`): the data may come from the page cache",
                     "dd はダイレクト I/O(`iflag=direct`)を使っていません。ページキャッシュから読んだ速度かもしれません"
                 ),
             ),

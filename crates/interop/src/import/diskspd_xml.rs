@@ -38,13 +38,13 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let end = whole.rfind("</Results>").map_or(whole.len(), |at| at + "</Results>".len());
     let text = whole.get(start..end).unwrap_or("");
     if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
-        let what = text!("this XML is not as DiskSpd writes it", "DiskSpd が書く形の XML ではありません");
+        let what = text!("this XML does not have the format of DiskSpd", "DiskSpd が書く形の XML ではありません");
         return parts::broken_at(input, 1, what);
     }
     let tags = text.matches('<').count();
     if tags > TAGS_LEAST + text.len() / BYTES_PER_TAG {
         let what = text!(
-            "this XML has {tags} tags, more than kurabe reads in a file of this length",
+            "this XML has {tags} tags, more than kurabe accepts in a file of this length",
             "この XML にはタグが {tags} 個あり、この大きさのファイルとして読める数を超えています"
         );
         return parts::broken_at(input, 1, what);
@@ -53,7 +53,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let before = whole[..start].matches('\n').count();
         let line = before + usize::try_from(error.pos().row).unwrap_or(1);
         let what =
-            text!("the XML of DiskSpd ends or breaks here", "DiskSpd の XML がここで途切れるか壊れています");
+            text!("the XML of DiskSpd is cut off or damaged here", "DiskSpd の XML がここで途切れるか壊れています");
         broken_line(input, line, what).because(error)
     })?;
     let root = document.root_element();
@@ -70,7 +70,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
     let notices = vec![notice(text!(
-        "DiskSpd's XML prints bytes and time but no rate; the rates are their quotient, exact to the time's two decimals",
+        "DiskSpd's XML contains bytes and time but no rate; the rates are their quotient, limited by the two decimals of the time",
         "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数 2 桁までです"
     ))];
     Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])

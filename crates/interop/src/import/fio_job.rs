@@ -62,7 +62,7 @@ impl JobResult {
         let ([name, ..], number) = (&self.entry, self.error);
         (number != 0).then(|| {
             notice(text!(
-                "fio's job `{name}` ended with error {number}; its figures may be of a part of the work",
+                "fio's job `{name}` ended with error {number}; its figures may cover only part of the work",
                 "fio のジョブ `{name}` はエラー {number} で終わりました。数値は途中までのものかもしれません"
             ))
         })
@@ -193,7 +193,7 @@ impl JobRun {
         if !self.offered.is_empty() {
             let rates = self.offered.join(", ");
             run.notices.push(notice(text!(
-                "fio offered operations at a fixed rate ({rates}): these figures show whether the device kept it, not what it can do",
+                "fio issued operations at a fixed rate ({rates}): the figures show whether the device kept up, not its maximum",
                 "fio は一定の負荷({rates})を与えています。数値はその負荷に追い付けたかどうかを表し、デバイスの上限ではありません"
             )));
         }
@@ -234,7 +234,7 @@ fn ended_early(signal: Option<&str>, longest_ns: [Option<f64>; 3]) -> Option<Not
         }
     };
     Some(notice(text!(
-        "{ended}: the figures are of that part",
+        "{ended}: the figures cover only that part",
         "{ended}。数値はそこまでのものです"; ended
     )))
 }

@@ -124,7 +124,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let mut run = run(input, document, signal)?;
         if dropped > 0 {
             run.notices.push(notice(text!(
-                "the file holds {dropped} intermediate reports of this run; only the last, which covers all of it, is read",
+                "the file contains {dropped} intermediate reports of this run; only the last one, which covers the whole run, was read",
                 "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
             )));
         }
@@ -363,8 +363,8 @@ fn check_number(value: &Json, unit: ToolUnit) -> Result<(), String> {
         Json::Null => Ok(()),
         Json::Number(printed) | Json::Text(printed) => match unit.value(printed) {
             Some(value) if unit.quantity.is_possible(value) => Ok(()),
-            Some(_) => Err(format!("is {}, which no storage reaches", repeated(printed))),
-            None => Err(format!("is {}, which is not a number from 0 on", repeated(printed))),
+            Some(_) => Err(format!("is {}, which is impossible for any storage", repeated(printed))),
+            None => Err(format!("is {}, which is not a number of 0 or more", repeated(printed))),
         },
         _ => Err("is not a number".to_owned()),
     }

@@ -34,7 +34,7 @@ pub(super) const TERSE: Importer =
         let Some((number, _)) = own else { return without_line("3;fio-3.33;NAME;0;0;…") };
         let what = text!("this is fio's terse text", "これは fio の terse 出力です");
         let remedy = text!(
-            "have fio write its figures in full: {IN_FULL} JOB",
+            "make fio write exact figures: {IN_FULL} JOB",
             "fio に値を丸めずに書かせてください: {IN_FULL} ジョブ"
         );
         Err(broken_line(input, number, what).remedy(remedy).into())
@@ -89,7 +89,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let _has_room = jobs.into_iter().all(|job| job_run.add(job));
     let mut run = job_run.finish(input.holes(SIGNAL).map(|[number]| number), origin);
     run.notices.push(notice(text!(
-        "fio's text rounds its figures; in full it writes them with {IN_FULL}",
+        "fio's text output rounds its figures; {IN_FULL} writes exact figures",
         "fio のテキスト出力は値を丸めています。丸めない値は {IN_FULL} で出力できます"
     )));
     Ok(vec![run])

@@ -22,7 +22,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     // Keys end with a zero, which no text holds.
     if input.text().is_some() || !(has(b"timestamp-usec\0") && has(b"read-samples\0")) {
         return not_mine(text!(
-            "the keys `timestamp-usec` and `read-samples` are not there",
+            "the keys `timestamp-usec` and `read-samples` are missing",
             "キー `timestamp-usec` と `read-samples` がありません"
         ));
     }
@@ -38,7 +38,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         }
     }
     if cells.is_empty() {
-        return Err(broken(text!("{} holds no sample", "{} に測定点がありません", input.name)).into());
+        return Err(broken(text!("{} contains no sample", "{} に測定点がありません", input.name)).into());
     }
     let mut origin = Origin {
         measured_at: u64::try_from(timestamp_us).ok().and_then(|us| from_epoch(us / 1_000_000)),
@@ -74,7 +74,7 @@ impl Saved {
     fn open(bytes: &[u8]) -> Result<Self> {
         let entries = dictionary(bytes).ok_or_else(|| {
             broken(text!(
-                "the file is no whole GVariant of type a{{sv}}",
+                "the file is not a complete GVariant of type a{{sv}}",
                 "完全な a{{sv}} 型の GVariant ではありません"
             ))
         })?;

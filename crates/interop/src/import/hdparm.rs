@@ -50,12 +50,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let mut notices = vec![units::prints_mebibytes("hdparm", "MB/sec")];
     if timings.iter().any(|(_, [name, _])| FROM_MEMORY.contains(name)) {
         notices.push(notice(text!(
-            "cached reads (`-T`) are answered by the computer's memory: they say nothing about the drive",
+            "cached reads (`-T`) come from the computer's memory: they do not measure the drive",
             "cached reads(`-T`)はコンピューターのメモリーの速度で、ドライブの速度ではありません"
         )));
     }
     if cells.len() < timings.len() {
-        notices.push(notice(text!("timings that failed are left out", "失敗した計測は取り込んでいません")));
+        notices.push(notice(text!("failed timings were skipped", "失敗した計測は取り込んでいません")));
     }
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }

@@ -128,13 +128,13 @@ fn true_shares(cells: &mut [Cell]) -> Vec<Notice> {
         }
         let (label, share) = (&cells[at].label, format!("{share:.0}"));
         notices.push(parts::notice(text!(
-            "{label}: {share} % of the operations were reads, where {asked:.0} % was asked for",
+            "{label}: {share} % of the operations were reads, although {asked:.0} % was requested",
             "{label}: 操作のうち読み出しは {share} % でした(指定は {asked:.0} %)"
         )));
     }
     if let Some(more) = mixes.checked_sub(MIXES_NAMED).filter(|more| *more > 0) {
         notices.push(parts::notice(text!(
-            "{more} more mixes had another share of reads than was asked for",
+            "{more} more mixes had a different share of reads than requested",
             "このほか {more} 件の混合でも、読み出しの割合が指定と異なりました"
         )));
     }
@@ -209,7 +209,7 @@ fn left_out(removed: &[String]) -> Option<Notice> {
     (!removed.is_empty()).then(|| {
         let rest = if more { ", …" } else { "" };
         parts::notice(text!(
-            "left out, because minimum, mean and maximum cannot all be true, with deviation and percentiles: {named}{rest}",
+            "skipped together with deviation and percentiles, because minimum, mean and maximum contradict each other: {named}{rest}",
             "最小・平均・最大が互いに矛盾するため、標準偏差とパーセンタイルも含めて取り込まなかったもの: {named}{rest}"
         ))
     })
@@ -247,9 +247,9 @@ const NAMED: usize = 8;
 fn no_device_does(names: &[String]) -> Text {
     let named = names[..names.len().min(NAMED)].join(", ");
     match names.len() > NAMED {
-        false => text!("no storage reaches this: {named}", "どのストレージでもありえない値です: {named}"),
+        false => text!("impossible for any storage: {named}", "どのストレージでもありえない値です: {named}"),
         true => text!(
-            "no storage reaches this: {named}, and more",
+            "impossible for any storage: {named}, and more",
             "どのストレージでもありえない値です: {named} ほか"
         ),
     }

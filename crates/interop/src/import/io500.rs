@@ -44,7 +44,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     }
     let names = invalid.join(", ");
     let what = text!(
-        "no valid IO500 result, IO500 says: {names}",
+        "not a valid IO500 result, according to IO500: {names}",
         "有効な IO500 の結果ではないと IO500 が示しています: {names}"
     );
     let notices = (!invalid.is_empty()).then(|| notice(what)).into_iter().collect();

@@ -205,7 +205,7 @@ fn read_text(input: &Input<'_>) -> ImportedRuns {
     }
     if logs.is_empty() {
         return not_mine(text!(
-            "no line holds iostat's columns `r/s` and `w/s`, or `tps`",
+            "no line contains iostat's columns `r/s` and `w/s`, or `tps`",
             "iostat の列 `r/s` と `w/s`、または `tps` の行がありません"
         ));
     }
@@ -229,7 +229,7 @@ fn unread_rates(names: &[&str]) -> Option<Notice> {
     let named = unread.join(", ");
     (!unread.is_empty()).then(|| {
         notice(text!(
-            "left out of this file: columns that kurabe does not know: {named}",
+            "skipped in this file: columns that kurabe does not know: {named}",
             "kurabe が知らない列のため取り込まなかったもの: {named}"
         ))
     })
@@ -322,7 +322,7 @@ pub(super) fn run(
     let mut run = reports::run(origin, columns, reports, rules);
     if rounded {
         run.notices.push(notice(text!(
-            "iostat printed this for people (`-h`, `--human`): its rates are rounded to one digit behind the point",
+            "iostat printed human-readable output (`-h`, `--human`): its rates are rounded to one decimal place",
             "人が読むための出力(`-h`、`--human`)です。速度は小数第 1 位に丸められています"
         )));
     }

@@ -158,8 +158,7 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     let is_seen = has("O_DIRECT feature enabled") || has("Command line used:");
     let text = match (direct, synced) {
         (true, _) if !is_seen => text!(
-            "iozone was told to use direct I/O (`-I`); whether the system did is not in the text, and without it reads come from \
-             the page cache",
+            "iozone was started with direct I/O (`-I`), but the text does not show whether the system supported it; without direct I/O, reads come from the page cache",
             "iozone にはダイレクト I/O(`-I`)が指定されていますが、実際に使われたかどうかは本文にありません。使われていなければ\
              読み出しはページキャッシュの速度です"
         ),
@@ -176,11 +175,11 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
              速度かもしれません"
         ),
         (false, false) if command.is_none() && !has("Output is in") => text!(
-            "whether iozone used direct I/O is not in the text; without it the page cache may have done the work",
+            "whether iozone used direct I/O is not in the text; without it, the figures may be those of the page cache",
             "iozone がダイレクト I/O を使ったかどうかは本文にありません。使っていなければページキャッシュの速度かもしれません"
         ),
         (false, false) => text!(
-            "iozone ran without direct I/O and without fsync: the page cache may have done the work",
+            "iozone ran without direct I/O and without fsync: the figures may be those of the page cache",
             "iozone はダイレクト I/O も fsync も使っていません。ページキャッシュの速度かもしれません"
         ),
     };

@@ -169,7 +169,7 @@ pub(super) fn without_line<T>(example: &str) -> Result<T, NotImported> {
 /// The error of a file that is known but damaged, where there is no line to show.
 pub(super) fn broken(what: Text) -> Error {
     ErrorKind::Import.error(what).remedy(text!(
-        "give the file as the tool wrote it, complete and unedited",
+        "give the file exactly as the tool wrote it, complete and unedited",
         "ツールが書いたままの、欠けのないファイルを指定してください"
     ))
 }
@@ -177,7 +177,7 @@ pub(super) fn broken(what: Text) -> Error {
 /// The error of JSON that is none.
 pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> Error {
     let what =
-        text!("the JSON of {tool} ends or breaks here", "{tool} の JSON がここで途切れるか壊れています");
+        text!("the JSON of {tool} is cut off or damaged here", "{tool} の JSON がここで途切れるか壊れています");
     broken_line(input, input.number(error.line), what).because(error.cause)
 }
 
@@ -217,7 +217,7 @@ pub(super) fn nothing_measured(input: &Input<'_>, tool: &str) -> Error {
 
 /// The error of a row that has more or fewer fields than its header names.
 pub(super) fn miscounted(input: &Input<'_>, line: usize) -> Error {
-    let what = text!("this row has not the columns of its header", "この行の列数が見出しと合いません");
+    let what = text!("the columns of this row do not match its header", "この行の列数が見出しと合いません");
     broken_line(input, line, what)
 }
 

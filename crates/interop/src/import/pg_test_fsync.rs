@@ -106,12 +106,12 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         return without_line("fdatasync   551.816 ops/sec   1812 usecs/op");
     }
     let mut notices = vec![notice(text!(
-        "pg_test_fsync prints means only: percentiles such as p99 are unknown",
+        "pg_test_fsync prints only means: percentiles such as p99 are unknown",
         "pg_test_fsync は平均だけを表示します。p99 などのパーセンタイルは不明です"
     ))];
     if let Some(cached) = cached {
         notices.push(notice(text!(
-            "left out: {cached} writes per second without a sync, which is the speed of memory",
+            "skipped: {cached} writes per second without a sync, which is the speed of memory",
             "同期しない書き込み(毎秒 {cached} 回)はメモリーの速度なので取り込んでいません"
         )));
     }

@@ -92,7 +92,7 @@ pub(super) fn add_row<'a>(reports: &mut [DeviceReport], device: &str, fields: im
 /// What the first report of a log is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum First {
-    /// The time since boot, unless the tool was told to leave that out, which cannot be seen.
+    /// The time since boot, unless the tool was started with an option that omits it, which cannot be seen.
     SinceBoot,
     /// An interval: the tool was told to leave the other out, and that is seen.
     Interval,
@@ -122,8 +122,7 @@ pub(super) fn run(
         let rest = reports.len() - 1;
         since_boot = Some(reports.remove(0));
         notices.push(notice(text!(
-            "the first report is of the time since boot and is left out; reports that count: {rest} (with `-y`, which \
-             the output does not show, an interval is lost so)",
+            "the first report covers the time since boot and was skipped; reports that count: {rest} (with `-y`, which the output does not show, this loses one interval)",
             "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
              ため、1 区間が失われます)"
         )));
@@ -132,8 +131,7 @@ pub(super) fn run(
         notices.push(notice(units::of_intervals()));
     } else if rules.first == First::SinceBoot && notices.is_empty() {
         notices.push(notice(text!(
-            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was told to \
-             leave that out",
+            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was started with an option that omits it",
             "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時(プールではインポート時)からの平均です"
         )));
     }
@@ -235,7 +233,7 @@ fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idl
                 "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。行のない区間は I/O なし(`-z`)として 0 で数えます"
             ),
             (false, _) => text!(
-                "listed in {in_reports} of {count} intervals: {named}; its figures are of these intervals alone",
+                "listed in {in_reports} of {count} intervals: {named}; its figures cover only these intervals",
                 "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。値はその区間だけのものです"
             ),
         }));

@@ -203,7 +203,7 @@ pub(super) fn read_all(
     if results.cells.is_empty() {
         let line = first.or(lines.first().map(|(number, _)| *number)).unwrap_or(1);
         let what = text!(
-            "there is no result other than 0: nothing was measured",
+            "all results are 0, so no test was run",
             "0 以外の結果がありません。何も測られていません"
         );
         return Err(broken_line(input, line, what));
@@ -217,7 +217,7 @@ impl Results {
         let left_out = self.left_out;
         if left_out > 0 {
             notices.push(notice(text!(
-                "results left out: {left_out}, printed as 0, which stands for a test that was not run",
+                "{left_out} results were skipped, because they are printed as 0, which means that the test was not run",
                 "{left_out} 件の結果は 0 です。実行されなかったテストを表すため、取り込んでいません"
             )));
         }

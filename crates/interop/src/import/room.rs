@@ -93,8 +93,7 @@ pub(super) fn too_much(name: &str) -> Error {
         return too_many_lines(name, lines);
     }
     let what = text!(
-        "{name} holds too many results: its first {cells} tests and {figures} figures fill the {most_mib} MiB that kurabe \
-         gives a file of this length",
+        "{name} contains too many results: its first {cells} tests and {figures} figures fill the {most_mib} MiB limit for a file of this length",
         "{name} の結果が多すぎます。最初の {cells} 項目と {figures} 個の値だけで、この大きさのファイルに使える {most_mib} MiB に達しました"
     );
     ErrorKind::Import
@@ -105,11 +104,11 @@ pub(super) fn too_much(name: &str) -> Error {
 /// The error of a file that has too many lines for its length.
 fn too_many_lines(name: &str, lines: usize) -> Error {
     let what = text!(
-        "{name} holds {lines} lines, more than kurabe reads in a file of this length",
+        "{name} has {lines} lines, more than kurabe accepts in a file of this length",
         "{name} は {lines} 行あり、この大きさのファイルとして読める行数を超えています"
     );
     ErrorKind::Import.error(what).remedy(text!(
-        "give the lines that the tool wrote, without the others",
+        "give only the lines that the tool wrote",
         "ツールが書いた行だけを残したファイルを指定してください"
     ))
 }

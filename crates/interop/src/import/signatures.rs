@@ -56,33 +56,33 @@ impl FileContent {
     fn what(self) -> Text {
         match self {
             Self::State => {
-                text!("it describes devices and measures nothing", "デバイスの状態で、測定結果ではありません")
+                text!("it describes devices and contains no measurements", "デバイスの状態で、測定結果ではありません")
             }
             Self::SinceBoot => {
-                text!("it holds totals since boot and no rate", "起動時からの累計で、速度は含まれません")
+                text!("it contains totals since boot, but no rates", "起動時からの累計で、速度は含まれません")
             }
             Self::Processes => {
-                text!("it is about processes, not devices", "デバイスではなくプロセスごとの値です")
+                text!("it describes processes, not devices", "デバイスではなくプロセスごとの値です")
             }
             Self::OtherResources => {
-                text!("it holds no figures of single devices", "デバイスごとの値がありません")
+                text!("it contains no figures of individual devices", "デバイスごとの値がありません")
             }
-            Self::Caches => text!("it is about a cache, not devices", "デバイスではなくキャッシュの値です"),
+            Self::Caches => text!("it describes a cache, not devices", "デバイスではなくキャッシュの値です"),
             Self::NetworkFileSystems => text!(
-                "it is about network file systems, not block devices",
+                "it describes network file systems, not block devices",
                 "ブロックデバイスではなくネットワークファイルシステムの値です"
             ),
             Self::Distribution => text!(
-                "it holds a distribution of latencies and neither a rate nor the number of the operations in flight",
+                "it contains a latency distribution, but neither a rate nor the number of operations in flight",
                 "レイテンシの分布だけで、速度も同時実行数もありません"
             ),
             Self::SlowOperations => text!(
-                "it lists slow operations alone, so it has no rate and no percentile",
+                "it lists only slow operations, so it has neither a rate nor percentiles",
                 "遅い操作だけの一覧なので、速度もパーセンタイルも求められません"
             ),
             Self::Trace => {
                 text!(
-                    "it is a trace in a form that kurabe does not replay",
+                    "it is a trace in a format that kurabe does not replay",
                     "kurabe が再生できない形式のトレースです"
                 )
             }
@@ -107,11 +107,11 @@ impl FileContent {
                 "ベンチマークの結果か、負荷をかけている間の iostat -x 1 の出力を指定してください"
             ),
             Self::SinceBoot | Self::OtherSystem => text!(
-                "record the devices while they work: iostat -x 1 60",
+                "record the devices under load: iostat -x 1 60",
                 "動作中のデバイスを記録してください: iostat -x 1 60"
             ),
             Self::Processes => text!(
-                "record the devices during the same time: iostat -x 1",
+                "record the devices over the same period: iostat -x 1",
                 "同じ時間のデバイスの値を記録してください: iostat -x 1"
             ),
             Self::NetworkFileSystems => text!(
@@ -123,15 +123,15 @@ impl FileContent {
                 "すべての操作を biosnoop で、またはデバイスを iostat -x 1 で記録してください"
             ),
             Self::Trace => text!(
-                "record the trace with blktrace and turn it into text: blkparse -i sda -o trace.txt",
+                "record the trace with blktrace and convert it to text: blkparse -i sda -o trace.txt",
                 "blktrace で記録し、テキストに変換してください: blkparse -i sda -o trace.txt"
             ),
             Self::BinaryTrace => text!(
-                "turn it into text first: blkparse -i sda -o trace.txt",
+                "convert it to text first: blkparse -i sda -o trace.txt",
                 "先にテキストに変換してください: blkparse -i sda -o trace.txt"
             ),
             Self::OtherBenchmark => text!(
-                "give the output of a tool that docs/tools.md lists",
+                "give the output of a tool listed in docs/tools.md",
                 "docs/tools.md にあるツールの出力を指定してください"
             ),
         }

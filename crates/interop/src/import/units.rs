@@ -283,8 +283,7 @@ pub(super) fn series(
 /// What the figures of `add_intervals` are.
 pub(super) fn of_intervals() -> Text {
     text!(
-        "the tool prints one report per interval and no figure of the whole: the figures here are the median (of an even \
-         number the lower middle one), the highest and the lowest interval",
+        "the tool prints one report per interval and no overall figure: the figures here are the median (the lower of the two middle values for an even number), the highest and the lowest interval",
         "このツールは区間ごとに報告し、全体の値は出しません。ここの数値は区間の中央値(偶数個のときは中央の低い方)、最大、最小です"
     )
 }

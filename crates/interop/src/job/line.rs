@@ -118,7 +118,7 @@ impl FioLine {
 /// The error of an option that cannot be done, with its reason.
 pub(super) fn refused(group: &FioOptions, name: &str) -> Error {
     let error =
-        ErrorKind::Unsupported.error(text!("`{name}` is not done here", "`{name}` には対応していません"));
+        ErrorKind::Unsupported.error(text!("`{name}` is not supported here", "`{name}` には対応していません"));
     match &group.why {
         Some(why) => error.remedy(why.clone()),
         None => error,
@@ -142,7 +142,7 @@ fn no_format(format: &str) -> Error {
     ErrorKind::Unsupported
         .error(text!("results are not written as `{format}`", "結果を `{format}` 形式では書き出せません"))
         .remedy(text!(
-            "json, json+ and terse are there, in fio's layout",
+            "use json, json+ or terse, in fio's layout",
             "fio と同じ形の json、json+、terse が使えます"
         ))
 }
@@ -155,8 +155,8 @@ fn lacks_value(name: &str) -> Error {
 
 fn no_jobs(has_options: bool) -> Error {
     let what = match has_options {
-        true => text!("the line has options and no job", "オプションはありますが、ジョブがありません"),
-        false => text!("there is no job", "ジョブがありません"),
+        true => text!("the command line has options but no job", "オプションはありますが、ジョブがありません"),
+        false => text!("no job is given", "ジョブがありません"),
     };
     ErrorKind::Usage.error(what).remedy(text!(
         "name a job before its options, or a job file",

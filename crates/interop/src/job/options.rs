@@ -50,15 +50,15 @@ impl<'s> OptionReader<'s> {
             fio_options().iter().flat_map(|group| &group.names).map(String::as_str).collect();
         let remedy = match closest(name, &names) {
             Some(nearest) => text!(
-                "did you mean `{nearest}`? Otherwise take it out if the figures do not depend on it",
+                "did you mean `{nearest}`? Otherwise, remove it if the figures do not depend on it",
                 "`{nearest}` ではありませんか。違う場合、結果に影響しないなら消してください"
             ),
             None => text!(
-                "take it out if the figures do not depend on it; a profile in TOML may say what is meant (docs/profiles.md)",
+                "remove it if the figures do not depend on it, or express it in a TOML profile (docs/profiles.md)",
                 "結果に影響しないなら消してください。TOML のプロファイルで書けることもあります(docs/profiles.md)"
             ),
         };
-        let what = text!("kurabe does not understand `{name}`", "`{name}` は解釈できません");
+        let what = text!("kurabe does not support the option `{name}`", "`{name}` は解釈できません");
         Err(option.origin.error(&option.range, what).remedy(remedy))
     }
 
@@ -108,7 +108,7 @@ impl<'s> OptionReader<'s> {
     /// The error of a value that cannot be done.
     pub(super) fn wrong(&self, name: &str) -> Error {
         let value = self.written(name).and_then(|option| option.value.as_deref()).unwrap_or("");
-        self.error(name, text!("kurabe cannot do `{name}={value}`", "`{name}={value}` は行えません"))
+        self.error(name, text!("kurabe does not support `{name}={value}`", "`{name}={value}` は行えません"))
     }
 
     /// What the value of an option comes to; refuses one that cannot be done, with what would do.
@@ -147,7 +147,7 @@ impl<'s> OptionReader<'s> {
     ) -> Result<Option<T>> {
         let Some(word) = self.word(name)? else { return Ok(None) };
         parse(word).map(Some).ok_or_else(|| {
-            let what = text!("`{word}` is no value of `{name}`", "`{word}` は `{name}` の値ではありません");
+            let what = text!("`{word}` is not a value of `{name}`", "`{word}` は `{name}` の値ではありません");
             self.error(name, what).remedy(remedy)
         })
     }
@@ -182,7 +182,7 @@ impl<'s> OptionReader<'s> {
         let writes = parts.next().unwrap_or(reads);
         let discards = self.word("rw")?.is_some_and(|rw| rw.contains("trim"));
         let remedy = text!(
-            "one value, which is that of writes and trims",
+            "a single value for both writes and trims",
             "書き込みと trim に共通の値を 1 つ書いてください"
         );
         self.require(!discards || parts.next().is_none_or(|trims| trims == writes), name, remedy)?;

@@ -27,7 +27,7 @@ pub(super) fn direction(reader: &OptionReader<'_>, own: Option<&OwnStep>) -> Res
     let (word, gap) = words.split_once(':').map_or((words, None), |(word, gap)| (word, Some(gap)));
     let refuse = || {
         reader.wrong("rw").remedy(text!(
-            "read, write, trim, rw, trimwrite, the same with rand before them, read:GAP and randread:COUNT",
+            "read, write, trim, rw, trimwrite, each also with the prefix rand, read:GAP and randread:COUNT",
             "read、write、trim、rw、trimwrite、それぞれの頭に rand を付けたもの、read:間隔、randread:個数 が使えます"
         ))
     };
@@ -97,7 +97,7 @@ fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pat
         "strided" if !order.is_random => {}
         _ => {
             return Err(reader.wrong("zonemode").remedy(text!(
-                "strided is done for reads and writes in order; zones of a target at random are `random_distribution=zoned:…`",
+                "strided works for sequential reads and writes; for random access to zones, use `random_distribution=zoned:…`",
                 "strided は順番の読み書きで使えます。ランダムなら `random_distribution=zoned:…` です"
             )));
         }
@@ -206,7 +206,7 @@ pub(super) fn fio_places(
     let remedy = text!("tausworthe, tausworthe64 or lfsr", "tausworthe、tausworthe64、lfsr です");
     let Some(is_wide) = reader.choice("random_generator", &generators, remedy)? else {
         notes.add(text!(
-            "random_generator=lfsr: the places are kurabe's own",
+            "random_generator=lfsr: kurabe chooses the offsets itself",
             "random_generator=lfsr: 位置は kurabe の乱数で選びます"
         ));
         return Ok(None);

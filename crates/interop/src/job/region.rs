@@ -45,7 +45,7 @@ fn percents(reader: &OptionReader<'_>) -> Result<Option<(u8, u8)>> {
         (Some(Reach::Percent(start)), None) if start < 100 => (start, 100 - start),
         _ => {
             let remedy = text!(
-                "say offset= and size= both in bytes, or both in percent",
+                "give offset= and size= both in bytes, or both in percent",
                 "offset= と size= は、両方ともバイト数か % で書いてください"
             );
             return Err(reader.wrong("size").remedy(remedy));
@@ -99,7 +99,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     let files = reader.number("nrfiles", 1..=u64::from(u32::MAX))?.unwrap_or(1);
     if files > 1 {
         notes.add(text!(
-            "nrfiles={files}: here they are one file of the size of all",
+            "nrfiles={files}: here one file of the total size is used",
             "nrfiles={files}: ここでは合計の大きさの 1 つのファイルを使います"
         ));
     }
@@ -114,7 +114,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     reader.require(each_bytes != Some(0), "size", size_remedy())?;
     let has_one_name = reader.word("filename")?.is_none_or(|name| !name.replace("\\:", "").contains(':'));
     let remedy = text!(
-        "one file or device; several are several jobs, which run at the same time",
+        "a single file or device; use several jobs for several, which run concurrently",
         "ファイルかデバイスは 1 つにしてください。複数なら、ジョブを分ければ同時に動きます"
     );
     reader.require(has_one_name, "filename", remedy)?;
@@ -125,7 +125,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     let own_files = jobs > 1 && !reader.has("filename");
     if own_files {
         notes.add(text!(
-            "without filename= each of fio's jobs has a file of its own; here each has a part of one file",
+            "without filename=, each fio job has its own file; here each has a part of one file",
             "fio では filename= がなければジョブごとに別のファイルを使いますが、ここでは 1 つのファイルを分け合います"
         ));
     }
@@ -134,7 +134,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
         increment == 0 || !own_files,
         "offset_increment",
         text!(
-            "name the file that all of them go to: filename=",
+            "name their common file: filename=",
             "共通のファイルを filename= で指定してください"
         ),
     )?;

@@ -41,7 +41,7 @@ impl JobSurroundings for NoSurroundings {
         Err(ErrorKind::DataFile
             .error(text!("{name} cannot be included here", "ここでは {name} を読み込めません"))
             .remedy(text!(
-                "put its lines in the place of `include`",
+                "replace `include` with the lines of the file",
                 "`include` の行をその中身に置き換えてください"
             )))
     }
@@ -127,7 +127,7 @@ impl SectionReader<'_> {
             let range = start..start + line.len();
             if let Some(name) = line.strip_prefix("include ").map(str::trim) {
                 if depth == DEEPEST_INCLUDE {
-                    let what = text!("files include each other without an end", "include が循環しています");
+                    let what = text!("files include each other in a loop", "include が循環しています");
                     return Err(origin.error(&range, what));
                 }
                 let (name, content) = self.around.included(file, name)?;
@@ -143,7 +143,7 @@ impl SectionReader<'_> {
                     (Some(true), _) => self.global.push(option),
                     _ => {
                         let what = text!(
-                            "an option stands before the first section",
+                            "an option appears before the first section",
                             "最初のセクションより前にオプションがあります"
                         );
                         return Err(origin.error(&option.range, what).remedy(text!(
@@ -185,7 +185,7 @@ impl SectionReader<'_> {
 
     /// A value with its variables and sums worked out.
     fn worked_out(&self, value: &str) -> Result<String, Text> {
-        let unknown = |name: &str| text!("there is no variable `{name}`", "変数 `{name}` がありません");
+        let unknown = |name: &str| text!("the variable `{name}` does not exist", "変数 `{name}` がありません");
         let mut words = value.to_owned();
         while let Some((before, rest)) = words.split_once("${") {
             let Some((name, after)) = rest.split_once('}') else {
@@ -205,7 +205,7 @@ impl SectionReader<'_> {
         }
         let mut sum = Sum { rest: &words };
         let result = sum.terms().filter(|_| sum.rest.trim().is_empty());
-        let what = || text!("`{value}` is no sum", "`{value}` は計算できません");
+        let what = || text!("`{value}` is not an arithmetic expression", "`{value}` は計算できません");
         result.map(|number| format!("{}", number.round())).ok_or_else(what)
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn steady_rounds(
     let (tracked, is_slope, percent) = reader.taken(read(), "steadystate", remedy)?;
     let duration_ns = reader.time_ns("steadystate_duration")?.filter(|time_ns| *time_ns > 0);
     let remedy = text!(
-        "say how long it must be steady: steadystate_duration=30s",
+        "set how long it must be steady: steadystate_duration=30s",
         "安定を確かめる長さを steadystate_duration=30s のように書いてください"
     );
     let duration_ns = reader.taken(duration_ns, "steadystate", remedy)?;
@@ -60,7 +60,7 @@ pub(super) fn steady_rounds(
     // A round goes on elsewhere and does not begin again.
     step.fio_places = None;
     notes.add(text!(
-        "steadystate={words}: rounds of a fifth of steadystate_duration, until five in a row are within the limit; the figures are theirs",
+        "steadystate={words}: rounds of a fifth of steadystate_duration, until five consecutive rounds are within the limit; the figures are from these rounds",
         "steadystate={words}: steadystate_duration の 5 分の 1 のラウンドを、5 回続けて範囲に収まるまで繰り返し、その 5 回の値を示します"
     ));
     let direction = step.directions[0];

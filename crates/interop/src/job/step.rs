@@ -142,8 +142,7 @@ fn way(reader: &OptionReader<'_>, step: &mut IoStep, notes: &mut Notes) -> Resul
     // As fio has it: msync of its pages follows each write, within its time.
     step.sync.o_sync = direct;
     notes.add(text!(
-        "ioengine=mmap: pages are asked for before they are touched, so that an I/O error is one and does not end the program; with \
-         direct=1 msync follows each write, and sync= does nothing",
+        "ioengine=mmap: pages are faulted in with a system call before they are accessed, so that an I/O error is reported and does not end the program; with direct=1, msync follows each write, and sync= has no effect",
         "ioengine=mmap: 触れる前にページを用意させるので、I/O エラーでプログラムが終わりません。direct=1 では書き込みごとに msync し、\
          sync= は効きません"
     ));
@@ -274,7 +273,7 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
     let engine = reader.word("ioengine")?;
     if let Some(name) = engine.filter(|name| *name != "mmap") {
         notes.add(text!(
-            "ioengine={name}: kurabe chooses itself how operations are issued ({ENGINE})",
+            "ioengine={name}: kurabe chooses the engine itself (change it with {ENGINE})",
             "ioengine={name}: 発行の方法は kurabe が選びます({ENGINE} で指定)"
         ));
     }
@@ -283,8 +282,7 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
         name if ONE_BY_ONE.contains(&name) => {
             if asked > 1 {
                 notes.add(text!(
-                    "iodepth={asked} of [{}] is 1 in truth: fio's engine {name} does one operation after the other (ioengine=io_uring \
-                     has a queue)",
+                    "iodepth={asked} of [{}] is effectively 1: fio's engine {name} runs one operation at a time (ioengine=io_uring has a queue)",
                     "[{}] の iodepth={asked} は実際には 1 です。fio のエンジン {name} は操作を 1 つずつ行います(キューがあるのは \
                      ioengine=io_uring など)",
                     reader.name
@@ -293,7 +291,7 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
             Ok(1)
         }
         _ => Err(reader.wrong("ioengine").remedy(text!(
-            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; names of files are {PROFILE} mdtest-easy",
+            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; for file-name operations, use {PROFILE} mdtest-easy",
             "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。ファイル名の操作は {PROFILE} mdtest-easy で測れます"
         ))),
     }
@@ -318,7 +316,7 @@ fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSiz
         (Some(_), _) => {
             return Err(reader
                 .wrong("number_ios")
-                .remedy(text!("use io_size= beside bssplit=", "bssplit= とは io_size= を使ってください")));
+                .remedy(text!("use io_size= together with bssplit=", "bssplit= とは io_size= を使ってください")));
         }
     };
     // Jobs that draw blocks of one common span do as much as it has, each.
@@ -387,7 +385,7 @@ fn sync(reader: &OptionReader<'_>) -> Result<SyncRule> {
     reader.require(all.is_none() || data_only.is_none(), "fdatasync", remedy)?;
     let (page_range_flags, page_range_writes) = page_range(reader)?.unzip();
     let remedy = text!(
-        "by itself: the others flush the device, and it does not",
+        "alone: the other options flush the device, but this one does not",
         "単独で指定してください。ほかはデバイスまで書き出しますが、これは書き出しません"
     );
     let is_alone =

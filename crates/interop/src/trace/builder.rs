@@ -13,10 +13,10 @@ const MOST_NAME_BYTES: usize = 64 << 20;
 pub(super) fn empty(name: &str) -> Error {
     ErrorKind::Import
         .error(text!(
-            "{name} holds no operation that can be done again",
+            "{name} contains no operation that can be replayed",
             "{name} には再現できる操作が 1 つもありません"
         ))
-        .remedy(text!("record the trace anew, with I/O in it", "I/O を含むトレースを記録し直してください"))
+        .remedy(text!("record the trace again, with I/O in it", "I/O を含むトレースを記録し直してください"))
 }
 
 /// The error of a trace with more operations; `part` is the command that leaves as many as are replayed.
@@ -24,7 +24,7 @@ pub(super) fn too_long(name: &str, most_operations: usize, part: &str) -> Error 
     let count = number::count(most_operations as u64);
     ErrorKind::Import
         .error(text!(
-            "{name} has more than {count} operations, and no more are replayed",
+            "{name} has more than {count} operations, the limit for a replay",
             "{name} の操作は {count} 件を超えています(再生できる上限です)"
         ))
         .remedy(text!("replay a part of it: {part} {name}", "一部を再生してください: {part} {name}"))
@@ -59,7 +59,7 @@ impl TraceBuilder {
         if self.name_bytes > MOST_NAME_BYTES {
             let most = format_bytes(MOST_NAME_BYTES as u64);
             let what = text!(
-                "the names of its files have more than {most}",
+                "the names of its files exceed {most} in total",
                 "ファイル名の合計が {most} を超えています"
             );
             return Err(line.fault(line.text, what).remedy(text!(

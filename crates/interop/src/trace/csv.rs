@@ -56,7 +56,7 @@ pub(super) fn msr_line(line: TraceLine<'_>, builder: &mut TraceBuilder) -> Resul
         return Err(line.miscounted(fields.len(), MSR_FIELDS));
     };
     let at_ns = line.number(time)?.checked_mul(FILE_TIME_NS);
-    let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a time of this age", "この時代の時刻")))?;
+    let at_ns = at_ns.ok_or_else(|| line.wrong(time, &text!("a valid date", "正しい日時")))?;
     let kind = line.kind(kind, MSR_KINDS, &text!("Read or Write", "Read か Write"))?;
     let extent = line.extent((offset, 1), (length, 1))?;
     let disk = line.number(disk)?;

@@ -62,7 +62,7 @@ impl TraceFormat {
     pub fn from_word(word: &str) -> Result<Self> {
         Self::of_word(word).ok_or_else(|| {
             ErrorKind::Usage
-                .error(text!("{word} is no format of traces", "{word} というトレース形式はありません"))
+                .error(text!("{word} is not a trace format", "{word} というトレース形式はありません"))
                 .remedy(choose(&all_words::<Self>()))
         })
     }

@@ -23,7 +23,7 @@ pub(super) fn read(lines: &mut LineReader<'_>, builder: &mut TraceBuilder) -> Re
         "fio version 3 iolog" => true,
         other => {
             let versions =
-                text!("a version of fio's log that kurabe knows (2, 3)", "対応している fio ログの版(2、3)");
+                text!("a supported version of fio's log (2, 3)", "対応している fio ログの版(2、3)");
             return Err(first.wrong(other, &versions));
         }
     };
@@ -50,11 +50,11 @@ fn read_line(line: TraceLine<'_>, timed: bool, builder: &mut TraceBuilder) -> Re
                 "trim" => return builder.leave_out(discards()),
                 "wait" if !timed => {
                     return builder.leave_out(text!(
-                        "waits, whose unit fio's manual and program tell differently",
+                        "waits, whose unit differs between fio's manual and its code",
                         "待ち時間(単位の説明が fio の文書とプログラムで食い違うもの)"
                     ));
                 }
-                other => return Err(line.wrong(other, &text!("an action that fio knows", "fio の操作"))),
+                other => return Err(line.wrong(other, &text!("a fio action", "fio の操作"))),
             };
             builder.push(line, name, operation(at_ns, kind, extent))
         }

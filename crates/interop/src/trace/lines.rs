@@ -82,9 +82,9 @@ impl<'n> LineReader<'n> {
             self.number += 1;
             self.read_bytes += count;
             if self.bytes.contains(&0) {
-                let what = text!("{} is no text", "{} はテキストではありません", self.name);
+                let what = text!("{} is not text", "{} はテキストではありません", self.name);
                 return Err(ErrorKind::Import.error(what).remedy(text!(
-                    "give a trace in one of the text formats, or CloudPhysics' records (vscsi)",
+                    "give a trace in one of the text formats, or in the record format of CloudPhysics (vscsi)",
                     "テキスト形式か、CloudPhysics のレコード形式(vscsi)のトレースを指定してください"
                 )));
             }
@@ -93,7 +93,7 @@ impl<'n> LineReader<'n> {
                 let line = self.line();
                 let longest = format_bytes(LONGEST_LINE_BYTES);
                 let what = text!(
-                    "the line has more than {longest}, which no trace needs",
+                    "the line is longer than {longest}, the limit for traces",
                     "この行は {longest} を超えています(トレースの 1 行の上限です)"
                 );
                 return Err(line.fault(line.text, what).remedy(text!(
@@ -148,7 +148,7 @@ impl<'a> TraceLine<'a> {
         let shown: String = part.chars().take(40).collect();
         let what = text!("`{shown}` is not {expected}", "`{shown}` は{expected}ではありません"; expected);
         self.fault(part, what).remedy(text!(
-            "correct or remove the line, or give another format if the file is of another",
+            "correct or remove the line, or give another format if the file has a different one",
             "その行を直すか取り除いてください。別の形式のファイルなら、その形式を指定してください"
         ))
     }
@@ -203,7 +203,7 @@ impl<'a> TraceLine<'a> {
             "この行のフィールド数は {count} で、{expected} ではありません"
         );
         self.fault(self.text, what).remedy(text!(
-            "the file may be cut off here: record it anew, or remove the line",
+            "the file may be cut off here: record it again, or remove the line",
             "ファイルがここで切れている可能性があります。記録し直すか、その行を取り除いてください"
         ))
     }
@@ -236,7 +236,7 @@ pub(super) fn unreadable(name: &str, error: &std::io::Error) -> Error {
 pub(super) fn too_large(name: &str) -> Error {
     let most = format_bytes(MOST_BYTES);
     let what = text!(
-        "{name} has more than {most}, which no trace that can be replayed needs",
+        "{name} is larger than {most}, the limit for a replay",
         "{name} は {most} を超えています(再生できるトレースの上限です)"
     );
     ErrorKind::Import.error(what).remedy(text!(
@@ -248,9 +248,9 @@ pub(super) fn too_large(name: &str) -> Error {
 /// What is packed or of another program is told apart, because the remedy differs.
 fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
     if beginning.starts_with(&[0x1f, 0x8b]) {
-        let what = text!("{name} is packed with gzip", "{name} は gzip で圧縮されています");
+        let what = text!("{name} is compressed with gzip", "{name} は gzip で圧縮されています");
         return Err(ErrorKind::Import.error(what).remedy(text!(
-            "unpack it first: {} {name}",
+            "decompress it first: {} {name}",
             "先に展開してください: {} {name}",
             Mention::Shell("gunzip --keep")
         )));
@@ -259,7 +259,7 @@ fn refuse_packed(name: &str, beginning: &[u8]) -> Result<()> {
     if beginning.starts_with(&[0x07, 0x74, 0x61, 0x65]) || beginning.starts_with(&[0x65, 0x61, 0x74, 0x07]) {
         let what = text!("{name} is blktrace's binary form", "{name} は blktrace のバイナリ形式です");
         return Err(ErrorKind::Import.error(what).remedy(text!(
-            "turn it into text first: blkparse -i {name} -o trace.txt",
+            "convert it to text first: blkparse -i {name} -o trace.txt",
             "先にテキストに変換してください: blkparse -i {name} -o trace.txt"
         )));
     }

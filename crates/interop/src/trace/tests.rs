@@ -107,7 +107,7 @@ fn fios_logs_of_both_versions_are_read() {
     assert_eq!((trace.format.as_str(), trace.timed), ("fio-iolog-2", false));
     assert_eq!(trace.units, ["/data/a", "/data/b"]);
     assert_eq!(short(&trace), [(0, Write, 8192, 4096, 0), (0, Read, 0, 65536, 1), (0, Sync, 0, 0, 0)]);
-    let waits = "waits, whose unit fio's manual and program tell differently";
+    let waits = "waits, whose unit differs between fio's manual and its code";
     assert_eq!(left_out(&trace), [(1, waits), (1, "discards (trims)")]);
 
     let trace = read(IOLOG_3, None);
@@ -226,7 +226,7 @@ fn a_bad_line_is_shown_with_a_remedy() {
     assert!(message.contains("`10x` is not"), "{message}");
     for (bytes, words) in [
         (&b"fio version 9 iolog\n"[..], "a version of fio's log"),
-        (b"fio version 3 iolog\n7 a wait 5 0\n", "an action that fio knows"),
+        (b"fio version 3 iolog\n7 a wait 5 0\n", "a fio action"),
         (b"fio version 3 iolog\n7 a read 5\n", "4 fields, not 5"),
         (b"fio version 2 iolog\na unlink\n", "add, open or close"),
         (b"fio version 2 iolog\na read 0 4294967296\n", "a length below 4 GiB"),

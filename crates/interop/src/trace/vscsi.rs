@@ -60,7 +60,7 @@ pub(super) fn read(name: &str, mut input: impl BufRead, builder: &mut TraceBuild
         return Err(empty(name));
     }
     let Some(layout) = RecordLayout::of(beginning) else {
-        let what = text!("no record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
+        let what = text!("not a record of version 1 or 2", "バージョン 1 または 2 のレコードではありません");
         return Err(broken(name, 0, &what));
     };
     let mut record = Vec::with_capacity(layout.size);
@@ -129,7 +129,7 @@ fn field<const SIZE: usize>(record: &[u8], at: usize) -> Option<[u8; SIZE]> {
 fn broken(name: &str, at: u64, what: &Text) -> Error {
     let what = text!("{name}, byte {at}: {what}", "{name} の {at} バイト目: {what}"; what);
     ErrorKind::Import.error(what).remedy(text!(
-        "give the trace as it was published, unpacked and whole",
+        "give the trace as it was published, decompressed and complete",
         "公開されたままの、展開済みで欠けのないトレースを指定してください"
     ))
 }

@@ -93,7 +93,7 @@ impl DatabaseSession {
         let meter = Arc::new(Meter::default());
         let connected = runtime.block_on(async {
             let mut failure =
-                Failure::Limit(text!("the address names no host", "アドレスにホストがありません"));
+                Failure::Limit(text!("the address has no host", "アドレスにホストがありません"));
             for place in &address.places {
                 meter.begin();
                 let logged_in = logged_in(address, place, &meter);
@@ -284,7 +284,7 @@ async fn logged_in(
         });
         if row.await?.try_get::<_, bool>(0)? {
             return Err(Failure::Limit(text!(
-                "the server takes no writes",
+                "the server does not accept writes",
                 "サーバーは書き込みを受け付けません"
             )));
         }
@@ -307,7 +307,7 @@ async fn encrypted(
             b'N' if !address.must_encrypt => return Ok(wire),
             b'N' => {
                 return Err(Failure::Limit(text!(
-                    "the server has no TLS",
+                    "the server does not support TLS",
                     "サーバーは TLS に対応していません"
                 )));
             }

@@ -41,9 +41,9 @@ impl Tls {
             (_, Some(path)) => Some(issuer(&path, &provider)?),
             (_, None) => {
                 return Err(ErrorKind::Usage
-                    .error(text!("no root certificate is named", "ルート証明書が指定されていません"))
+                    .error(text!("no root certificate is given", "ルート証明書が指定されていません"))
                     .remedy(text!(
-                        "name it in the address: sslrootcert=FILE, or sslrootcert=system for those of this machine",
+                        "add it to the address: sslrootcert=FILE, or sslrootcert=system for the certificates of this machine",
                         "アドレスに sslrootcert=FILE を書いてください(このマシンのものなら sslrootcert=system)"
                     )));
             }

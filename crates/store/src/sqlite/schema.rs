@@ -305,7 +305,7 @@ pub(super) fn version(connection: &Connection, path: &Path) -> Result<i32> {
         return Ok(version);
     }
     Err(ErrorKind::Store.error(text!(
-        "the store {shown} was written by a newer kurabe (its version {version}, known here up to {VERSION})",
+        "the store {shown} was written by a newer version of kurabe (store version {version}; this version supports up to {VERSION})",
         "保存先 {shown} は新しい kurabe のものです(版 {version}。ここで扱えるのは {VERSION} まで)"
     ))
     .remedy(text!(
@@ -319,7 +319,7 @@ pub(super) fn not_ours(path: &Path) -> Error {
     let path = shown::path(path);
     ErrorKind::Store
         .error(text!(
-            "{path} is another program's file, not a store of kurabe; it was left as it is",
+            "{path} belongs to another program and is not a kurabe store; it was not changed",
             "{path} は kurabe の保存先ではなく、ほかのプログラムのファイルです(変更していません)"
         ))
         .remedy(elsewhere())

@@ -10,7 +10,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
     let words = input.text().unwrap_or_default();
     if !(words.trim_start().starts_with('[') && words.contains("\"target\"") && words.contains("\"mdev\"")) {
         return not_mine(text!(
-            "it is no list with the keys `target` and `mdev`",
+            "it is not a list with the keys `target` and `mdev`",
             "キー `target` と `mdev` を持つリストではありません"
         ));
     }
@@ -26,7 +26,7 @@ pub(super) fn read(input: &Input<'_>) -> ImportedRuns {
             total = Some(item);
         }
     }
-    let missing = || broken(text!("{} holds no total", "{} に集計がありません", input.name));
+    let missing = || broken(text!("{} contains no total", "{} に集計がありません", input.name));
     let total = total.as_ref().ok_or_else(missing)?;
     let stat = total.get("stat").ok_or_else(missing)?;
     let mut figures = stat_figures(stat).ok_or_else(missing)?;
