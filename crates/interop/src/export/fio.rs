@@ -1,9 +1,10 @@
-//! Job files for fio that do what a run did.
+//! fio job files that repeat the work of a run.
 //!
-//! The model: a run is a `[global]` section that sets its target anew, and a section for every `io` cell, one after the
-//! other (`stonewall`). What fio cannot do, and how DiskSpd and elbencho would do the same, stands in comments. A test
-//! file is laid out by a job of its own, because kurabe removed it. fio asks nobody before it writes, so jobs that would
-//! write to a file or a device that is not kurabe's own test file are commented out.
+//! The model: a run becomes a `[global]` section that defines the target, and a section for every `io`
+//! cell, one after the other (`stonewall`). Comments state what fio cannot do, and how DiskSpd and
+//! elbencho would do the same. A separate job lays out the test file, because kurabe removed it. fio
+//! does not ask before it writes, so jobs are commented out if they would write to a file or a device
+//! other than kurabe's own test file.
 
 use super::facts::{of_model, one_line, step};
 use super::fio_options::{Job, OptionList, data_options};
@@ -16,13 +17,13 @@ use kurabe_core::workload::{Data, Direction, End, Pattern, Workload};
 use kurabe_core::{ErrorKind, Lang, Result, Text, mention::RUN, shown, text};
 use std::fmt::Write;
 
-/// The name of the file that fio makes in a directory.
+/// Name of the file that fio creates in a directory.
 const TEST_FILE: &str = "kurabe-fio-test";
-/// Longest line that fio reads is 4095 bytes.
+/// Limit for names. fio reads lines of at most 4095 bytes.
 const LONGEST_NAME_BYTES: usize = 3000;
-/// Comments are cut here, section names at a quarter.
+/// Maximum length of comments. The limit of section names is a quarter of it.
 const LONGEST_COMMENT_CHARS: usize = 400;
-/// The time of a job where another tool did not say its own.
+/// Time of a job if another tool did not print it.
 const UNKNOWN_TIME_NS: u64 = 5_000_000_000;
 
 /// Writes the job file.
@@ -48,12 +49,12 @@ struct JobFile {
     lang: Lang,
 }
 
-/// Where the jobs of a run go.
+/// Target of the jobs of a run.
 struct JobTarget {
     name: String,
     span_bytes: u64,
     direct: bool,
-    /// Whether fio makes the file itself; it is laid out before the first job.
+    /// Whether fio creates the file itself. It is laid out before the first job.
     own_file: bool,
 }
 
@@ -61,7 +62,7 @@ impl JobFile {
     fn comment(&mut self, text: &Text) {
         let words = one_line(text.get(self.lang));
         let cut: String = words.chars().take(LONGEST_COMMENT_CHARS).collect();
-        // Writing to a string cannot fail.
+        // Writing to a string does not fail.
         let _ = writeln!(self.out, "# {cut}");
     }
 
@@ -106,7 +107,7 @@ impl JobFile {
         Ok(())
     }
 
-    /// How often kurabe ran each cell.
+    /// Writes how many times kurabe ran each cell.
     fn procedure(&mut self, record: &RunRecord) {
         let Some(profile) = &record.header.profile else {
             let Some(origin) = &record.header.origin else { return };
@@ -149,7 +150,7 @@ impl JobFile {
         }
     }
 
-    /// A job that only makes the test file, with the run's data.
+    /// Writes a job that only creates the test file, with the run's data.
     fn lay_out(&mut self, record: &RunRecord, place: &JobTarget) {
         self.out.push('\n');
         self.comment(&text!(
@@ -233,7 +234,8 @@ impl JobFile {
     }
 }
 
-/// What another tool printed, as a workload; what it did not print is told in notes.
+/// Returns the figures printed by another tool as a workload. Notes list the values that the tool did
+/// not print.
 fn printed_workload(
     imported: &ImportedCell,
     direction: Option<Direction>,
@@ -283,7 +285,7 @@ fn printed_workload(
     (Ok(workload), notes)
 }
 
-/// Why a step is no job, and what to do.
+/// Returns why a step cannot be a job, and the remedy.
 fn not_a_workload(step: Option<&Step>) -> Text {
     match step {
         Some(Step::Positional(step)) => text!(
@@ -341,7 +343,8 @@ fn place(record: &RunRecord) -> Result<JobTarget> {
     })
 }
 
-/// The directory that was measured: the record has the path of kurabe's own test file in it, which is gone.
+/// Returns the measured directory. The record contains the path of kurabe's own test file in it, which
+/// was removed.
 fn directory(path: &str) -> &str {
     let path = path.trim_end_matches('/');
     match path.rsplit_once('/') {
@@ -350,7 +353,7 @@ fn directory(path: &str) -> &str {
     }
 }
 
-/// The target as fio writes it: it takes `:` as the end of a name.
+/// Returns the target as written for fio, which takes `:` as the end of a name.
 fn file_name(target: &TargetRecord) -> Result<String> {
     let name = match target.kind {
         TargetKind::Model => TEST_FILE.to_owned(),
@@ -376,7 +379,7 @@ fn file_name(target: &TargetRecord) -> Result<String> {
     Ok(name.replace(':', "\\:"))
 }
 
-/// A name that fio takes for a section: no brackets, not too long, and never `global`.
+/// Returns a section name that fio accepts: no brackets, limited length, and never `global`.
 fn section_name(name: &str) -> String {
     let plain: String = one_line(name).replace('[', "(").replace(']', ")").chars().take(60).collect();
     if plain.is_empty() { "cell".to_owned() } else { plain }

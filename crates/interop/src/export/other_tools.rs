@@ -1,13 +1,14 @@
-//! The command lines of DiskSpd and elbencho that do what a workload does, or why they cannot.
+//! Command lines of DiskSpd and elbencho that repeat a workload, or the reason why they cannot.
 //!
-//! Sources: microsoft/diskspd c361eed6, `CmdLineParser.cpp` (usage); breuner/elbencho d085b194, `docs/usage/help-all.md`.
+//! Sources: microsoft/diskspd c361eed6, `CmdLineParser.cpp` (usage); breuner/elbencho d085b194,
+//! `docs/usage/help-all.md`.
 
 use super::facts::single_block_bytes;
 use kurabe_core::quantity::{GIB, KIB, MIB};
 use kurabe_core::workload::{Data, EndSync, Pattern, ThreadShare, TimeCheck, Workload};
 use kurabe_core::{Text, text};
 
-/// A size as both tools write it: `4K`, `1M`, `4096`.
+/// Formats a size as both tools write it: `4K`, `1M`, `4096`.
 fn size(bytes: u64) -> String {
     for (factor, unit) in [(GIB, "G"), (MIB, "M"), (KIB, "K")] {
         if bytes >= factor && bytes.is_multiple_of(factor) {
@@ -17,7 +18,7 @@ fn size(bytes: u64) -> String {
     bytes.to_string()
 }
 
-/// What neither tool can do.
+/// Returns a feature of the workload that neither tool supports.
 fn flaw_of_both(workload: &Workload) -> Option<Text> {
     let syncs = workload.sync.every_writes.is_some() || workload.sync.at_end != EndSync::None;
     Some(match workload.pattern {
@@ -51,7 +52,7 @@ fn flaw_of_both(workload: &Workload) -> Option<Text> {
     })
 }
 
-/// Whole seconds, and the remark that they were rounded.
+/// Returns whole seconds, with a note if they were rounded.
 fn seconds(time_ns: u64) -> (u64, Option<Text>) {
     let seconds = time_ns.div_ceil(1_000_000_000).max(1);
     let rounded = (!time_ns.is_multiple_of(1_000_000_000))
@@ -68,7 +69,7 @@ fn with_remarks(line: &str, mut remarks: Vec<Text>) -> Text {
     text!("{line}   ({remarks})", "{line}   ({remarks})"; remarks)
 }
 
-/// DiskSpd's command line. `own_file` is whether it makes its file itself.
+/// Returns DiskSpd's command line. `own_file` is whether DiskSpd creates its file itself.
 pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file: bool) -> Result<Text, Text> {
     if let Some(flaw) = flaw_of_both(workload) {
         return Err(flaw);
@@ -134,7 +135,7 @@ pub(super) fn diskspd(workload: &Workload, target: &str, direct: bool, own_file:
     Ok(with_remarks(&format!("{line} {target}"), remarks))
 }
 
-/// elbencho's command line, on a file or device of this size.
+/// Returns elbencho's command line for a file or device of this size.
 pub(super) fn elbencho(
     workload: &Workload,
     target: &str,

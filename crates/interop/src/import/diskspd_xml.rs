@@ -1,30 +1,32 @@
 //! DiskSpd's XML results (`-Rxml`).
 //!
-//! The model: the profile tells the time spans and their targets, then each time span has its results: bytes and
-//! operations per thread and target, and latencies over all of them. The file holds no rate: DiskSpd's own text
-//! divides the bytes by the test's time, and so does kurabe; the printed characters of such a figure are the time's, the
-//! unit names the amount. A cell is all reads or all writes of a time span; with several targets there is one of
-//! each target too. XmlResultParser.cpp of microsoft/diskspd.
+//! The model: the profile lists the time spans and their targets, then each time span has its results:
+//! bytes and operations per thread and target, and latencies over all of them. The file contains no
+//! rate. DiskSpd's own text output divides the bytes by the test's time, and so does kurabe: the
+//! printed characters of such a figure are those of the time, and the unit names the amount. A cell is
+//! all reads or all writes of a time span. With several targets, each target has a cell as well.
+//! Source: XmlResultParser.cpp of microsoft/diskspd.
 
 use super::kit::*;
 use roxmltree::{Document, Node};
 use std::collections::{HashMap, HashSet};
 
-/// A direction, the words of its elements.
+/// The directions, and their words in element names.
 const DIRECTIONS: [(Direction, &str); 2] = [(Direction::Read, "Read"), (Direction::Write, "Write")];
 
-/// The longest tag and text behind it. The XML reader takes time that grows with the square of the attributes of a tag
-/// and of the name spaces around it; DiskSpd writes a few of the first and none of the others.
+/// Maximum length of a tag with the text after it. The time of the XML reader grows with the square of
+/// the attributes of a tag and of the name spaces around it. DiskSpd writes few attributes and no name
+/// spaces.
 const TAG_LONGEST: usize = 1 << 14;
 
-/// Tags that the shortest file may have, and bytes of the file for each one more. For each tag the XML reader takes 72 bytes.
+/// Number of tags that the shortest file may have, and bytes of the file per additional tag. The XML
+/// reader uses 72 bytes per tag.
 const TAGS_LEAST: usize = 400_000;
 const BYTES_PER_TAG: usize = 30;
 
 pub(super) const IMPORTER: Importer =
     Importer::of(("DiskSpd XML", "DiskSpd", &["<Results>"]), Recognizer::File, read);
 
-/// Reads DiskSpd's XML.
 fn read(input: &Input<'_>) -> ImportedRuns {
     let whole = input.text().unwrap_or("");
     if !(whole.contains("<Results>") && whole.contains("<TimeSpan>")) {
@@ -33,7 +35,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
             "`Results` と `TimeSpan` という要素がありません"
         ));
     }
-    // What stands around the document, such as a message of the shell, is no part of it.
+    // Text around the document, such as a message of the shell, is ignored.
     let start = whole.find("<Results>").unwrap_or(0);
     let end = whole.rfind("</Results>").map_or(whole.len(), |at| at + "</Results>".len());
     let text = whole.get(start..end).unwrap_or("");
@@ -84,7 +86,7 @@ fn path<'a, 'b>(node: Node<'a, 'b>, names: &[&'static str]) -> Option<Node<'a, '
     names.iter().try_fold(node, |node, name| children(node, name).next())
 }
 
-/// Text of a child, without the spaces around it.
+/// Returns the text of a child, without surrounding spaces.
 fn text_of<'a>(node: Node<'a, '_>, name: &str) -> Option<&'a str> {
     children(node, name).next()?.text().map(str::trim).filter(|words| !words.is_empty())
 }
@@ -106,7 +108,7 @@ fn origin(input: &Input<'_>, root: Node<'_, '_>) -> Origin {
     }
 }
 
-/// Cells of a time span: of all targets together, and of each if there are several.
+/// Returns the cells of a time span: for all targets together, and for each if there are several.
 fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -> Vec<Cell> {
     let Some(time) = text_of(span, "TestTimeSeconds").filter(|time| units::positive(time)) else {
         return Vec::new();
@@ -149,7 +151,8 @@ fn span_cells(span: Node<'_, '_>, profile: Option<Node<'_, '_>>, prefix: &str) -
     cells
 }
 
-/// Rate and operations per second of several threads' results; nothing if they did no such operations.
+/// Returns rate and operations per second over the results of several threads; none if they have no
+/// such operations.
 fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure> {
     let sum = |name: &str| {
         let name = format!("{word}{name}");
@@ -168,7 +171,8 @@ fn rates(targets: &[Node<'_, '_>], word: &str, time: &str) -> Vec<PrintedFigure>
     rate.into_iter().chain(quotient(Quantity::Iops, operations, "operations")).collect()
 }
 
-/// Latencies of a direction over all targets, with the least as percentile 0 and the most as 100.
+/// Returns the latencies of a direction over all targets, with the minimum as percentile 0 and the
+/// maximum as 100.
 fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     let Some(latency) = path(span, &["Latency"]) else { return Vec::new() };
     let column = format!("{word}Milliseconds");
@@ -189,7 +193,8 @@ fn latencies(span: Node<'_, '_>, word: &str) -> Vec<PrintedFigure> {
     named.filter_map(|(statistic, printed)| units::MILLISECONDS.figure(statistic, printed)).collect()
 }
 
-/// Operations per interval over all targets, if DiskSpd was asked for them (`-D`), as operations per second.
+/// Returns operations per interval over all targets as operations per second, if DiskSpd recorded them
+/// (`-D`).
 fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     let iops = path(span, &["Iops"])?;
     let mut ends_ms = Vec::new();
@@ -198,7 +203,7 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
         ends_ms.push(bucket.attribute("SampleMillisecond").and_then(number)?);
         counts.push(bucket.attribute(word).and_then(number)?);
     }
-    // DiskSpd names a bucket by its end.
+    // DiskSpd names a bucket after its end.
     let length_ms = *ends_ms.first().filter(|length| **length > 0.0)?;
     let points = ends_ms
         .iter()
@@ -209,13 +214,13 @@ fn buckets(span: Node<'_, '_>, word: &str) -> Option<PrintedSeries> {
     units::series(Quantity::Iops, word, &unit, SeriesAxis::Time, points)
 }
 
-/// What the profile tells of all these targets alike.
+/// Returns a value of the profile that all these targets share.
 fn common<'a>(targets: &[Node<'a, '_>], key: &'static str) -> Option<&'a str> {
     let value = text_of(*targets.first()?, key)?;
     targets.iter().all(|target| text_of(*target, key) == Some(value)).then_some(value)
 }
 
-/// What the procedure of a cell names.
+/// Settings in the procedure of a cell.
 const SETTINGS: [&str; 8] = [
     "BlockSize",
     "Random",
@@ -259,7 +264,7 @@ mod tests {
         let of_path = of(read);
         assert_eq!((of_path.block_bytes, of_path.iodepth, of_path.threads), (Some(65_536), Some(8), Some(2)));
         assert_eq!((of_path.sequential, of_path.read_percent), (Some(false), Some(70.0)));
-        // Two threads of 734003200 and 367001600 bytes in 10.00 s.
+        // Two threads with 734003200 and 367001600 bytes in 10.00 s.
         assert_figure(&of_path.figures[0], "10.00", "s for 1101004800 bytes", 110_100_480.0);
         assert_figure(&of_path.figures[1], "10.00", "s for 16800 operations", 1680.0);
         let latency = |cell, statistic| figure(cell, Quantity::Latency, statistic, None);

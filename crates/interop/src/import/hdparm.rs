@@ -1,9 +1,9 @@
-//! hdparm's timings: `hdparm -tT`, `--direct` and `--offset` included.
+//! hdparm's timings: `hdparm -tT`, including `--direct` and `--offset`.
 //!
-//! The model: a line with the device and a colon, then a line for each timing: amount, time and rate. Each device
-//! line begins a run. MB is 2^20 bytes (`hdparm.c`), so rates are corrected. Cached reads come from memory; they are
-//! read all the same, under their own name. A timing that failed has no figures and is left out. Source: hdparm 9.65
-//! as run here, and its source.
+//! The model: a line with the device and a colon, then a line for each timing: amount, time and rate.
+//! Each device line begins a run. MB is 2^20 bytes (`hdparm.c`), so rates are corrected. Cached reads
+//! come from memory; they are imported under their own name. A failed timing has no figures and is
+//! skipped. Source: hdparm 9.65 as run here, and its source.
 
 use super::kit::*;
 use super::units::{binary, corrected};
@@ -60,7 +60,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     Ok(vec![ImportedRun { origin, cells, notices, ..ImportedRun::default() }])
 }
 
-/// `204 MB in  3.00 seconds =  67.98 MB/sec`; versions of before 2004 leave no blank behind the sign.
+/// Parses `204 MB in  3.00 seconds =  67.98 MB/sec`. Versions before 2004 print no space after the
+/// equals sign.
 fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let [amount, seconds, rate] = holes("{} MB in {} seconds ={}", words)?;
     let mega = || text!("hdparm's MB is 2^20 bytes", "hdparm の MB は 2^20 バイトです");
@@ -75,7 +76,7 @@ fn timing_cell(name: &str, words: &str) -> Option<Cell> {
     let size = corrected(MB.figure(Statistic::Sum, amount)?, binary("MiB", mega()));
     let imported = ImportedCell {
         procedure: Some(format!("Timing {name}")),
-        // With O_DIRECT they come from the drive's own memory.
+        // With O_DIRECT, they come from the drive's own memory.
         cached: name.starts_with("cached reads") || name.starts_with("buffer-cache reads"),
         figures: vec![corrected(rate, correction), SECONDS.figure(Statistic::Sum, seconds)?, size],
         ..ImportedCell::default()

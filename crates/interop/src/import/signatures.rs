@@ -1,32 +1,33 @@
-//! Files of tools whose figures kurabe does not read: what each is, and what to give instead.
+//! Files of tools whose figures kurabe does not read: their kind, and what to give instead.
 //!
-//! The model: a tool is known by words that one of its lines has, by keys of its JSON, or by its first bytes. The table is looked
-//! through only after every importer has refused the file, so that it never takes a result away from one. The first entry that fits
-//! names the file.
+//! The model: a tool is recognized by words in one of its lines, by keys of its JSON, or by its first
+//! bytes. The table is searched only after every importer has refused the file, so that it never takes
+//! a result away from one. The first matching entry names the file.
 //!
 //! # To add a tool
 //!
-//! Write an entry with marks that no other tool's file has, and a line of a real file into the test below. Formats are those of
-//! sysstat's, bcc's, OpenZFS's and util-linux's manuals and sources.
+//! Write an entry with marks that do not occur in files of other tools, and add a line of a real file
+//! to the test below. Formats are documented in the manuals and sources of sysstat, bcc, OpenZFS and
+//! util-linux.
 
 use super::Input;
 use super::json_tree::{Json, documents};
 use kurabe_core::{Text, text};
 
-/// How the file of a tool is known.
+/// Mark by which the file of a tool is recognized.
 enum ToolMark {
-    /// A line has all of these words, whatever is between them.
+    /// A line contains all of these words, with anything between them.
     Line(&'static [&'static str]),
-    /// The text has all of these words.
+    /// The text contains all of these words.
     Text(&'static [&'static str]),
     /// The file begins with these bytes.
     Bytes(&'static [u8]),
 }
 
-/// What the file of a tool holds.
+/// Content of a tool's file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FileContent {
-    /// A state of health, of an array, of a list of devices: no measurement.
+    /// The health of a device, the state of an array, or a list of devices.
     State,
     /// Totals since boot.
     SinceBoot,
@@ -40,15 +41,15 @@ enum FileContent {
     NetworkFileSystems,
     /// A distribution of latencies without rates.
     Distribution,
-    /// Slow operations alone.
+    /// Only slow operations.
     SlowOperations,
-    /// A trace in a form that cannot be replayed.
+    /// A trace in a format that cannot be replayed.
     Trace,
     /// blktrace's own records.
     BinaryTrace,
     /// The results of another benchmark.
     OtherBenchmark,
-    /// A counter of devices in a form of another system.
+    /// Device counters in the format of another system.
     OtherSystem,
 }
 
@@ -138,7 +139,7 @@ impl FileContent {
     }
 }
 
-/// Name of a tool's output, how it is known, and what it holds.
+/// Name of a tool's output, its marks, and its content.
 type Signature = (&'static str, &'static [ToolMark], FileContent);
 
 use FileContent::*;
@@ -351,17 +352,16 @@ static SIGNATURES: &[Signature] = &[
     ("gstat", &[Line(&["L(q)", "ops/s", "kBps"])], OtherSystem),
 ];
 
-/// Characters in which a tool is looked for.
+/// Number of characters in which marks are searched.
 const LOOKED_AT: usize = 1 << 20;
 
-/// A file of a tool that kurabe knows by name alone.
+/// A file of a tool that kurabe only identifies.
 pub(super) struct Identified {
     pub(super) name: &'static str,
     pub(super) what: Text,
     pub(super) instead: Text,
 }
 
-/// Identifies the tool that wrote a file.
 pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     let text = input.text().unwrap_or("");
     let text = &text[..text.floor_char_boundary(LOOKED_AT)];
@@ -382,7 +382,7 @@ pub(super) fn identify(input: &Input<'_>) -> Option<Identified> {
     Some(Identified { name, what, instead: content.instead() })
 }
 
-/// The drive that a report of smartctl is about, and its link if that runs below its best.
+/// Returns the drive in a report of smartctl, and its link if that is slower than its maximum.
 fn drive(text: &str) -> Option<String> {
     if !text.contains("\"smartctl\"") {
         return None;

@@ -1,4 +1,4 @@
-//! Every format from its fixture; what is refused; and that nothing panics.
+//! Tests of every format with its fixture, of refusals, and of freedom from panics.
 
 use super::builder::*;
 use super::lines::{TraceLine, decimal_ns};
@@ -17,7 +17,7 @@ const MQSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/mqsim.trace");
 const VALIDATE: &[u8] = include_bytes!("../../tests/fixtures/traces/validate.trace");
 const DISKSIM: &[u8] = include_bytes!("../../tests/fixtures/traces/disksim.trace");
 
-/// An operation in short.
+/// Short form of an operation.
 type Short = (u64, OpKind, u64, u32, u32);
 
 fn short(trace: &Trace) -> Vec<Short> {
@@ -43,7 +43,7 @@ fn refused(bytes: &[u8], format: Option<TraceFormat>) -> String {
 
 use OpKind::{Read, Sync, Write};
 
-/// Lines without an end, of which a reader may take so many bytes.
+/// Returns lines without an end. A reader may take at most this number of bytes.
 fn endless(line: &str, most_bytes: usize) -> impl BufRead {
     struct Endless(Vec<u8>, usize, usize);
     impl std::io::Read for Endless {
@@ -148,7 +148,7 @@ fn blkparse_gives_what_was_queued_or_what_was_issued() {
         [(1, "discards (trims)"), (1, "commands that are neither reads nor writes")]
     );
 
-    // A text of which only `D` was kept is told by its content.
+    // A text filtered to `D` is recognized by its content.
     let kept: String = String::from_utf8_lossy(BLKPARSE)
         .lines()
         .filter(|line| line.contains("  D  "))
@@ -204,7 +204,7 @@ fn simulators_columns_need_a_name_where_they_look_alike() {
     assert_eq!(trace.units, ["device1", "device2"]);
     let same = read(MQSIM, Some(TraceFormat::Ssdsim));
     assert_eq!((same.format.as_str(), same.operations), ("ssdsim", trace.operations));
-    // The same figures as DiskSim's are a million times as long.
+    // The same figures read as DiskSim's result in a time that is a million times longer.
     assert_eq!(read(MQSIM, Some(TraceFormat::Disksim)).summary().duration_ns, 20_000_000_000);
 
     let trace = read(DISKSIM, None);
@@ -287,7 +287,7 @@ fn what_fio_cannot_read_in_a_name_is_replaced() {
     assert_eq!(again.operations, trace.operations);
 }
 
-/// A trace of anything that the type allows, with times in whole µs.
+/// Returns an arbitrary valid trace with times in whole µs.
 fn any_trace() -> impl Strategy<Value = Trace> {
     let operation = (0..u64::MAX / 4000, 0..3_u8, 0..u64::MAX / 2, 1..=u32::MAX, 0..3_u32);
     prop::collection::vec(operation, 1..40).prop_map(|drawn| {
@@ -342,7 +342,7 @@ proptest! {
     }
 }
 
-/// Reads bytes in every format; what is accepted is sound, and what is refused says what to do.
+/// Reads bytes in every format. An accepted trace is valid, and a refusal has a remedy.
 fn survive(bytes: &[u8]) {
     for format in std::iter::once(None).chain(TraceFormat::WORDS.iter().map(|(_, format)| Some(*format))) {
         match read_trace("t", bytes, format) {
