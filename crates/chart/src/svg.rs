@@ -52,7 +52,7 @@ pub fn style_sheet() -> String {
     )
 }
 
-/// A rendered chart.
+/// A rendered chart with its size in pixels.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
     /// SVG document.

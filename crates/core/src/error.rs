@@ -270,7 +270,7 @@ impl Error {
             ))
     }
 
-    /// Returns the kind.
+    /// Returns the kind, which determines the exit code.
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }

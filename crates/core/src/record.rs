@@ -430,7 +430,7 @@ impl RunHeader {
     }
 }
 
-/// A complete run.
+/// A complete run: header, cells, notices and status.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunRecord {

@@ -99,7 +99,7 @@ impl Text {
         Self::of(change(self.marked(Lang::En)), change(self.marked(Lang::Ja)))
     }
 
-    /// Appends a text.
+    /// Appends a text in both languages.
     pub fn push(&mut self, more: &Self) {
         let joined = |lang| [self.marked(lang), more.marked(lang)].concat();
         *self = Self::of(joined(Lang::En), joined(Lang::Ja));

@@ -34,7 +34,7 @@ pub struct Attempt {
     pub(crate) turn: Option<u32>,
 }
 
-/// A completed repetition.
+/// A completed repetition with its raw data.
 pub struct Repeated {
     /// How operations reached the kernel, if kurabe issued them. One entry for all cells, or one
     /// per cell.

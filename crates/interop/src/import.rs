@@ -282,7 +282,7 @@ fn unknown(name: &str, input: &Input<'_>) -> Error {
     }
     let what = match nearest(input) {
         Some((kind, why)) => text!(
-            "{name} is no result that kurabe can read; the nearest kind is {kind}: {why}",
+            "{name} is not a result file that kurabe can read; the most similar kind is {kind}: {why}",
             "{name} は kurabe が読める結果ファイルではありません。最も近い形式は {kind} ですが、{why}"; why
         ),
         None => text!(

@@ -39,7 +39,7 @@ use std::cell::LazyCell;
 /// Extensions of job files.
 const ENDINGS: [&str; 3] = [".fio", ".job", ".ini"];
 
-/// A job file.
+/// A job file, converted to a profile.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FioJob {
     /// Sections as steps.

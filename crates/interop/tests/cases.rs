@@ -1,7 +1,7 @@
-//! Files that people pasted into issues and forums, with the figures that a person reads in them.
+//! Files that people pasted into issues and forums, with the figures that a reader finds in them.
 //!
-//! The files are the output of tools. Those of `read/` are read, and the table has their figures, dates and remarks; those of `refused/`
-//! are refused with a sentence that names the tool.
+//! The files are output of tools. Those in `read/` are imported, and the table contains their figures,
+//! dates and notes. Those in `refused/` are refused with a message that names the tool.
 
 use kurabe_core::Lang;
 use kurabe_core::imported::PrintedStatistic::{self as Statistic, *};
@@ -17,7 +17,7 @@ use std::path::Path;
 /// A figure: cell with its direction, quantity, statistic, characters, value in base units.
 type Figure = (&'static str, Quantity, Statistic, &'static str, f64);
 
-/// File, tool with its version, date, figures of the first run, words that its remarks have.
+/// File, tool with its version, date, figures of the first run, words in its notes.
 type Case = (&'static str, &'static str, Option<&'static str>, &'static [Figure], &'static [&'static str]);
 
 const KIB: f64 = 1024.0;
@@ -141,7 +141,7 @@ const READ: &[Case] = &[
     ], &["single report", "since its import", "powers of 1024"]),
 ];
 
-/// Files that are refused: the words that the error has.
+/// Refused files, with the words of the error.
 const REFUSED: &[(&str, &[&str])] = &[
     ("bcc-biosnoop-junk.txt", &["has not the columns of its header"]),
     ("bcc-ext4slower.txt", &["the output of ext4slower", "no rate and no percentile"]),
@@ -232,7 +232,7 @@ fn idle_intervals_are_points_of_zero() {
     let run = runs("iostat-2010-z-idle-intervals.txt").remove(0);
     let series = &cell(&run, "sdb write").series[0];
     assert_eq!(series.points, [(0.0, 0.0), (1.0, 890.37 * 512.0)]);
-    // A latency of an interval without operations does not exist.
+    // An interval without operations has no latency.
     let text = "Device r/s w/s rkB/s wkB/s r_await\nsda 9.00 9.00 9.00 9.00 9.00\nsdb 9.00 9.00 9.00 9.00 9.00\n\n\
                 Device r/s w/s rkB/s wkB/s r_await\nsda 1.00 2.00 3.00 4.00 5.00\n\n\
                 Device r/s w/s rkB/s wkB/s r_await\nsdb 1.00 2.00 3.00 4.00 5.00\n\n";
@@ -240,7 +240,7 @@ fn idle_intervals_are_points_of_zero() {
     let read = cell(&run, "sda read");
     assert_eq!(figure(read, Rate, Lowest).value, 0.0);
     assert_eq!(figure(read, Latency, Mean).printed, "5.00");
-    // A row of zeros: the tool does not leave idle devices out.
+    // A row of zeros: the tool does not omit idle devices.
     let with_zeros = text.replacen("sdb 1.00 2.00 3.00 4.00", "sdb 0.00 0.00 0.00 0.00", 1);
     let run = import("a.txt", with_zeros.as_bytes()).unwrap().remove(0);
     assert_eq!(figure(cell(&run, "sda read"), Rate, Mean).printed, "3.00");
@@ -298,7 +298,7 @@ fn a_latency_that_contradicts_itself_goes_with_its_percentiles() {
     );
 }
 
-/// Lines in the form of Alibaba's traces of 2020.
+/// Lines in the format of Alibaba's traces of 2020.
 const ALIBABA: &str =
     "0,R,4096000,4096,1577808000000046\n1,W,8192,77824,1577808000000426\n0,R,4100096,4096,1577808000000809\n";
 
@@ -373,7 +373,7 @@ fn a_size_of_zero_is_the_whole_target() {
             .iter()
             .all(|step| step.pattern == Pattern::Permutation && step.end.time_ns == Some(30_000_000_000))
     );
-    // The global size is undone by a job's own 0.
+    // A job's own 0 overrides the global size.
     let own = "[global]\nsize=1g\n[a]\nsize=0\nfilename=/dev/x\n";
     let job = read_fio_job("a.fio", own, &NoSurroundings).unwrap();
     assert!(matches!(&job.profile.steps[0], Step::Io(step) if step.span_bytes.is_none()));

@@ -1,4 +1,4 @@
-//! Results of consumer tools, read: exact figures of every version and form.
+//! Import of results of consumer tools: exact figures of every version and format.
 
 use kurabe_core::imported::{FigureOf, ImportedCell, PrintedFigure, PrintedStatistic, Quantity, SeriesAxis};
 use kurabe_core::record::{Cell, Measure};
@@ -33,7 +33,7 @@ fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() <= expected.abs() * 1e-12, "{value} is not {expected}");
 }
 
-/// Direction, label, printed rate, printed IOPS and printed latency of every cell.
+/// Returns direction, label, printed rate, printed IOPS and printed latency of every cell.
 fn table(run: &ImportedRun) -> Vec<String> {
     run.cells
         .iter()
@@ -86,7 +86,7 @@ fn cdm_3_is_read() {
     assert_eq!((imported_cell.sequential, imported_cell.read_percent), (Some(false), None));
     near(figure(cell, Quantity::Rate, PrintedStatistic::Highest).value, 41_722_000.0);
     near(figure(cell, Quantity::Iops, PrintedStatistic::Highest).value, 10186.0);
-    // What version 3 does not print is absent.
+    // Values that version 3 does not print are absent.
     assert_eq!((imported(&run.cells[0]).block_bytes, imported(&run.cells[0]).iodepth), (None, None));
 }
 
@@ -210,7 +210,7 @@ fn kdiskmarks_unit_is_corrected() {
     assert_eq!(run.cells.len(), 11);
     let rate = figure(&run.cells[0], Quantity::Rate, PrintedStatistic::Mean);
     near(rate.value, 508.897 * 1.024 * 1e6);
-    // The IOPS beside it tell that the correction is right: 497.0 of 1 MiB.
+    // The IOPS confirm the correction: 497.0 of 1 MiB.
     assert!((rate.value / (497.0 * 1_048_576.0) - 1.0).abs() < 1e-4);
     assert_eq!((rate.printed.as_str(), rate.unit_printed.as_str()), ("508.897", "MB/s"));
     near(rate.correction.as_ref().unwrap().factor, 1.024);
@@ -223,7 +223,7 @@ fn kdiskmarks_unit_is_corrected() {
     );
     assert_eq!(run.origin.measured_at.as_deref(), Some("2024-08-24T16:10:33"));
     assert_eq!(fact(&run, "Flexible I/O Tester"), Some("fio-3.36"));
-    // A mix is no total: it meets no other tool's, and a remark says so.
+    // The figure of a mix is not a total: it is not compared with other tools, and a note says so.
     assert_eq!(
         (run.cells[10].direction, imported(&run.cells[10]).read_percent),
         (Some(Direction::Mix), None)
@@ -299,7 +299,7 @@ fn dd_lines_are_cells() {
     assert_eq!(progress.cells.len(), 1);
     near(figure(&progress.cells[0], Quantity::Rate, PrintedStatistic::Mean).value, 368e6);
     let series = &imported(&progress.cells[0]).series[0];
-    // With conv=fdatasync dd runs two lines into one; of it nothing is taken.
+    // With conv=fdatasync, dd prints two lines as one, which is ignored.
     assert_eq!((series.axis, series.points.len()), (SeriesAxis::Time, 4));
     assert_eq!(series.points[1], (1e9, 411e6));
     let japanese = run("dd-gnu-japanese.txt");
@@ -387,7 +387,7 @@ fn hd_tune_and_as_ssd_are_read() {
     assert_eq!(iops.origin.measured_at.as_deref(), Some("2024-11-28T14:20:40"));
     assert_eq!(table(&iops)[0], "read Sequential | 178,98");
     near(figure(&iops.cells[0], Quantity::Iops, PrintedStatistic::Mean).value, 178.98);
-    // The unit is right: both forms tell the same.
+    // The unit is right: both formats agree.
     let rate = figure(&mb.cells[2], Quantity::Rate, PrintedStatistic::Mean).value;
     assert!((rate / 4096.0 / 12690.0 - 1.0).abs() < 1e-3);
 }

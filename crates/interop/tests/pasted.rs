@@ -1,4 +1,4 @@
-//! What people paste: several results in one text, and texts that pages, mails and shells have changed.
+//! Pasted text: several results in one text, and texts changed by pages, mails and shells.
 
 use kurabe_core::Lang;
 use kurabe_core::imported::Quantity::{self, Bytes, Duration, Iops, Latency, QueueLength, Rate};
@@ -16,7 +16,7 @@ fn runs(text: &str) -> Vec<ImportedRun> {
     import("pasted.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{}\n{text}", error.render(Lang::En)))
 }
 
-/// Tool, version and main figure of each run.
+/// Returns tool, version and main figure of each run.
 fn tools(text: &str) -> Vec<(String, String)> {
     let figure = |run: &ImportedRun| run.cells[0].imported.as_ref().unwrap().figures[0].printed.clone();
     runs(text).iter().map(|run| (run.origin.tool_name(), figure(run))).collect()
@@ -35,7 +35,7 @@ fn the_texts_of_different_tools_in_one_file_stay_apart() {
     assert_eq!(both.iter().map(cells).collect::<Vec<_>>(), [cells(&alone[0]), cells(&other[0])]);
     assert_eq!(both[0].origin.tool_name(), "CrystalDiskMark 9.0.1");
     assert_eq!(both[1].origin.tool_name(), "KDiskMark 3.3.0");
-    // The other way round, and each twice.
+    // In reverse order, and each twice.
     let names =
         |text: &str| -> Vec<String> { runs(text).iter().map(|run| run.origin.tool.clone()).collect() };
     assert_eq!(names(&format!("{kdm}\n{cdm}\n{kdm}")), ["KDiskMark", "CrystalDiskMark", "KDiskMark"]);
@@ -86,7 +86,7 @@ fn what_cannot_be_read_beside_others_is_named() {
     );
     let terse = format!("{cdm}\n3;fio-3.33;a;0;0;819200;819200;12800;1000;0;0;0.000000;0.000000\n");
     assert!(runs(&terse)[0].notices.iter().any(|notice| notice.text.en.contains("fio's terse text")));
-    // Alone it is the error, with its line.
+    // If it is the only block, its error with the line is the result.
     let error =
         import("a.txt", b"\n/dev/sda:\n Timing buffered disk reads: 456 MB in seconds\n").unwrap_err();
     assert_eq!(error.place().map(|place| place.line), Some(3));
@@ -157,14 +157,14 @@ fn figures_alone_are_of_an_unknown_tool() {
     assert_eq!((run.origin.tool.as_str(), run.cells.len()), ("unknown", runs(&text)[0].cells.len()));
     assert!(run.notices[0].text.en.contains("no heading"));
     assert_eq!(run.cells[0].imported.as_ref().unwrap().figures[0].statistic, Unknown);
-    // Twice under each other: a section that comes again begins another.
+    // Twice below each other: a repeated section begins another result.
     assert_eq!(runs(&format!("{one}\nand the other:\n{one}\n")).len(), 2);
     let three = fixture("consumer/cdm-3.0.1.txt");
     let figures: Vec<&str> =
         three.lines().filter(|line| line.contains(" MB/s") && line.contains(" : ")).collect();
     let figures = figures.join("\n");
     assert_eq!(runs(&format!("A:\n{figures}\nB:\n{figures}\n")).len(), 2);
-    // KDiskMark's form without its version may be of either unit.
+    // KDiskMark's format without its version can have either unit.
     let kdiskmark = fixture("consumer/kdiskmark-3.3.0.txt");
     let alone: Vec<&str> = kdiskmark.lines().skip_while(|line| *line != "[Read]").collect();
     let error = import("a.txt", alone.join("\n").as_bytes()).unwrap_err();

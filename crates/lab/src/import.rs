@@ -10,7 +10,7 @@ use kurabe_sim::{Stack, read_device};
 use kurabe_store::{Store, looks_bundled, looks_exported, parse_bundle, parse_export};
 use std::path::Path;
 
-/// An imported run.
+/// A run that was imported into the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
     /// Id of the run in the store.

@@ -40,7 +40,6 @@ struct Heard {
 }
 
 impl Marks {
-    /// Starts to listen.
     pub(crate) fn listen(log: &Arc<RequestLog>) -> Result<Self> {
         let name = format!("@kurabe-marks-{:016x}", u64::from_ne_bytes(random_bytes()?));
         let listener = address(&name).and_then(|address| UnixListener::bind_addr(&address));

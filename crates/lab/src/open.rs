@@ -47,7 +47,6 @@ pub struct Open<'a> {
     pub(crate) party: Option<&'a Party<'a>>,
 }
 
-/// An open target.
 pub(crate) enum OpenTarget {
     Real(Target),
     /// A model, with its name.

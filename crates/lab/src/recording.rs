@@ -51,7 +51,7 @@ pub struct RecordRequest<'a> {
     pub all_devices: bool,
 }
 
-/// A recorded command.
+/// A command whose I/O is recorded, with its options.
 pub struct CommandRecording {
     /// I/O that reached the devices.
     pub recorded: RecordedCommand,

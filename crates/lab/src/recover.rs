@@ -28,7 +28,7 @@ pub struct Leftover {
     pub run: String,
     /// Path where it is, or was.
     pub path: PathBuf,
-    /// What happened to it.
+    /// Fate of the file.
     pub became: Became,
     /// Whether this was not reported before.
     pub is_news: bool,

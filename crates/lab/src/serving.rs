@@ -129,7 +129,7 @@ impl PreparedServer {
     }
 }
 
-/// A running server.
+/// A server of a model that this process started.
 pub struct RunningServer {
     serving: Serving,
     prepared: PreparedServer,
@@ -142,7 +142,7 @@ impl RunningServer {
         self.serving.facts()
     }
 
-    /// Returns the request.
+    /// Returns the request that started the server.
     pub fn request(&self) -> &ServeRequest {
         &self.prepared.request
     }

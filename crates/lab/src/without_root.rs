@@ -75,7 +75,6 @@ pub fn without_root() -> Result<Option<Command>> {
     Ok(Some(command))
 }
 
-/// A mounted fuse2fs.
 pub(crate) struct FileSystemProgram(Child);
 
 impl FileSystemProgram {

@@ -24,7 +24,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
-/// An upcoming action.
+/// An action that a program step is about to take.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Coming {
     /// The programs of a step, before the first of them runs.

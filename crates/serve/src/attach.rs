@@ -144,7 +144,6 @@ impl Attachment {
         })
     }
 
-    /// Creates the devices.
     pub(crate) fn attach(&mut self, parts: AttachedParts) -> Result<()> {
         match self.front.front {
             FrontKind::Nbd => self.take_nbd_devices(&parts),

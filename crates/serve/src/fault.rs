@@ -465,10 +465,10 @@ mod tests {
             assert_eq!(fault(words), expected);
         }
         for (words, says) in [
-            ("", "`` is no fault; write error, error:read"),
-            ("none", "`none` is no fault"),
-            ("error:reads", "`error:reads` is no fault"),
-            ("read-only:1s", "`read-only:1s` is no fault"),
+            ("", "`` is not a fault; write error, error:read"),
+            ("none", "`none` is not a fault"),
+            ("error:reads", "`error:reads` is not a fault"),
+            ("read-only:1s", "`read-only:1s` is not a fault"),
             ("slow", "`` is not a time"),
             ("slow:fast", "`fast` is not a time"),
             ("error@1GiB", "`1GiB` says neither where nor when"),
@@ -525,7 +525,7 @@ mod tests {
         // It hangs from 11 to 15 µs. The second write arrives at 14 µs and starts a hang of 2 µs.
         let mut faults = set(&["hang:4us@after-10us", "hang:2us@after-1-writes"]);
         assert_eq!(faults.leaves_ns(10_999, 0), 10_999);
-        assert_eq!(faults.leaves_ns(11_000, 0), 15_000, "nobody need ask for that");
+        assert_eq!(faults.leaves_ns(11_000, 0), 15_000, "no request is needed for that");
         faults.meet(&write(0), 0, 13_000);
         assert_eq!(faults.leaves_ns(14_500, 0), 15_000);
         faults.meet(&read(0), 0, 14_000);

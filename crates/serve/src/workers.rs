@@ -77,7 +77,6 @@ pub(crate) enum PayloadJob {
     Answer { answer: FrontAnswer, outcome: FrontOutcome, timing: Option<Timing> },
 }
 
-/// A finished job.
 #[derive(Debug)]
 pub(crate) enum Returned {
     Data { operation: u64, outcome: std::result::Result<Body, NbdError> },
@@ -100,7 +99,6 @@ struct JobQueue {
     waiting: AtomicUsize,
 }
 
-/// The worker threads.
 pub(crate) struct Workers {
     shared: Arc<JobQueue>,
     returned: Receiver<Returned>,
@@ -270,7 +268,6 @@ fn keep(disk: &Disk, bytes: &[u8], incoming: &mut Incoming) {
     incoming.left_bytes -= bytes.len() as u32;
 }
 
-/// Executes a job.
 pub(crate) fn act(disk: &Disk, deed: Deed) -> std::result::Result<Body, NbdError> {
     let done = |done: io::Result<()>| done.map(|()| Body::Nothing).map_err(|error| error_of(&error));
     match deed {

@@ -40,7 +40,6 @@ words! {
     }
 }
 
-/// A token bucket.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     /// Credits used, and the time to which this applies.

@@ -37,7 +37,7 @@ impl ModelTarget {
         Ok(Self { stack: Stack::new(spec, seed)?, spec: spec.clone() })
     }
 
-    /// Returns the device.
+    /// Returns the specification of the modelled device.
     pub fn spec(&self) -> &DeviceSpec {
         &self.spec
     }

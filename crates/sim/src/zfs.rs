@@ -46,7 +46,6 @@ parameters! {
     }
 }
 
-/// A sequential reader.
 #[derive(Clone, Copy)]
 struct PrefetchStream {
     /// Start of its next read.
@@ -56,7 +55,6 @@ struct PrefetchStream {
     window_bytes: u64,
 }
 
-/// A prefetched record.
 #[derive(Clone, Default)]
 struct Record {
     is_here: bool,

@@ -12,7 +12,6 @@ use std::ffi::OsStr;
 use std::fmt;
 use std::ops::Range;
 
-/// Schemes of addresses.
 const SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
 
 /// Settings of libpq that are supported.
@@ -139,7 +138,6 @@ impl SharedAddress {
         self.get("password")
     }
 
-    /// Returns all settings.
     #[cfg(feature = "postgres")]
     pub(crate) fn settings(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.settings.iter().map(|(setting, value)| (*setting, value.as_str()))

@@ -64,7 +64,6 @@ pub fn export_packed_bundle(runs: Vec<RunRecord>) -> Result<String> {
     Ok(json::to_text(&Bundle { kurabe_report: REPORT_VERSION, packed: STANDARD.encode(packed) })?)
 }
 
-/// Decompresses packed runs.
 fn unpack(packed: &str) -> Result<Vec<u8>> {
     let packed = STANDARD.decode(packed).map_err(|error| unreadable().because(error))?;
     let mut json = Vec::new();

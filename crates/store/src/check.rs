@@ -28,7 +28,6 @@ const MOST_CELLS: usize = 100_000;
 /// Most labels of a run, which users write.
 const MOST_LABELS: usize = 1_000;
 
-/// Checks a record.
 pub(crate) fn check(record: &RunRecord) -> CheckResult {
     let header = &record.header;
     require(id::is_well_formed(&header.id), "header.id", || {

@@ -81,7 +81,7 @@ const MEASURING: [Promise<dyn Store>; 21] = promises![
 ];
 
 /// Tests each requirement on an empty store.
-#[expect(clippy::print_stdout, reason = "a failure is told with the promise before it")]
+#[expect(clippy::print_stdout, reason = "a failure is printed with the preceding promise")]
 fn conformance<S: ?Sized>(promises: &[Promise<S>], on_fresh_store: impl Fn(fn(&S))) {
     for (name, promise) in promises {
         println!("{name}");
@@ -531,7 +531,7 @@ fn whatever_changes_the_record_drops_its_digest(store: &dyn Store) {
         assert_true(store, 1);
     }
     store.label(&id, "firmware", Some("2")).unwrap();
-    assert_eq!(ask(store, 1).1, 0, "a label is no part of the record");
+    assert_eq!(ask(store, 1).1, 0, "a label is not part of the record");
     store.remove(&other, &|_| true).unwrap();
     assert_eq!(ask(store, 1).0.runs.len(), 1);
 }

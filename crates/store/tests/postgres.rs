@@ -108,7 +108,7 @@ fn tables_of_another_kurabe_are_made_new_or_refused() {
     server
         .sql("lab", "UPDATE kurabe.runs SET schema = 1, record = replace(record, 'D: 12%', 'D: 13%')")
         .unwrap();
-    assert!(store.load(&id).is_err(), "what somebody changed is told");
+    assert!(store.load(&id).is_err(), "a change by another program is reported");
 }
 
 #[test]

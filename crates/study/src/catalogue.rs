@@ -200,7 +200,7 @@ pub struct CatalogueEntry<'a> {
 pub type RatedFigure<'a> = (&'a PublishedColumn, Published, (f64, f64));
 
 impl CatalogueEntry<'_> {
-    /// Returns `TABLE/ROW`.
+    /// Returns the id of the entry: `TABLE/ROW`.
     pub fn id(&self) -> String {
         format!("{}/{}", self.table.id, self.row.id)
     }

@@ -88,12 +88,10 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Opens an address.
     pub fn open(&self, address: &str) {
         self.post("url", &json!({ "url": address }));
     }
 
-    /// Opens a file.
     pub fn open_file(&self, page: &Path) {
         self.open(&format!("file://{}", page.display()));
     }

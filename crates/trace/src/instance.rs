@@ -40,7 +40,6 @@ pub(crate) type Wanted = Vec<(Tracepoint, Vec<Number>)>;
 /// Returns whether the operations of a thread are followed, by its number and name.
 pub(crate) type Ours = Arc<dyn Fn(u32, &str) -> bool + Send + Sync>;
 
-/// A running instance.
 #[derive(Debug)]
 pub(crate) struct Instance {
     directory: PathBuf,
@@ -70,7 +69,6 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Returns its directory.
     #[cfg(test)]
     pub(crate) fn directory(&self) -> &Path {
         &self.directory

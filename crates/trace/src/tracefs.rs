@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Prefix of the names of our instances, followed by the process id and a counter.
 const PREFIX: &str = "kurabe-";
 
-/// A mounted tracefs.
 #[derive(Debug)]
 pub(crate) struct Tracefs {
     directory: PathBuf,

@@ -32,7 +32,7 @@ pub struct ServeArgs {
     pub served: ServedArgs,
 }
 
-/// The model that is served, and what is wrong with it, whoever uses it.
+/// The served model and its faults.
 #[derive(Debug, Args)]
 pub struct ServedModelArgs {
     #[arg(value_name = "model:NAME", help = help("served-model.model"))]
@@ -57,7 +57,7 @@ impl ServedModelArgs {
     }
 }
 
-/// What is said of a served model, whatever way programs get to it.
+/// Arguments of a served model, independent of the way programs access it.
 #[derive(Debug, Args)]
 pub struct ServedArgs {
     #[command(flatten)]

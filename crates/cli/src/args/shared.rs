@@ -26,7 +26,7 @@ impl ModelledArgs {
     }
 }
 
-/// What a run may write beside files of its own.
+/// Files and devices that a run may write to, other than its own.
 #[derive(Debug, Args)]
 pub struct WritingArgs {
     #[arg(long, help_heading = help("heading.writing"), help = help("writing.write-existing"))]
@@ -55,7 +55,7 @@ pub struct ForceArgs {
     pub force: bool,
 }
 
-/// What is asked of a run whose work the command brings along.
+/// Arguments of a run whose procedure the command determines.
 #[derive(Debug, Args)]
 pub struct PlannedArgs {
     #[arg(long, value_name = "KEY=VALUE", help = help("label"))]
@@ -82,7 +82,7 @@ impl PlannedArgs {
     }
 }
 
-/// What of runs that are held against each other is asked.
+/// Arguments for comparing runs.
 #[derive(Clone, Debug, Args)]
 pub struct JudgedArgs {
     #[arg(

@@ -221,7 +221,6 @@ fn entry(place: usize, size: u64) -> Vec<u8> {
     [answer, facts_of(node, size)].concat()
 }
 
-/// Returns a `fuse_attr`.
 fn facts_of(node: u64, size: u64) -> Vec<u8> {
     let (mode, links) = if node == FOLDER { (0o040_755u32, 2) } else { (0o100_600, 1) };
     let long = [node, size, size.div_ceil(512), 0, 0, 0].map(u64::to_ne_bytes).concat();

@@ -159,7 +159,7 @@ fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
     assert!(lab.list().is_empty());
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     overwrite(&lab, &file).ok();
-    assert!(std::fs::read(&file).expect("the file") != contents, "nobody uses it any more");
+    assert!(std::fs::read(&file).expect("the file") != contents, "no process uses it any more");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn an_ordinary_user_does_not_write_to_a_file_that_a_hidden_process_writes_to() {
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     drop(writer);
     as_nobody().ok();
-    assert!(std::fs::read(&file).expect("the file") != contents, "nobody else uses it any more");
+    assert!(std::fs::read(&file).expect("the file") != contents, "no other process uses it any more");
 }
 
 #[test]

@@ -61,7 +61,7 @@ fn a_job_goes_where_its_filename_says_and_writes_only_what_may_be_written() {
     let record = lines.iter().find(|line| line["event"] == "record").expect("a record");
     assert_eq!(record["run"]["header"]["target"]["kind"], "file");
     assert_eq!(list_of(&record["run"]["cells"]).len(), 1, "the writes are left out");
-    assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename is no consent");
+    assert_eq!(std::fs::read(&file).expect("the file"), content, "a job's filename does not permit writing");
     // fio would create this file. kurabe creates its own test file next to it.
     let job = lab.write("new.fio", with(text(&lab.beside("target/none"))));
     lab.kurabe(&["run", text(&job)]).ok();

@@ -150,7 +150,7 @@ fn a_file_system_that_is_unmounted_meanwhile_is_measured_to_the_end_and_left_cle
     let Some((device, mount)) = made("ext4", "defaults") else { return };
     let lab = Lab::new();
     let live = in_the_pause(&lab, mount.point());
-    system("umount", &["-l", text(mount.point())]).expect("unmounted as soon as nobody uses it");
+    system("umount", &["-l", text(mount.point())]).expect("unmounted as soon as no process uses it");
     assert!(names(mount.point()).is_empty(), "its name is that of an empty folder now");
     live.end().ok();
     assert!(names(mount.point()).is_empty(), "nothing was made there");

@@ -155,7 +155,7 @@ fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
     let begin = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--fault"];
     let slip = lab.kurabe(&[&begin[..], &["error:reed@0+4k"]].concat());
     assert!(
-        slip.code() == Some(2) && slip.err.contains("`error:reed` is no fault; write error"),
+        slip.code() == Some(2) && slip.err.contains("`error:reed` is not a fault; write error"),
         "{slip:#?}"
     );
     let live = serve(&lab, &socket, &["--fault", "error:read@1MiB+64KiB", "--fault", "read-only@after-4k"]);

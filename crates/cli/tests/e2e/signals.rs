@@ -171,7 +171,7 @@ fn after_kill_9_the_next_start_removes_the_test_file_and_only_it() {
     live.signal(Signal::KILL);
     let ended = live.end();
     assert_eq!(ended.code(), None, "{ended:#?}");
-    assert!(test_file.exists(), "nobody could remove it");
+    assert!(test_file.exists(), "no process could remove it");
     let decoys = [".kurabe-decoy.test", "notes.txt"];
     for decoy in decoys {
         std::fs::write(lab.target().join(decoy), "mine").expect("a file");
@@ -228,7 +228,7 @@ fn a_reader_who_goes_away_leaves_no_test_file() {
     while child.try_wait().expect("a status").is_none() {
         if Instant::now() > deadline {
             let _ = child.kill();
-            panic!("it goes on for nobody");
+            panic!("it continues without a reader");
         }
         std::thread::sleep(Duration::from_millis(5));
     }

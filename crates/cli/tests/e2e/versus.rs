@@ -404,7 +404,7 @@ fn after_kill_9_the_next_start_removes_both_test_files() {
     let live = under_way(&lab);
     live.signal(Signal::KILL);
     live.end();
-    assert_eq!(test_files(&lab), 2, "nobody could remove them");
+    assert_eq!(test_files(&lab), 2, "no process could remove them");
     lab.kurabe(&["list"]).ok();
     assert_eq!(test_files(&lab), 0);
 }

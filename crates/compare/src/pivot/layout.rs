@@ -99,7 +99,6 @@ impl<'a> PivotLayout<'a> {
         self.rows[place.row].get(key_index).unwrap_or(&self.columns[place.column])
     }
 
-    /// Parses the baseline.
     pub(super) fn baseline(&self, keys: &[PivotKey], words: &str) -> Result<Baseline> {
         let (named, value) = match words.split_once('=') {
             Some((key, value)) if keys.iter().any(|one| one.is_called(key)) => (Some(key), value),

@@ -68,7 +68,7 @@ enum Term {
 
 const GEOMEAN: &str = "geomean(";
 
-/// A parsed formula.
+/// A parsed formula over figures of a profile.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(try_from = "String", into = "String")]

@@ -172,7 +172,6 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// A completed operation.
 #[derive(Debug)]
 struct Timed {
     bytes: u32,
@@ -375,7 +374,6 @@ pub(crate) fn sample_accesses<D: Device>(
     Ok(track)
 }
 
-/// A sampling step.
 pub(crate) enum Sampling<'a> {
     /// Samples spread over the target.
     Positions(&'a PositionalStep),

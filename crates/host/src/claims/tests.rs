@@ -427,7 +427,7 @@ fn what_libblkid_alone_knows_counts_as_well() {
         ..FakeMedia::default()
     };
     assert_eq!(ask_with(&fake, &media, "sda").expect("an answer"), ["sda1: carries a signature of jbd"]);
-    assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty(), "content is no claim");
+    assert!(ask_with(&fake, &media, "sda2").expect("an answer").is_empty(), "content is not a claim");
     assert_eq!(contents_of(&fake, &media, "sda").as_deref(), Some("(sda1: jbd, sda2: minix)"));
 }
 

@@ -16,7 +16,6 @@ const MOST_FILES: usize = 8;
 /// Reads the files that a file refers to.
 pub(super) type FilesBeside<'f> = &'f dyn Fn(&str) -> Result<String>;
 
-/// A parameter block.
 #[derive(Clone, Debug)]
 pub(super) struct ParameterBlock {
     /// Type of the block, such as `disksim_disk`.

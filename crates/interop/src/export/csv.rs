@@ -30,7 +30,6 @@ const COLUMNS: &str = "run_id,started_at,source,tool,target,device,profile,step,
     repetition,discarded,measure,statistic,rate_bytes_per_s,iops,access_time_ns,elapsed_ns,latency_ns_mean,latency_ns_p50,\
     latency_ns_p99,latency_ns_p999,latency_ns_max,bytes,operations,failed,derived";
 
-/// Writes the table.
 pub(super) fn write(records: &[RunRecord]) -> String {
     let [runs, cells, repetitions, ..] = &EXPORT_TABLES;
     let of_figures = columns(&[cells, runs]);

@@ -11,8 +11,11 @@ use kurabe_core::record::Cell;
 /// Quantity of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FioLogKind {
+    /// Transfer rate in KiB/s.
     Bandwidth,
+    /// Operations per second.
     Operations,
+    /// Latency in ns.
     Latency,
 }
 
@@ -28,7 +31,9 @@ impl FioLogKind {
 /// A log requested by a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FioLog {
+    /// Logged quantity.
     pub kind: FioLogKind,
+    /// Output file.
     pub file: OutputPath,
     /// Index of the job among the steps of the run.
     pub step_index: u32,

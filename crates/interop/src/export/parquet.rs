@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Number of lines per row group: enough for parallel readers, few enough to fit into memory.
 const GROUP_LINES: usize = 1 << 16;
 
-/// Tables during writing.
+/// Tables of runs while they are written.
 pub struct ParquetTables<W: Write + Send> {
     tables: Vec<(ExportTable, TableFile<W>)>,
 }

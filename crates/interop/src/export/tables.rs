@@ -36,9 +36,11 @@ pub(super) enum ColumnOf {
 /// A column of a table: its name, which ends in its unit, and its values.
 pub struct TableColumn(pub &'static str, pub(super) ColumnOf);
 
+/// A table of the export, with one kind of line.
 pub struct ExportTable {
     /// Name of the table, and of its file without the extension.
     pub name: &'static str,
+    /// Columns in the order of the file.
     pub columns: &'static [TableColumn],
     /// Passes on the lines of the table for a run.
     #[cfg_attr(not(feature = "tables"), allow(dead_code, reason = "CSV has one table of its own"))]
@@ -48,6 +50,7 @@ pub struct ExportTable {
 /// Receives lines.
 type EachLine<'e> = &'e mut dyn FnMut(&Line<'_>);
 
+/// All tables of the export, from runs down to intervals.
 pub const EXPORT_TABLES: [ExportTable; 6] = [
     ExportTable { name: "runs", columns: &RUNS, lines: run_lines },
     ExportTable { name: "cells", columns: &CELLS, lines: cell_lines },

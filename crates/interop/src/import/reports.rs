@@ -52,7 +52,6 @@ impl DeviceFields {
         self.text.get(start as usize..*self.ends.get(at)? as usize)
     }
 
-    /// Returns all fields.
     pub(super) fn fields(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len()).filter_map(|at| self.get(at))
     }

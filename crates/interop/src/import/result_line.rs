@@ -57,7 +57,6 @@ pub(super) struct FigureRules {
     pub(super) mix_is_total: bool,
 }
 
-/// Parses a line.
 pub(super) fn parse(line: &str) -> LineClass<'_> {
     let line = line.trim();
     let Some(first) = line.split([' ', ':']).next() else { return LineClass::Other };

@@ -40,7 +40,6 @@ pub struct FioOptions {
     pub why: Option<Text>,
 }
 
-/// Aliases of options.
 pub(super) const ALIASES: [(&str, &str); 25] = [
     ("readwrite", "rw"),
     ("blocksize", "bs"),
@@ -104,7 +103,7 @@ pub(super) const BARE_WORDS: [&str; 10] = [
     "prep",
 ];
 
-/// Returns all options.
+/// Returns all options of fio, with their support.
 pub fn fio_options() -> &'static [FioOptions] {
     static TABLE: LazyLock<Vec<FioOptions>> = LazyLock::new(|| {
         // A mistake in the table is found by its test.

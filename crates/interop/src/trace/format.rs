@@ -3,7 +3,7 @@
 use kurabe_core::words::{Keyword, all_words};
 use kurabe_core::{ErrorKind, Result, Text, text};
 
-/// A trace format.
+/// A format of trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TraceFormat {
     /// fio's `write_iolog`, version 2 (without times) or 3 (times in µs).

@@ -81,7 +81,7 @@ fn of_what_never_ends_no_more_is_read_than_tells_that() {
         let error = read_trace("t", endless(line, most_bytes), None).expect_err("refused");
         error.render(Lang::En)
     };
-    assert!(refused("\0", 16_384).contains("t is no text"));
+    assert!(refused("\0", 16_384).contains("t is not text"));
     assert!(refused("1,", 16_384).contains("the line has more than 8 KiB"));
     assert!(refused("cat\n", 16_384).contains("no trace that kurabe can tell"));
     let mut builder = TraceBuilder::new(1);

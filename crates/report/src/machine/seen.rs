@@ -5,7 +5,6 @@
 
 use kurabe_core::{Text, phrases};
 
-/// The phrases.
 const PHRASES: &str = include_str!("seen.txt");
 
 /// Translates a phrase of a record.

@@ -15,7 +15,6 @@ use kurabe_sim::{CompletedRequest, RecordedRequest, Request, RequestKind};
 use std::sync::Arc;
 
 impl Hub {
-    /// Registers a request.
     pub(super) fn begin(&mut self, asker: Asker, export: usize, request: &NbdRequest, came_ns: u64) -> u64 {
         let operation = self.next_operation;
         self.next_operation += 1;

@@ -31,7 +31,7 @@ pub(super) struct PendingRequest {
     pub(super) due: Option<(u64, Result<(), NbdError>)>,
     /// Whether the due time is still in the future.
     pub(super) is_held: bool,
-    /// What a flush of a ticked log waits for.
+    /// Condition for which a flush of a ticked log waits.
     pub(super) flush: Option<TickedFlush>,
     pub(super) is_in_stack: bool,
     /// Whether it bypasses the stack.

@@ -60,7 +60,6 @@ impl Driver {
     }
 }
 
-/// Returns sequential requests.
 fn in_order(kind: RequestKind, from: u64, bytes: u64, block: u32) -> impl Iterator<Item = Request> {
     (0..bytes / u64::from(block)).map(move |index| request(kind, from + index * u64::from(block), block))
 }

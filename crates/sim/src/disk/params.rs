@@ -7,7 +7,6 @@ use crate::schema::{Parameter, ParameterScale, SIZE};
 use crate::vocabulary::{entry, page};
 
 parameters! {
-    /// Geometry and mechanics.
     pub(super) struct Mechanics, MECHANICS from "disk" {
         "capacity" capacity_bytes: SIZE,
             usual("0 B", "derived: all that the zones hold").derived_from(&["zones", "heads", "cylinders", "sector"]);
@@ -51,7 +50,6 @@ parameters! {
 }
 
 parameters! {
-    /// The read buffer.
     pub(super) struct Memory, MEMORY from "disk" {
         "segment" segment_bytes: SIZE, usual("64 KiB", "assumed");
         "look_ahead" look_ahead_bytes: SIZE, usual("1 GiB", "assumed: until the segment is full");
@@ -107,7 +105,6 @@ parameters! {
     }
 }
 
-/// Concatenates parameter tables.
 const fn joined<const COUNT: usize>(parts: &[&[Parameter]]) -> [Parameter; COUNT] {
     let mut all = [WRITE_PIECE; COUNT];
     let (mut part, mut count) = (0, 0);

@@ -22,7 +22,6 @@ use tokio_postgres::config::{Config, SslMode};
 /// one.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Connection parameters.
 pub(super) struct DatabaseAddress {
     /// Configuration for the login.
     pub(super) config: Config,

@@ -45,7 +45,6 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// Begins a request.
     pub(super) fn begin(&self) {
         for count in [&self.row_bytes, &self.aside_bytes, &self.sent_bytes] {
             count.store(0, Ordering::Relaxed);

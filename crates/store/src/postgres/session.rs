@@ -244,7 +244,6 @@ fn late(patience: Duration) -> Failure {
     ))
 }
 
-/// A possible server.
 #[derive(Clone, Debug)]
 pub(super) struct ServerPlace {
     /// Name or address of a host, or the directory of a socket.

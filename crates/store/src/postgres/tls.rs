@@ -30,7 +30,6 @@ pub(super) enum Checked {
 const SYSTEM_ROOTS: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
 
-/// Creates TLS connections.
 pub(super) struct Tls(Arc<ClientConfig>);
 
 impl Tls {

@@ -1,7 +1,6 @@
 //! A Rust source, line by line, with its comments and the contents of its literals blanked and its
 //! tests marked.
 
-/// One source file.
 pub struct Source {
     /// Path from the root of the repository.
     pub path: String,

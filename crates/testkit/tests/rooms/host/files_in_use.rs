@@ -25,7 +25,7 @@ fn a_file_that_nobody_uses_is_free() {
     }
     let (directory, file) = with_file();
     let reader = Running::with_input(File::open(&file).expect("opened"));
-    assert_eq!(words_on(&file), [""; 0], "a reader is no holder");
+    assert_eq!(words_on(&file), [""; 0], "a reader is not a holder");
     drop((reader, directory));
 }
 
