@@ -114,7 +114,7 @@ pub fn pairs(runs: &[&RunRecord], margin: f64) -> Vec<Pair> {
     others.iter().zip(&names[1..]).map(named).collect()
 }
 
-/// Compares two runs.
+/// Compares two runs test by test.
 pub fn pair(baseline: &RunRecord, other: &RunRecord, margin: f64) -> Pair {
     let joined = [baseline, other].map(|run| Joined::of(&run.cells));
     let name = |(run, joined): (&RunRecord, &Joined<'_>)| CellName::of_cells(run, &joined.cells);

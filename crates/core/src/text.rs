@@ -8,7 +8,7 @@
 use crate::{mention, shown, system_words};
 use serde::{Deserialize, Serialize};
 
-/// A supported language.
+/// A language of texts for people.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lang {
     /// English.

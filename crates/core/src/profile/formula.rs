@@ -78,7 +78,6 @@ pub struct Formula {
     term: Term,
 }
 
-/// Maximum nesting depth.
 const DEEPEST: u32 = 32;
 /// Maximum length of a formula in bytes. A sum is a chain with one level per term, and every
 /// traversal recurses through it.

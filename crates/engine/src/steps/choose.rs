@@ -47,7 +47,6 @@ impl ChosenIssue {
 
 /// Rounds of the comparison.
 const ROUNDS: u32 = 3;
-/// Operations per round.
 const ROUND_OPERATIONS: u64 = 48;
 /// Time limit of a round in ns.
 const ROUND_TIME_NS: u64 = 40_000_000;

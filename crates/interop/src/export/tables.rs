@@ -47,7 +47,6 @@ pub struct ExportTable {
     pub(super) lines: fn(&RunRecord, EachLine<'_>),
 }
 
-/// Receives lines.
 type EachLine<'e> = &'e mut dyn FnMut(&Line<'_>);
 
 /// All tables of the export, from runs down to intervals.
