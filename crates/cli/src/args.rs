@@ -52,13 +52,13 @@ pub use vm::VmArgs;
 use crate::lang::below;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint};
+use help_table::help;
 use kurabe_core::output_path::OutputPath;
 use kurabe_lab::{StorePlace, parse_percent};
 use kurabe_report::Unaccepted;
 use kurabe_store::StoreName;
 use paths::{InputPath, TargetPath};
 pub use shared::{ForceArgs, JudgedArgs};
-use help_table::help;
 use shared::{unaccepted, worded};
 
 /// kurabe.

@@ -47,7 +47,8 @@ pub fn check(args: &CheckArgs, global: &Global) -> Result<()> {
         "保存先が {count} か所で壊れています。読める測定は {runs} 件です"
     ))
     .remedy(text!(
-        "save the readable runs with `kurabe export`, and import them into a new store with `kurabe import` (--db FILE)",
+        "save the readable runs with `kurabe export`, and import them into a new store with `kurabe \
+         import` (--db FILE)",
         "読める測定は `kurabe export` で書き出し、新しい保存先(--db FILE)に `kurabe import` で取り込んでください"
     )))
 }

@@ -23,7 +23,10 @@ pub fn push(args: &ExchangeArgs, global: &Global) -> Result<()> {
     let done = exchange(&*store, &*to, runs, &mut |done, all| share.tell(done as u64, all as u64))?;
     drop(share);
     conclude(done, global, |brought, present| {
-        text!("{brought} sent, {present} already present.", "{brought} 件を送りました(送信済み {present} 件)。")
+        text!(
+            "{brought} sent, {present} already present.",
+            "{brought} 件を送りました(送信済み {present} 件)。"
+        )
     })
 }
 

@@ -50,7 +50,8 @@ pub fn on(args: &OnArgs, global: &Global) -> Result<()> {
     say_left(&left);
     if !held_by.is_empty() {
         let gone = text!(
-            "kurabe: processes still used the disk after the command ended: {held_by}; the disk was removed, so they now get I/O errors",
+            "kurabe: processes still used the disk after the command ended: {held_by}; the disk was \
+             removed, so they now get I/O errors",
             "kurabe: コマンドの終了後も {held_by} がディスクを使っていました。ディスクは取り外したので、以後は I/O エラーになります";
             held_by
         );

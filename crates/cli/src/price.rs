@@ -25,7 +25,8 @@ pub fn price(args: &PriceArgs, global: &Global) -> Result<()> {
     if let Some(mut command) = without_root()? {
         if !global.quiet {
             say(&text!(
-                "kurabe: without root, ext4 is provided by fuse2fs, whose requests are counted; the command appears to run as root",
+                "kurabe: without root, ext4 is provided by fuse2fs, whose requests are counted; the \
+                 command appears to run as root",
                 "kurabe: root でないため、ext4 には fuse2fs を使い、その要求を数えます。コマンドからは root で動いているように見えます"
             )
             .take(lang()));

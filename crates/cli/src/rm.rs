@@ -39,13 +39,15 @@ fn confirm(store: &dyn Store, ids: &[String]) -> Result<()> {
         .map(|run| format!("  {} · {} · {}", run.id, shown::line(&run.profile), shown::line(&run.target)))
         .collect();
     let refused = |what| {
-        Err(ErrorKind::Refused
-            .error(what)
-            .remedy(text!("use `kurabe rm --yes` to skip the confirmation", "`kurabe rm --yes` なら確認しません")))
+        Err(ErrorKind::Refused.error(what).remedy(text!(
+            "use `kurabe rm --yes` to skip the confirmation",
+            "`kurabe rm --yes` なら確認しません"
+        )))
     };
     if !can_ask() {
         return refused(text!(
-            "removing several runs, or a run not named by its id, needs confirmation, and no terminal is available to ask",
+            "removing several runs, or a run not named by its id, needs confirmation, and no terminal is \
+             available to ask",
             "複数の測定や、ID 以外で指定した測定の削除には確認が必要ですが、確認できる端末がありません"
         ));
     }

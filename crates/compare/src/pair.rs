@@ -27,7 +27,8 @@ pub struct Pair {
     pub names: [Text; 2],
     /// A relative difference below this does not matter.
     pub margin: f64,
-    /// Of each side, the size in bytes of the media cache that took in all that it wrote: its writes say nothing about sustained ones.
+    /// Of each side, the size in bytes of the media cache that took in all that it wrote: its
+    /// writes say nothing about sustained ones.
     pub media_cache_bytes: [Option<u64>; 2],
     /// Cells that both have, in the order of the baseline.
     pub cells: Vec<ComparedCell>,

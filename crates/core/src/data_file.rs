@@ -241,10 +241,10 @@ impl<'f> Value<'f> {
     pub fn string(&self) -> Result<&'f str> {
         match self.value {
             DeValue::String(words) => Ok(words),
-            _ => Err(self.error(&text!(
-                "expected a quoted string here",
-                "ここには引用符で囲んだ文字列を書きます"
-            ))),
+            _ => {
+                Err(self
+                    .error(&text!("expected a quoted string here", "ここには引用符で囲んだ文字列を書きます")))
+            }
         }
     }
 
@@ -329,9 +329,7 @@ impl<'f> Value<'f> {
     pub fn boolean(&self) -> Result<bool> {
         match self.value {
             DeValue::Boolean(value) => Ok(*value),
-            _ => {
-                Err(self.error(&text!("expected true or false here", "ここには true か false を書きます")))
-            }
+            _ => Err(self.error(&text!("expected true or false here", "ここには true か false を書きます"))),
         }
     }
 

@@ -47,7 +47,8 @@ impl Outside {
         match self {
             Self::DataFile => no_data_file(what),
             Self::Import => ErrorKind::Import.error(what).remedy(text!(
-                "name the file that the tool wrote; if it really is that large, make the tool write less often, or split the file",
+                "name the file that the tool wrote; if it really is that large, make the tool write less \
+                 often, or split the file",
                 "ツールが書いたファイルを指定してください。本当に大きい場合は、記録の間隔を広げるか、ファイルを分けてください"
             )),
         }
@@ -77,9 +78,10 @@ pub fn bytes_of_file(name: impl AsRef<Path>, what: Text, outside: Outside) -> Re
         }
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
             let what = text!("{what}: no process writes to this pipe", "{what}(パイプに書き込むプロセスがありません)"; what);
-            Err(ErrorKind::Target
-                .error(what)
-                .remedy(text!("start the process that writes to it first", "書き込む側を先に起動してください")))
+            Err(ErrorKind::Target.error(what).remedy(text!(
+                "start the process that writes to it first",
+                "書き込む側を先に起動してください"
+            )))
         }
         Err(error) => Err(Error::os(what, &error)),
     }

@@ -97,8 +97,8 @@ pub struct Rules {
     pub data: Data,
     /// Whether every repetition of a cell visits the same offsets.
     pub same_offsets: bool,
-    /// Whether sequential access begins at another place in each repetition, so that it doesn't find what the repetition before left in the
-    /// drive's cache or had read ahead.
+    /// Whether sequential access begins at another place in each repetition, so that it doesn't
+    /// find what the repetition before left in the drive's cache or had read ahead.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub moving_start: bool,
     /// The first seed.

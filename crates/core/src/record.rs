@@ -220,8 +220,11 @@ pub fn fallback(phrase: &str) -> Text {
     };
     let is_memory_limit = error.ends_with("(os error 12)");
     let remedy = if is_memory_limit { "; raise the locked-memory limit (ulimit -l)" } else { "" };
-    let remedy_ja =
-        if is_memory_limit { "。ロックできるメモリーの上限(ulimit -l)を上げると使えます" } else { "" };
+    let remedy_ja = if is_memory_limit {
+        "。ロックできるメモリーの上限(ulimit -l)を上げると使えます"
+    } else {
+        ""
+    };
     Text::of(
         format!("io_uring without {feature} ({error}), so operations take more CPU time{remedy}"),
         format!("io_uring の {feature} を使えないため({error})、操作の CPU 時間が増えます{remedy_ja}"),

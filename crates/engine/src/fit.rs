@@ -161,7 +161,8 @@ fn check_fit(task: &Task, target: &TargetRecord) -> Result<()> {
                 "`{label}` はプログラムなので、モデルでは実行できません"
             ))
             .remedy(text!(
-                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay the trace on the model with {REPLAY}",
+                "record it on a real device with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`, and replay \
+                 the trace on the model with {REPLAY}",
                 "実機で `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` により記録し、そのトレースを {REPLAY} でモデルに再生してください"
             )));
     }

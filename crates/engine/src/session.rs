@@ -322,7 +322,8 @@ fn unsteady(cells_tell: bool, most: u32, window: u32) -> Text {
         )
     } else {
         text!(
-            "the steady state cannot be determined, because the tests that show it are skipped: the figures are from {window} rounds",
+            "the steady state cannot be determined, because the tests that show it are skipped: the \
+             figures are from {window} rounds",
             "定常状態かどうかを示す項目を測れないため、判定できません。値は {window} ラウンドのものです"
         )
     }

@@ -224,7 +224,10 @@ impl Target {
         let free_bytes = || platform::free_bytes(&scratch.folder);
         let free = free_bytes().map_err(|error| {
             Error::os(
-                text!("cannot determine the free space on {directory}", "{directory} の空き容量が分かりません"),
+                text!(
+                    "cannot determine the free space on {directory}",
+                    "{directory} の空き容量が分かりません"
+                ),
                 &error,
             )
         })?;

@@ -130,5 +130,6 @@ impl<P: Default> Ongoing<P> {
 }
 
 pub(crate) fn unprepared() -> Error {
-    ErrorKind::Internal.error(text!("a task was started before it was prepared", "準備していない項目を始めました"))
+    ErrorKind::Internal
+        .error(text!("a task was started before it was prepared", "準備していない項目を始めました"))
 }

@@ -344,7 +344,8 @@ impl Turns<'_, '_> {
         if tasks.is_empty() {
             return Err(ErrorKind::Target.error(text!("no test can be measured on all targets", "すべての対象で測れる項目がありません"))
             .remedy(text!(
-                "give all targets the same permission to write ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or choose another profile",
+                "give all targets the same permission to write ({WRITE_EXISTING}, {DESTROY_DATA_ON}), or \
+                 choose another profile",
                 "どの対象にも同じ許可({WRITE_EXISTING}、{DESTROY_DATA_ON})を与えるか、別のプロファイルを選んでください"
             )));
         }
@@ -483,13 +484,15 @@ fn settling_words(name: &Text, settling: &Settling) -> Option<Text> {
         Some(after_ns) => {
             let after = number::latency_ns(after_ns);
             Some(text!(
-                "{name} went from {first} to {last} within {after} in a preliminary check, so its repetitions begin after that time, as in sustained work",
+                "{name} went from {first} to {last} within {after} in a preliminary check, so its \
+                 repetitions begin after that time, as in sustained work",
                 "{name} は、事前の確認で {after} のうちに {first} から {last} になりました。連続した作業での速度を測るため、各回はその時間が過ぎてから始めます";
                 name
             ))
         }
         None => Some(text!(
-            "{name} does not settle (from {first} to {last}): its figures include a cache or the effects of earlier work, not only the drive",
+            "{name} does not settle (from {first} to {last}): its figures include a cache or the effects \
+             of earlier work, not only the drive",
             "{name} は落ち着きません({first} から {last} へ)。値はキャッシュや先の作業の影響を含み、ドライブだけのものではありません";
             name
         )),

@@ -234,7 +234,8 @@ impl<'a> Walk<'a> {
     /// Reports the storage under a loop device's file as a layer.
     fn under_loop(&mut self, block: &BlockNode, backing: &Path, depth: usize, into: &mut Environment) {
         let Some(below) = (self.look)(backing) else {
-            into.missing.push(format!("devices under {}: its backing file is not visible from here", block.name));
+            into.missing
+                .push(format!("devices under {}: its backing file is not visible from here", block.name));
             return;
         };
         let mut chain = Environment::default();

@@ -43,7 +43,10 @@ impl DeviceCounters {
         stat.and_then(|stat| parse(&stat)).map(|total| Self { total }).ok_or_else(|| {
             let name = disk.name;
             ErrorKind::Unsupported
-                .error(text!("the kernel does not count the operations of {device}", "カーネルが {device} の操作を数えていません"))
+                .error(text!(
+                    "the kernel does not count the operations of {device}",
+                    "カーネルが {device} の操作を数えていません"
+                ))
                 .remedy(text!(
                     "enable the counters: echo 1 > /sys/block/{name}/queue/iostats",
                     "カウンターを有効にしてください: echo 1 > /sys/block/{name}/queue/iostats"

@@ -51,7 +51,10 @@ pub fn read_disksim(name: &str, source: &str, beside: FilesBeside<'_>) -> Result
         Some(disk) => disk.block("Model")?,
         None => blocks.iter().find(|block| block.kind == "dm_disk").ok_or_else(|| {
             ErrorKind::Import
-                .error(text!("{name} does not contain a DiskSim disk", "{name} に DiskSim のディスクがありません"))
+                .error(text!(
+                    "{name} does not contain a DiskSim disk",
+                    "{name} に DiskSim のディスクがありません"
+                ))
                 .remedy(text!(
                     "give the file that contains `disksim_disk` or `dm_disk`, such as NAME.diskspecs",
                     "`disksim_disk` か `dm_disk` を含むファイル(*.diskspecs など)を指定してください"

@@ -357,7 +357,8 @@ fn note_the_whole(jobs: &[SectionJob], notes: &mut Notes) {
         ));
     } else if jobs.iter().any(|job| job.keeps_cache) {
         notes.add(text!(
-            "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every job, and not within one",
+            "invalidate=0 of some jobs: kurabe drops the page cache once before each repetition of every \
+             job, and not within one",
             "一部のジョブの invalidate=0: kurabe はどのジョブでも、各回の前に 1 回だけページキャッシュを破棄し、その途中では破棄しません"
         ));
     }
@@ -419,7 +420,8 @@ fn check_alike(others: &[SectionJob], job: &SectionJob, reader: &OptionReader<'_
     Err(reader
         .error(name, text!("`{name}` differs from the job before", "`{name}` が前のジョブと異なります"))
         .remedy(text!(
-            "all jobs of a run share this option: set it in [global], or add stonewall to make separate runs with `{FIO}`",
+            "all jobs of a run share this option: set it in [global], or add stonewall to make separate \
+             runs with `{FIO}`",
             "1 回の測定では共通です。[global] に書くか、stonewall を付けて `{FIO}` で別の測定にしてください"
         )))
 }

@@ -300,7 +300,8 @@ fn other_tools_get_a_command_line_or_a_reason() {
     let jobs = jobs_of(&run_of(Path::new("/x"), std::slice::from_ref(&random)));
     let diskspd = "# diskspd -b4K -o32 -t16 -r -w0 -Sb -d5 -W0 -z0 -L -c4M kurabe-diskspd-test.dat\n";
     assert!(jobs.contains(diskspd), "{jobs}");
-    let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat '/x/kurabe-fio-test'";
+    let elbencho = "# elbencho -r --rand -b 4K -t 16 --iodepth 32 -s 4M --timelimit 5 --infloop --lat \
+        '/x/kurabe-fio-test'";
     assert!(jobs.contains(elbencho), "{jobs}");
     let zipf = Workload { pattern: Pattern::Zipf { exponent: 1.1 }, ..random };
     let jobs = jobs_of(&run_of(Path::new("/x"), &[zipf]));

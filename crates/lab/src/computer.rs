@@ -47,7 +47,8 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
     };
     if !record.header.target.as_ref().is_some_and(|target| target.direct) {
         return Err(ErrorKind::Usage.error(text!(
-            "run {run} used the page cache, so its CPU times do not apply to a model: use a path that supports {DIRECT}",
+            "run {run} used the page cache, so its CPU times do not apply to a model: use a path that \
+             supports {DIRECT}",
             "測定 {run} はページキャッシュを経由したため、CPU 時間をモデルに使えません。{DIRECT} を使える場所を指定してください"
         )));
     }

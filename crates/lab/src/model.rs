@@ -121,7 +121,8 @@ pub(crate) fn refuse_what_real_targets_have(request: &RunRequest) -> Result<()> 
     };
     let remedy = match word {
         Mention::Flag("chunk") => text!(
-            "the host of the model determines this; change it with {SET} host.copy_piece=SIZE and {SET} host.copy_turn=SIZE",
+            "the host of the model determines this; change it with {SET} host.copy_piece=SIZE and {SET} \
+             host.copy_turn=SIZE",
             "モデルのホストで決まります。{SET} host.copy_piece=サイズ、{SET} host.copy_turn=サイズ を使ってください"
         ),
         TRACE => text!(

@@ -98,7 +98,8 @@ impl Prepared {
     pub fn share_sweep(&mut self, communicator: &dyn Communicator, handle: &RunHandle) -> Result<bool> {
         let Unopened::Model(name, model) = &self.target else {
             return Err(ErrorKind::Unsupported.error(text!(
-                "several ranks can sweep only models: on real storage, each point starts from the state that the previous one left",
+                "several ranks can sweep only models: on real storage, each point starts from the state \
+                 that the previous one left",
                 "複数ランクでスイープできるのはモデルだけです。実際のストレージでは、前の点の状態が次の点に引き継がれます"
             )));
         };
@@ -351,8 +352,8 @@ impl Prepared {
     }
 }
 
-/// Has a long write to a model go past the caches that the model has, which costs nobody's time: without that no change would be seen.
-/// Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
+/// Has a long write to a model go past the caches that the model has, which costs nobody's time:
+/// without that no change would be seen. Caches of less than [`LEAST_CACHE_BYTES`] are full soon.
 fn past_caches(mut request: RunRequest) -> Result<RunRequest> {
     const LEAST_CACHE_BYTES: u64 = 1_000_000_000;
     let (Procedure::Sweep(plan), Some(name)) = (&mut request.procedure, model_name(&request.target)) else {

@@ -72,7 +72,10 @@ impl Traced {
 fn sweep(plan: &SweepPlan) -> Result<Profile> {
     if let Some(max) = plan.max_bytes.filter(|max| *max < LEAST_SWEEP_BYTES) {
         return Err(ErrorKind::Usage
-            .error(text!("{MAX} of {max} bytes is too small for a curve", "{MAX} が {max} バイトでは曲線になりません"))
+            .error(text!(
+                "{MAX} of {max} bytes is too small for a curve",
+                "{MAX} が {max} バイトでは曲線になりません"
+            ))
             .remedy(text!(
                 "use 512 KiB or more; 1 GiB is usual",
                 "512 KiB 以上にしてください(通常は 1 GiB)"

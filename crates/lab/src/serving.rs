@@ -74,7 +74,10 @@ pub fn load_served_model(target: &Path, sets: &[(String, String)], without: &[St
 fn no_model(target: &Path) -> Error {
     let target = shown::path(target);
     ErrorKind::Usage.error(text!("`{target}` is not a model", "`{target}` はモデルではありません")).remedy(
-        text!("write model:NAME; list the models with `{MODELS}`", "model:名前 と書いてください(一覧は `{MODELS}`)"),
+        text!(
+            "write model:NAME; list the models with `{MODELS}`",
+            "model:名前 と書いてください(一覧は `{MODELS}`)"
+        ),
     )
 }
 

@@ -47,7 +47,8 @@ fn trace_of_file(name: &str, format: Option<TraceFormat>) -> Result<Trace> {
     let file = File::open(name).map_err(|error| {
         Error::os(text!("cannot read the trace {name}", "トレース {name} を読めません"), &error).remedy(
             text!(
-                "check the path, which is relative to the current directory; record a trace with `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`",
+                "check the path, which is relative to the current directory; record a trace with \
+                 `{RECORD} {OUTPUT} FILE TARGET -- COMMAND`",
                 "パスを確認してください(現在のディレクトリから見たもの)。トレースは `{RECORD} {OUTPUT} ファイル 対象 -- コマンド` で作れます"
             ),
         )

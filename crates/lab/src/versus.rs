@@ -275,7 +275,8 @@ impl VersusRequest {
         if self.targets.len() < 2 && self.variants.is_empty() {
             return Err(ErrorKind::Usage.error(text!("a comparison needs more than one target", "対象が 1 つでは比べられません"))
             .remedy(text!(
-                "name two or more targets, the baseline first, or vary an option ({VARY} bs=4k,16k); measure a single target with `{RUN}`",
+                "name two or more targets, the baseline first, or vary an option ({VARY} bs=4k,16k); \
+                 measure a single target with `{RUN}`",
                 "2 つ以上を、基準を先頭にして指定するか、変えたい条件を指定してください({VARY} bs=4k,16k)。1 つだけ測るなら \
                  `{RUN}` です"
             )));
@@ -424,7 +425,8 @@ impl VersusRequest {
             let name = &profile.name;
             return Err(ErrorKind::Usage
                 .error(text!(
-                    "`{name}` repeats rounds until each device is steady, so the measurements of targets cannot be interleaved",
+                    "`{name}` repeats rounds until each device is steady, so the measurements of targets \
+                     cannot be interleaved",
                     "`{name}` は定常状態になるまでラウンドを繰り返すため、交互には測れません"
                 ))
                 .remedy(text!(
@@ -627,8 +629,8 @@ impl OpenVersus<'_> {
         // Before test files are removed, because servers would count these requests as well.
         let kept = live.borrow_mut().tell_served(&served);
         let remains = targets.into_iter().map(|(_, ground, _)| ground.close()).collect::<Vec<_>>();
-        let other_ended =
-            ErrorKind::Interrupted.error(text!("ended because of another target", "ほかの対象のため終了しました"));
+        let other_ended = ErrorKind::Interrupted
+            .error(text!("ended because of another target", "ほかの対象のため終了しました"));
         let store = live.borrow().lab.store;
         let mut closed = Vec::new();
         let journals = live.into_inner().journals;

@@ -40,7 +40,8 @@ pub fn without_root() -> Result<Option<Command>> {
     }
     let remedy = || {
         text!(
-            "use sudo; without root, kurabe needs fuse2fs and unshare (Debian packages fuse2fs and util-linux) and a kernel that allows unprivileged user namespaces",
+            "use sudo; without root, kurabe needs fuse2fs and unshare (Debian packages fuse2fs and \
+             util-linux) and a kernel that allows unprivileged user namespaces",
             "sudo を使ってください。root なしで行うには、fuse2fs と unshare(Debian では fuse2fs と util-linux パッケージ)と、ユーザー名前空間を\
              許すカーネルが必要です"
         )

@@ -93,7 +93,10 @@ impl Foreground<'_> {
             }
             let mut run = enclosed.join().map_err(|_| lost())?.ok_or_else(lost)?;
             let mut enclosure = Enclosure::by_adoption().map_err(|error| {
-                Error::os(text!("cannot become the reaper of child processes", "子プロセスの回収役になれません"), &error)
+                Error::os(
+                    text!("cannot become the reaper of child processes", "子プロセスの回収役になれません"),
+                    &error,
+                )
             })?;
             let ended = run(&enclosure)?;
             Ok(ends(ended, &mut enclosure))

@@ -522,7 +522,8 @@ mod tests {
         assert!(!dir.path().join(".git/hooks").exists(), "git's templates take no part");
         let ran = dir.path().join("ran");
         let plant = format!(
-            "mkdir {path}/.git/hooks; cd {path}/.git/hooks; printf '#!/bin/sh\ntouch {}' > post-commit; chmod +x post-commit",
+            "mkdir {path}/.git/hooks; cd {path}/.git/hooks; printf '#!/bin/sh\ntouch {}' > post-commit; \
+             chmod +x post-commit",
             ran.display()
         );
         run_words(&["sh", "-c", &plant], None, &Stop::default()).unwrap();

@@ -111,7 +111,8 @@ fn refuse_if_exchanged(directory: &Path, part: &Path, facts: &Metadata) -> Resul
         cause.en
     ))
     .remedy(text!(
-        "measure as the owner of the directory, or in a directory that only root can write to (chmod go-w; on a file system without owners: mount -o umask=022)",
+        "measure as the owner of the directory, or in a directory that only root can write to (chmod \
+         go-w; on a file system without owners: mount -o umask=022)",
         "そのディレクトリのユーザーとして測るか、root だけが書き込める場所を使ってください(chmod go-w。所有者のないファイルシステムなら mount -o umask=022)"
     )))
 }

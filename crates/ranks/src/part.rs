@@ -73,14 +73,16 @@ pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
             Work::Io(workloads) if layout != RankLayout::Strided || workloads.iter().all(strides) => {}
             Work::Io(_) => {
                 return refused(text!(
-                    "{label} cannot be strided across ranks: striding needs sequential access with one block size and one thread",
+                    "{label} cannot be strided across ranks: striding needs sequential access with one \
+                     block size and one thread",
                     "{label} はランク間でストライドにできません(1 スレッドの、1 種類のブロックサイズでの順次アクセスだけが対象です)"
                 ));
             }
             Work::Metadata(_) if layout == RankLayout::Own => {}
             _ => {
                 return refused(text!(
-                    "several ranks cannot measure {label}: they support workloads, and file-name operations without a shared file",
+                    "several ranks cannot measure {label}: they support workloads, and file-name \
+                     operations without a shared file",
                     "{label} は複数ランクでは測れません(測れるのはワークロードと、共有ファイルを使わないファイル名の操作です)"
                 ));
             }

@@ -166,7 +166,8 @@ impl Attachment {
             let device = NbdDevice::over(export, serve, ended).map_err(|error| {
                 let message = text!("cannot set up an nbd device", "nbd デバイスを用意できません");
                 Error::os(message, &error).remedy(text!(
-                    "run as root and provide a free nbd device (`modprobe nbd`), or use {BY} fuse, which needs no driver",
+                    "run as root and provide a free nbd device (`modprobe nbd`), or use {BY} fuse, which \
+                     needs no driver",
                     "root 権限と、カーネルの nbd ドライバー(`modprobe nbd`)の空きデバイスが必要です。{BY} fuse ならドライバーは不要です"
                 ))
             })?;
@@ -501,10 +502,12 @@ pub fn attachment_of(folder: &Path, device: &Path) -> Result<Option<Attached>> {
     };
     find().map_err(|error| {
         let shown = shown::path(device);
-        Error::os(text!("cannot identify {shown}", "{shown} が何のデバイスか確認できません"), &error).remedy(text!(
-            "name the device that `{ATTACH}` printed",
-            "`{ATTACH}` が表示したデバイスを指定してください"
-        ))
+        Error::os(text!("cannot identify {shown}", "{shown} が何のデバイスか確認できません"), &error).remedy(
+            text!(
+                "name the device that `{ATTACH}` printed",
+                "`{ATTACH}` が表示したデバイスを指定してください"
+            ),
+        )
     })
 }
 

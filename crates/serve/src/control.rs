@@ -235,11 +235,14 @@ fn answer(mut client: &UnixStream, controls: &Controls) -> std::io::Result<()> {
 pub fn ask_server(path: &Path, request: &ControlRequest) -> Result<Value> {
     let shown = shown::path(path);
     let cannot = |error: &std::io::Error| {
-        Error::os(text!("cannot connect to the server at {shown}", "{shown} のサーバーに接続できません"), error)
-            .remedy(text!(
-                "give the socket that was passed to `{SERVE}`, and check that the server is still running",
-                "`{SERVE}` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
-            ))
+        Error::os(
+            text!("cannot connect to the server at {shown}", "{shown} のサーバーに接続できません"),
+            error,
+        )
+        .remedy(text!(
+            "give the socket that was passed to `{SERVE}`, and check that the server is still running",
+            "`{SERVE}` に指定したソケットを指定してください。サーバーが動作中かも確認してください"
+        ))
     };
     let ask = || -> std::io::Result<String> {
         // A stopped server accepts only as many clients as its backlog; further ones would wait

@@ -61,8 +61,10 @@ fn effect_of(words: &str) -> Result<FaultEffect, Text> {
         ("lie-about-flush", None) => FaultEffect::LiesAboutFlush,
         _ => {
             return Err(text!(
-                "`{words}` is not a fault; write error, error:read, error:write, slow:TIME, hang:TIME, read-only or lie-about-flush",
-                "`{words}` という故障はありません。error、error:read、error:write、slow:時間、hang:時間、read-only、lie-about-flush のどれかを書いてください"
+                "`{words}` is not a fault; write error, error:read, error:write, slow:TIME, hang:TIME, \
+                 read-only or lie-about-flush",
+                "`{words}` という故障はありません。error、error:read、error:write、slow:時間、hang:時間、\
+                 read-only、lie-about-flush のどれかを書いてください"
             ));
         }
     })
@@ -117,8 +119,11 @@ impl DeviceFault {
                 onset.replace(after).is_some()
             } else {
                 return Err(text!(
-                    "`{part}` is neither a place nor a time; write OFFSET+LENGTH (1GiB+64KiB), export-N, or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
-                    "`{part}` は場所にも時期にもなりません。開始位置+長さ(1GiB+64KiB)、export-N、または after-N-writes、after-N-requests、after-大きさ(書き込み量)、after-時間 と書いてください"
+                    "`{part}` is neither a place nor a time; write OFFSET+LENGTH (1GiB+64KiB), export-N, \
+                     or after-N-writes, after-N-requests, after-SIZE (bytes written), after-TIME",
+                    "`{part}` は場所にも時期にもなりません。開始位置+長さ(1GiB+64KiB)、export-N、または \
+                     after-N-writes、after-N-requests、after-大きさ(書き込み量)、after-時間 と書いてくださ\
+                     い"
                 ));
             };
             if is_second {

@@ -79,8 +79,9 @@ impl RequestLog {
         !watch.is_on || watch.seen >= flush
     }
 
-    /// Begins or ends to watch flushes. While a ticked log is watched, no flush is answered before [`Self::seen`] was called for it,
-    /// so that the thread that waits for the flush is idle during the check.
+    /// Begins or ends to watch flushes. While a ticked log is watched, no flush is answered before
+    /// [`Self::seen`] was called for it, so that the thread that waits for the flush is idle during
+    /// the check.
     pub fn set_watched(&self, is_on: bool) {
         let mut watch = self.watch();
         watch.is_on = is_on;

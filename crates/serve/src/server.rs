@@ -270,7 +270,8 @@ impl Serving {
     /// # Errors
     /// If it cannot be created, or there are no devices.
     pub fn make_passing_folder(&self, name: &str) -> Result<PathBuf> {
-        let gone = || ErrorKind::Internal.error(text!("the devices no longer exist", "デバイスはもうありません"));
+        let gone =
+            || ErrorKind::Internal.error(text!("the devices no longer exist", "デバイスはもうありません"));
         self.attachment.as_ref().ok_or_else(gone)?.make_passing_folder(name)
     }
 

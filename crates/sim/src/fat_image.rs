@@ -46,7 +46,8 @@ parameters! {
         "image" image_bytes: Bytes(1, FILE_LIMIT_BYTES - 1), needed;
         "cluster" cluster_bytes: Bytes(512, 256 << 10), needed.scaled(ParameterScale::PowersOfTwo);
         "restart" restart: Word(&["first", "forward"]),
-            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the place lies ahead, else from the first");
+            usual("forward", "ChaN FatFs R0.16, source/ff.c, f_lseek: on from the current cluster if the \
+                place lies ahead, else from the first");
         "reopen" reopen_bytes: SIZE, usual("0 B", "assumed: opened once");
         "directory" directory: Count(0, 1024),
             usual("1", "assumed: the file stands in the first sector of the root directory");

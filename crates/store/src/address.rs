@@ -82,8 +82,12 @@ type Parsed<T> = Result<T, AddressFault>;
 impl From<AddressFault> for Error {
     fn from(AddressFault(what): AddressFault) -> Self {
         ErrorKind::Usage.error(what).remedy(text!(
-            "write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full or \"host=HOST dbname=DATABASE user=USER\"; keep the password in ~/.pgpass. In a postgres:// address, write @ : / ? # % in a password as %40 %3A %2F %3F %23 %25",
-            "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full または \"host=HOST dbname=DATABASE user=USER\" の形で書いてください。パスワードは ~/.pgpass に書くのが安全です。postgres:// で始まるアドレスでは、パスワードの @ : / ? # % を %40 %3A %2F %3F %23 %25 と書きます"
+            "write postgres://USER@HOST:5432/DATABASE?sslmode=verify-full or \"host=HOST dbname=DATABASE \
+             user=USER\"; keep the password in ~/.pgpass. In a postgres:// address, write @ : / ? # % in \
+             a password as %40 %3A %2F %3F %23 %25",
+            "postgres://USER@HOST:5432/DATABASE?sslmode=verify-full または \"host=HOST dbname=DATABASE \
+             user=USER\" の形で書いてください。パスワードは ~/.pgpass に書くのが安全です。postgres:// \
+             で始まるアドレスでは、パスワードの @ : / ? # % を %40 %3A %2F %3F %23 %25 と書きます"
         ))
     }
 }

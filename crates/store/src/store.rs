@@ -510,11 +510,13 @@ pub fn supersedes(run: &RunRecord, stored: &RunRecord) -> Result<bool> {
     let id = &stored.header.id;
     Err(ErrorKind::Refused
         .error(text!(
-            "the run to import has the identity of the stored run `{id}`, but different content: one of them was changed",
+            "the run to import has the identity of the stored run `{id}`, but different content: one of \
+             them was changed",
             "取り込む測定は保存済みの測定 `{id}` と識別子が同じですが、内容が違います。どちらかが書き換えられています"
         ))
         .remedy(text!(
-            "if the run to import is the correct one, remove the stored one with `{RM} {id}`; check for damage with `{CHECK}`",
+            "if the run to import is the correct one, remove the stored one with `{RM} {id}`; check for \
+             damage with `{CHECK}`",
             "取り込む方が正しければ `{RM} {id}` で保存済みの測定を取り除いてください。破損は `{CHECK}` で分かります"
         )))
 }

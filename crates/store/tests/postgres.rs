@@ -178,7 +178,8 @@ fn a_certificate_is_asked_as_far_as_the_address_says() {
         let address = format!("postgres://owner:{PASSWORD}@{host}:{}/lab?{options}", server.port());
         let store = open_shared(&address, SharedAccess::Write)?;
         store.import(sample_foreign())?;
-        let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'kurabe'";
+        let sql = "SELECT bool_or(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE \
+            application_name = 'kurabe'";
         Ok::<_, kurabe_core::Error>(server.sql("lab", sql).unwrap() == "t")
     };
     assert!(!is_encrypted("127.0.0.1", "sslmode=disable").unwrap());

@@ -31,7 +31,10 @@ impl StudyAxis {
         let Some((parameter, values)) =
             words.split_once('=').filter(|(parameter, _)| is_parameter(parameter))
         else {
-            return Err(usage(&format!("{AXIS} {words}"), &text!("this is not an axis", "軸として読めません")));
+            return Err(usage(
+                &format!("{AXIS} {words}"),
+                &text!("this is not an axis", "軸として読めません"),
+            ));
         };
         let values = parse_values(values).map_err(|what| usage(&format!("{AXIS} {words}"), &what))?;
         Ok(Self { parameter: parameter.to_owned(), values })

@@ -208,7 +208,8 @@ fn class_of_model(model: &ModelRecord) -> Option<DeviceClass> {
     }
 }
 
-/// Returns whether a card's lines carry more than the four of UHS-I (104 MB/s): eMMC has eight, which carry 200 MB/s (HS200) or more.
+/// Returns whether a card's lines carry more than the four of UHS-I (104 MB/s): eMMC has eight,
+/// which carry 200 MB/s (HS200) or more.
 fn carries_as_emmc(card: &LayerRecord) -> bool {
     const UHS_I_BYTES_PER_S: u64 = 104_000_000;
     let interface = card.value("interface").and_then(|rate| parse_bytes(rate.strip_suffix("/s")?).ok());

@@ -232,7 +232,8 @@ fn no_parameter(flag: Mention, parameter: &str, study: &str) -> Error {
         "{flag} {parameter}: {study} のどのモデルにもこのパラメーターはありません"
     ))
     .remedy(text!(
-        "list the parameters of a model with `{MODELS_SHOW} NAME`, and the models of the study with `{STUDY_SHOW} {study}`",
+        "list the parameters of a model with `{MODELS_SHOW} NAME`, and the models of the study with \
+         `{STUDY_SHOW} {study}`",
         "モデルのパラメーターは `{MODELS_SHOW} 名前`、スタディのモデルは `{STUDY_SHOW} {study}` で見られます"
     ))
 }

@@ -94,7 +94,8 @@ pub(crate) fn refusal(error: &std::io::Error) -> Error {
         ))
     } else {
         made.remedy(text!(
-            "use a kernel with block tracepoints (CONFIG_TRACING), and mount tracefs: mount -t tracefs nodev /sys/kernel/tracing",
+            "use a kernel with block tracepoints (CONFIG_TRACING), and mount tracefs: mount -t tracefs \
+             nodev /sys/kernel/tracing",
             "ブロック層のトレースポイントを持つカーネル(CONFIG_TRACING)を使い、tracefs をマウントしてください: mount -t tracefs nodev /sys/kernel/tracing"
         ))
     }

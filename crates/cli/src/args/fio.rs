@@ -62,7 +62,10 @@ impl FioArgs {
                     "--readonly is given, but some jobs write",
                     "--readonly ですが、書き込むジョブがあります"
                 ))
-                .remedy(text!("remove --readonly, or the jobs that write", "--readonly か、書き込むジョブを外してください")));
+                .remedy(text!(
+                    "remove --readonly, or the jobs that write",
+                    "--readonly か、書き込むジョブを外してください"
+                )));
         }
         if let (Some(against), [_, _, ..]) = (&self.against, jobs.as_slice()) {
             return Err(ErrorKind::Usage

@@ -41,7 +41,8 @@ impl FitArgs {
     pub fn request(&self, purpose: &Use) -> Result<RunRequest> {
         let name = &purpose.name;
         if self.count.is_some() && !purpose.counts() {
-            let what = text!("the use `{name}` has nothing to count", "用途 `{name}` には数えるものがありません");
+            let what =
+                text!("the use `{name}` has nothing to count", "用途 `{name}` には数えるものがありません");
             let remedy = text!("remove --count", "--count を外してください");
             return Err(ErrorKind::Usage.error(what).remedy(remedy));
         }

@@ -51,7 +51,8 @@ mod tests {
     fn used() -> Vec<String> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/args");
         let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-        let files = files.filter(|file| !file.ends_with("help_table.rs")).chain([folder.with_extension("rs")]);
+        let files =
+            files.filter(|file| !file.ends_with("help_table.rs")).chain([folder.with_extension("rs")]);
         let mut keys = Vec::new();
         for file in files {
             let code = std::fs::read_to_string(file).unwrap();

@@ -163,7 +163,8 @@ impl RunArgs {
         let Some(name) = name.filter(|_| self.behind_job.is_some() || self.target.is_file()) else {
             let Some(other) = &self.behind_job else { return Ok(None) };
             let (first, second) = (shown::path(&*self.target), shown::path(&**other));
-            return Err(ErrorKind::Usage.error(text!("two targets were given: {first} and {second}", "対象が 2 つ指定されています: {first} と {second}"))
+            return Err(ErrorKind::Usage.error(text!("two targets were given: {first} and {second}", "対象\
+                が 2 つ指定されています: {first} と {second}"))
             .remedy(text!(
                 "compare targets with `kurabe versus`; only a fio job file (job.fio) may precede a target",
                 "対象どうしを比べるのは `kurabe versus` です。対象の前に書けるのは fio のジョブファイル(job.fio)だけです"
@@ -172,7 +173,10 @@ impl RunArgs {
         let mut words = workload_flags(overrides).chain(self.replay.as_ref().map(|_| "--replay".to_owned()));
         if let Some(word) = words.next() {
             return Err(ErrorKind::Usage
-                .error(text!("{word} has no effect on the job file {name}", "ジョブファイル {name} に {word} は効きません"))
+                .error(text!(
+                    "{word} has no effect on the job file {name}",
+                    "ジョブファイル {name} に {word} は効きません"
+                ))
                 .remedy(text!("write it into the job file", "ジョブファイルに書いてください")));
         }
         load_job(name).map(Some)

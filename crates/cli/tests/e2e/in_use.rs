@@ -151,7 +151,8 @@ fn a_file_that_somebody_writes_to_or_has_locked_is_not_written() {
     drop(writer);
     for take in ["fcntl.flock(file, fcntl.LOCK_EX)", "fcntl.lockf(file, fcntl.LOCK_SH)"] {
         let program = format!(
-            "import fcntl, sys, time; file = open(sys.argv[1], 'rb'); {take}; print('ready', flush=True); time.sleep(60)"
+            "import fcntl, sys, time; file = open(sys.argv[1], 'rb'); {take}; print('ready', flush=True); \
+             time.sleep(60)"
         );
         let Some(locker) = Running::start("python3", &["-c", &program, text(&link)]) else { return };
         overwrite(&lab, &file).is_refusal(6, &["in use", "locked by", &locker.process()]);

@@ -83,8 +83,8 @@ fn what_a_job_file_cannot_be_is_refused_with_its_line() {
 }
 
 /// A fio command line with concurrent jobs.
-const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 --name=queries --rw=randread --bs 8k \
-                    --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
+const LINE: &str = "--size=4m --runtime=200ms --time_based --name=wal --rw=write --bs=8k --fdatasync=1 \
+    --name=queries --rw=randread --bs 8k --iodepth=4 --ioengine=libaio --group_reporting --eta=never";
 
 #[test]
 fn a_line_of_fio_runs_as_it_is_here_and_on_a_model() {
@@ -131,7 +131,8 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         lab.kurabe(&[&["--lang", "en", "fio"], &words[..]].concat())
     };
-    let shares = "--size=4m --bs=4k --on model:hdd-nas --json --runtime=1 --time_based --name=a --rw=randread --flow=3 --name=b --rw=randread --flow=1 --exitall";
+    let shares = "--size=4m --bs=4k --on model:hdd-nas --json --runtime=1 --time_based --name=a \
+        --rw=randread --flow=3 --name=b --rw=randread --flow=1 --exitall";
     let lines = run(&line(shares)).ok().json_lines();
     let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
     let done: Vec<u64> = list_of(&record["cells"])
@@ -143,7 +144,8 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     // both.
     let [one, two] = ["one", "two"].map(|name| lab.write(&format!("target/{name}"), vec![7; 1 << 20]));
     let jobs = format!(
-        "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall --direct=1 --filename={}",
+        "--direct=0 --rw=read --bs=64k --output-format=json --name=a --filename={} --name=b --stonewall \
+         --direct=1 --filename={}",
         text(&one),
         text(&two)
     );
@@ -156,8 +158,9 @@ fn jobs_that_share_and_jobs_on_one_target_after_the_other() {
     // The greatest depth within a latency, and its course over time in fio's format.
     let log = lab.beside("depth");
     let depth = format!(
-        "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 --latency_target=1000 --latency_window=50ms \
-         --latency_percentile=99 --runtime=1 --time_based --write_lat_log={}",
+        "--on model:ssd-sata --name=d --rw=randread --bs=4k --size=64m --ioengine=libaio --iodepth=128 \
+         --latency_target=1000 --latency_window=50ms --latency_percentile=99 --runtime=1 --time_based \
+         --write_lat_log={}",
         text(&log)
     );
     let shown = run(&line(&depth)).ok().out;
@@ -250,9 +253,9 @@ fn a_job_ends_when_it_is_steady_and_its_pages_are_written() {
         lab.kurabe(&words.iter().map(String::as_str).collect::<Vec<_>>())
     };
     // A drive with a write cache: the first rounds differ from the last.
-    let steady = run(
-        "fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 --time_based --steadystate=iops:5% --ss_dur=500ms",
-    );
+    let steady =
+        run("fio --on model:ssd-sata --json --name=a --rw=randread --bs=4k --size=64m --runtime=10 \
+         --time_based --steadystate=iops:5% --ss_dur=500ms");
     let lines = steady.ok().json_lines();
     let record = &lines.iter().find(|line| line["event"] == "record").expect("a record")["run"];
     let repetitions = list_of(&record["cells"][0]["repetitions"]);
@@ -324,8 +327,8 @@ fn what_a_job_writes_is_read_back_where_it_says_verify() {
     let lab = Lab::new();
     let target = lab.target();
     let on = ["fio", "--on", text(&target)];
-    let jobs = "--size=2m --direct=1 --verify=crc32c --do_verify=1 --verify_fatal=1 --ioengine=libaio --iodepth=4 --name=a --rw=randwrite \
-                --bs=4k --name=b --rw=write --bs=64k";
+    let jobs = "--size=2m --direct=1 --verify=crc32c --do_verify=1 --verify_fatal=1 --ioengine=libaio \
+        --iodepth=4 --name=a --rw=randwrite --bs=4k --name=b --rw=write --bs=64k";
     let words: Vec<&str> = jobs.split_whitespace().collect();
     let shown = lab.kurabe(&[&on[..], &words].concat()).ok().out;
     assert!(shown.contains("4 MiB were read back and hold what was written"), "{shown}");

@@ -179,7 +179,8 @@ fn a_browser_shows_a_page_sorts_it_and_asks_nobody_for_anything() {
 /// Returns the values of a column of the main table, from the top.
 fn column(browser: &Browser, place: usize) -> Vec<f64> {
     let script = format!(
-        "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => Number(row.cells[{place}].dataset.v))"
+        "return [...document.querySelector('#results table').tBodies[0].rows].map((row) => \
+         Number(row.cells[{place}].dataset.v))"
     );
     list_of(&browser.run(&script)).iter().map(|value| value.as_f64().expect("a number")).collect()
 }

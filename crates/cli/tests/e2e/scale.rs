@@ -46,7 +46,8 @@ fn the_questions_of_the_page_have_answers() {
         assert!(answer.lines().count() > 1 && !answer.contains("Empty"), "{question}: {answer}");
     }
     // The same number of runs and cells as in the list of the store.
-    let count = "import duckdb; print(duckdb.sql(\"SELECT count(DISTINCT run), count(*) FROM 'tables/cells.parquet'\").fetchall()[0])";
+    let count = "import duckdb; print(duckdb.sql(\"SELECT count(DISTINCT run), count(*) FROM \
+        'tables/cells.parquet'\").fetchall()[0])";
     assert_eq!(asked(count).trim(), "(2, 12)");
 }
 

@@ -113,7 +113,12 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     kurabe(&lab, &["push", &address]).ok();
     // The stored run was changed: the other run is present, and this one is refused by name.
     server
-        .sql("lab", "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1")
+        .sql(
+            "lab",
+            "UPDATE kurabe.runs SET record = replace(record, '\"status\":\"complete\"', \
+            '\"status\":\"failed\"'), record_sha256 = sha256(convert_to(replace(record, \
+            '\"status\":\"complete\"', '\"status\":\"failed\"'), 'UTF8')) WHERE arrival = 1",
+        )
         .unwrap();
     let first = lab.list()[0]["id"].as_str().unwrap().to_owned();
     let ended = kurabe(&lab, &["push", &address]);

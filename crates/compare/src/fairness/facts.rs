@@ -103,7 +103,8 @@ const FACTS: &[(Fact, &str, Weight, FactReader)] = &[
     (Fact::Noise, "noise", Notable, |run| is_disturbed(run).map(FactValue::Disturbed)),
 ];
 
-/// The word that asks about latencies, which are no fact of a run: all percentiles are shown then, not only those that differ.
+/// The word that asks about latencies, which are no fact of a run: all percentiles are shown then,
+/// not only those that differ.
 pub const ABOUT_LATENCY: &str = "latency";
 
 /// Refuses words that do not name a fact.

@@ -218,7 +218,8 @@ options! {
     "seed" seed: u64, Rules, Number, "N";
         ("Seed of offsets and data", "オフセットとデータの乱数のシード");
     "engine" engine: EngineChoice, Issue, Choice(all_words::<EngineChoice>), "ENGINE", usual: Some("auto"), idle_on_models: true;
-        ("Engine: io_uring, pread/pwrite in threads, mmap (through the page cache), or automatically whichever of the first two does not slow the storage down",
+        ("Engine: io_uring, pread/pwrite in threads, mmap (through the page cache), or automatically \
+            whichever of the first two does not slow the storage down",
          "エンジン: io_uring、スレッドでの pread/pwrite、mmap(ページキャッシュ経由)、または自動(前の 2 つのうちストレージの性能を引き出せるほう)");
     "wait" wait: WaitMode, Issue, Choice(all_words::<WaitMode>), "MODE", usual: Some("sleep"), idle_on_models: true;
         ("Waiting for completions: sleep, spin, or poll in the kernel (io_uring)",

@@ -142,7 +142,10 @@ fn check_id(id: &Value<'_>, before: &[String]) -> Result<()> {
     let word = id.string()?;
     if !is_step_name(word) {
         return Err(id
-            .error(&text!("`{word}` cannot be used as a name in a formula", "`{word}` は式の中で名前として使えません"))
+            .error(&text!(
+                "`{word}` cannot be used as a name in a formula",
+                "`{word}` は式の中で名前として使えません"
+            ))
             .remedy(text!(
                 "begin with a letter; then letters, digits, `-` and `_`",
                 "英字で始め、英数字と `-`、`_` だけを使ってください"

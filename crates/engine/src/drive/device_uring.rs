@@ -174,7 +174,8 @@ impl Ring {
             ErrorKind::Unsupported.error(text!("cannot open an io_uring", "io_uring を開けません"))
                 .because(error)
                 .remedy(text!(
-                    "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the container's seccomp profile)",
+                    "use {ENGINE} threads, or allow io_uring (sysctl kernel.io_uring_disabled, the \
+                     container's seccomp profile)",
                     "{ENGINE} threads を使うか、io_uring を許可してください(sysctl kernel.io_uring_disabled、コンテナーの seccomp)"
                 ))
         };

@@ -35,8 +35,9 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of one of so many loops that share a workload. A limit of bytes covers the warm-up, too: a target that is faster than
-    /// expected would reach it before anything is recorded, so the warm-up gets only its part of the bytes.
+    /// The plan of one of so many loops that share a workload. A limit of bytes covers the warm-up,
+    /// too: a target that is faster than expected would reach it before anything is recorded, so
+    /// the warm-up gets only its part of the bytes.
     pub(crate) fn of(workload: &Workload, loops: u32) -> Self {
         let (warm_up_ns, time_ns) = (workload.warm_up_ns, workload.end.time_ns);
         let warm_up_bytes = workload.end.bytes.zip(time_ns).map(|(bytes, time_ns)| {

@@ -62,7 +62,8 @@ impl ReplayFit {
             return None;
         }
         let mut remark = text!(
-            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} moved into the span and {cut} shortened",
+            "of {operations} operations of the trace, {rounded} were widened to whole blocks, {wrapped} \
+             moved into the span and {cut} shortened",
             "トレースの {operations} 個の操作のうち、{rounded} 個をブロック単位に広げ、{wrapped} 個を対象範囲内に移し、{cut} 個を短くしました"
         );
         if units > 1 {

@@ -122,7 +122,9 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::WarmUpCut,
                 text!(
-                    "spans from {label} on were only partly warmed up, because a pass was cut off after {time}: a cache of that size may appear smaller than it is (a longer {TIME} warms up longer)",
+                    "spans from {label} on were only partly warmed up, because a pass was cut off after \
+                     {time}: a cache of that size may appear smaller than it is (a longer {TIME} warms up \
+                     longer)",
                     "{label} 以降の範囲は一部しか温められませんでした(1 周を {time}で打ち切り)。この大きさのキャッシュは実際より小さく見えることがあります({TIME} を延ばすと長く温めます)";
                     time
                 ),
@@ -164,7 +166,8 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice_once(
                 NoticeKind::GeneratorBound,
                 text!(
-                    "kurabe itself was the bottleneck in {label} {word}: the storage may be faster (try more {THREADS})",
+                    "kurabe itself was the bottleneck in {label} {word}: the storage may be faster (try \
+                     more {THREADS})",
                     "{label} では kurabe 自身がボトルネックでした。ストレージはもっと速い可能性があります({THREADS} を増やすと確かめられます)"
                 ),
             )?;
@@ -175,7 +178,8 @@ impl<G: Ground> Session<'_, G> {
             self.context.notice(
                 NoticeKind::Other,
                 text!(
-                    "{label} {word}: the device did not keep up with the rate; {unserved} due operations were not issued, {done} were completed",
+                    "{label} {word}: the device did not keep up with the rate; {unserved} due operations \
+                     were not issued, {done} were completed",
                     "{label}: 指定の頻度に追いつけませんでした(期限までに発行できなかった操作 {unserved}、完了した操作 {done})"
                 ),
             )?;

@@ -218,7 +218,8 @@ fn tell_detour(uring_ns: u64, threads_ns: u64, workers: usize) -> Text {
         );
     }
     text!(
-        "io_uring passes operations to kernel workers here ({workers} seen): {uring} per operation, {threads} with pread/pwrite",
+        "io_uring passes operations to kernel workers here ({workers} seen): {uring} per operation, \
+         {threads} with pread/pwrite",
         "ここでは io_uring が操作をカーネルワーカーに回します({workers} 本を確認。1 操作 {uring}、pread/pwrite なら {threads})"
     )
 }

@@ -122,7 +122,8 @@ fn dropped_text(cold: Cold) -> Text {
             "コピーの各測定の前に、未書き込みのデータを書き出し、ページキャッシュを破棄します"
         ),
         Cold::Command => text!(
-            "before each timed command, all dirty data is written back, and cached contents, directories and inodes are dropped",
+            "before each timed command, all dirty data is written back, and cached contents, directories \
+             and inodes are dropped",
             "毎回コマンドの前に、未書き込みのデータをすべて書き出し、キャッシュ(内容、ディレクトリ、inode)を破棄します"
         ),
     }
@@ -135,8 +136,10 @@ fn forgotten_text(error: &io::Error, cold: Cold) -> Text {
             "ページキャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でこのファイルの分を破棄します"
         ),
         Cold::Command => text!(
-            "dropping the caches is not allowed ({error}); posix_fadvise drops the files' contents instead, but directories and inodes stay in memory (run as root to drop them)",
-            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だけを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
+            "dropping the caches is not allowed ({error}); posix_fadvise drops the files' contents \
+             instead, but directories and inodes stay in memory (run as root to drop them)",
+            "キャッシュ全体の破棄は許可されていません({error})。代わりに posix_fadvise でファイルの内容だ\
+             けを破棄します。ディレクトリと inode はメモリーに残ります(root で実行すると破棄できます)"
         ),
     }
 }

@@ -41,7 +41,8 @@ impl Real<'_> {
             context.notice_once(
                 NoticeKind::Other,
                 text!(
-                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) and not as root",
+                    "the directory belongs to user {uid}, so its programs run as that user (group {gid}) \
+                     and not as root",
                     "ディレクトリの所有者がユーザー {uid} なので、プログラムは root ではなくそのユーザー(グループ {gid})として実行します"
                 ),
             )?;

@@ -19,7 +19,8 @@ impl Real<'_> {
             )
         } else if !self.target.facts().direct {
             text!(
-                "{TRACE} has no effect: requests through the page cache do not correspond to operations; bypass it with {DIRECT}",
+                "{TRACE} has no effect: requests through the page cache do not correspond to operations; \
+                 bypass it with {DIRECT}",
                 "ページキャッシュ経由では要求と操作が対応しないため、トレースしません({TRACE})。{DIRECT} を付けると避けられます"
             )
         } else {

@@ -228,7 +228,10 @@ impl TestFile {
         let cannot = |error: io::Error| {
             let path = scratch.folder.path().join(name);
             let path = path.display();
-            Error::os(text!("cannot create the test file {path}", "テストファイル {path} を作れません"), &error)
+            Error::os(
+                text!("cannot create the test file {path}", "テストファイル {path} を作れません"),
+                &error,
+            )
         };
         let held = HeldFile::create(&scratch.folder, name).map_err(cannot)?;
         scratch.note(name, held.file()).map_err(cannot)?;

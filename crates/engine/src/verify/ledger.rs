@@ -117,7 +117,8 @@ impl Stamping {
         if !is_whole(op.offset_bytes) || !is_whole(u64::from(op.length_bytes)) {
             let (offset, length) = (op.offset_bytes, op.length_bytes);
             return Err(ErrorKind::Usage.error(text!(
-                "a write of {length} bytes at offset {offset} cannot be verified: it does not consist of whole {SECTOR_BYTES}-byte sectors",
+                "a write of {length} bytes at offset {offset} cannot be verified: it does not consist of \
+                 whole {SECTOR_BYTES}-byte sectors",
                 "オフセット {offset} への {length} バイトの書き込みは検証できません({SECTOR_BYTES} バイトのセクター単位ではありません)"
             ))
             .remedy(text!(

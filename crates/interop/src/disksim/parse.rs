@@ -198,9 +198,7 @@ impl<'s, 'f> ParvReader<'s, 'f> {
 
     fn value(&mut self, depth: usize) -> Result<ParameterValue> {
         if depth > DEEPEST {
-            return Err(
-                self.fault(text!("blocks are nested too deeply", "ブロックの入れ子が深すぎます"))
-            );
+            return Err(self.fault(text!("blocks are nested too deeply", "ブロックの入れ子が深すぎます")));
         }
         match self.take()? {
             "[" => self.items_before("]", |reader| reader.value(depth + 1)).map(ParameterValue::List),
@@ -208,7 +206,9 @@ impl<'s, 'f> ParvReader<'s, 'f> {
                 let file = self.take()?;
                 match self.other_file(file)?.into_iter().next() {
                     Some(block) => Ok(ParameterValue::Block(block)),
-                    None => Err(self.fault(text!("{file} contains no block", "{file} にブロックがありません"))),
+                    None => {
+                        Err(self.fault(text!("{file} contains no block", "{file} にブロックがありません")))
+                    }
                 }
             }
             sign if sign.chars().all(is_sign) => {

@@ -121,7 +121,8 @@ impl JobFile {
         };
         let rules = &profile.rules;
         self.comment(&text!(
-            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a job once: run this file as many times",
+            "kurabe ran every test {} times after {} discarded runs and shows the {} of them; fio runs a \
+             job once: run this file as many times",
             "kurabe は各セルを、捨てる {1} 回のあとに {0} 回測定し、その {2} を表示します。fio はジョブを 1 回しか実行しないため、\
              このファイルを同じ回数だけ実行してください",
             rules.runs,
@@ -218,7 +219,8 @@ impl JobFile {
         let commented_out = workload.writes() && !place.own_file;
         if commented_out {
             self.comment(&text!(
-                "THIS JOB OVERWRITES {0}: it is commented out; remove the semicolons only if all data on it may be lost",
+                "THIS JOB OVERWRITES {0}: it is commented out; remove the semicolons only if all data on \
+                 it may be lost",
                 "このジョブは {0} を上書きするため無効にしてあります。中身が失われてもよい場合だけ、行頭のセミコロンを外してください",
                 place.name
             ));
@@ -289,7 +291,8 @@ fn printed_workload(
 fn not_a_workload(step: Option<&Step>) -> Text {
     match step {
         Some(Step::Positional(step)) => text!(
-            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; use `{RUN}` with the same profile",
+            "{} samples of {} spread over the target, each after an untimed read: fio has no such step; \
+             use `{RUN}` with the same profile",
             "対象全体に散らした {} 個の {} のサンプル(それぞれ計測外の読み出しの後)は fio では表せません。同じプロファイルで `{RUN}` を\
              使ってください",
             step.samples,
@@ -305,7 +308,8 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.block_bytes
         ),
         Some(Step::Copy(_)) => text!(
-            "an ordinary copy through the page cache, which fio cannot do; use `{RUN}` with the same profile, or time cp",
+            "an ordinary copy through the page cache, which fio cannot do; use `{RUN}` with the same \
+             profile, or time cp",
             "ページキャッシュ経由の通常のコピーは fio では行えません。同じプロファイルで `{RUN}` を使うか、cp の時間を測ってください"
         ),
         Some(Step::Command(step)) => text!(
@@ -314,7 +318,8 @@ fn not_a_workload(step: Option<&Step>) -> Text {
             step.command.join(" ")
         ),
         Some(Step::Metadata(step)) => text!(
-            "file-name operations, which fio cannot measure separately; use `{RUN}` with the same profile, or mdtest -F -n {0} -w {1}",
+            "file-name operations, which fio cannot measure separately; use `{RUN}` with the same \
+             profile, or mdtest -F -n {0} -w {1}",
             "ファイル名の操作は fio だけでは測れません。同じプロファイルで `{RUN}` を使うか、mdtest -F -n {0} -w {1} で測ってください",
             step.files,
             step.write_bytes

@@ -73,8 +73,8 @@ pub(super) fn geometry(workload: &Workload, lanes: u64) -> (Vec<JobGroup>, Vec<T
     let split = groups.iter().any(|group| group.hole_bytes > 0);
     if split {
         notes.push(text!(
-            "kurabe's workers take the next block of one common stream; fio's jobs each take every n-th block of it, so \
-             a slow job falls behind the others",
+            "kurabe's workers take the next block of one common stream; fio's jobs each take every n-th \
+             block of it, so a slow job falls behind the others",
             "kurabe のワーカーは共通の流れから次のブロックを取りますが、fio のジョブはそれぞれ n 個おきのブロックを担当するため、\
              遅いジョブは取り残されます"
         ));

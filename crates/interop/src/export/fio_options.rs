@@ -198,7 +198,9 @@ impl JobDraft {
         if !direct && covers_again(workload) {
             self.set("invalidate", "0");
             self.note(text!(
-                "kurabe drops the page cache once before the repetition, but fio would drop it before every pass: this is disabled; drop it first with: sync; echo 1 > /proc/sys/vm/drop_caches",
+                "kurabe drops the page cache once before the repetition, but fio would drop it before \
+                 every pass: this is disabled; drop it first with: sync; echo 1 > \
+                 /proc/sys/vm/drop_caches",
                 "kurabe はページキャッシュを最初に 1 回だけ破棄しますが、fio は 1 周ごとに破棄するため、しないよう指定しています。\
                  先に sync; echo 1 > /proc/sys/vm/drop_caches で破棄してください"
             ));
@@ -328,14 +330,17 @@ impl JobDraft {
         let Some(every) = rewrite_every else {
             if !matches!(read_percent, 0 | 100) && workload.pattern.is_sequential() {
                 self.note(text!(
-                    "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have a position each",
+                    "kurabe's reads and writes are one stream of offsets; in a sequential mix fio's have \
+                     a position each",
                     "kurabe では読み書きが 1 つのオフセット列を共有しますが、fio のシーケンシャル混合では読みと書きがそれぞれの位置を持ちます"
                 ));
             }
             return read_percent.min(100);
         };
         self.note(text!(
-            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes in as many writes at other offsets. For the exact procedure, use `{RUN}` with the same profile",
+            "kurabe writes back every block number {every} that it has read; fio cannot: this job mixes \
+             in as many writes at other offsets. For the exact procedure, use `{RUN}` with the same \
+             profile",
             "kurabe は {every} 回読むごとにその場所へ書き戻しますが、fio にはその機能がないため、同じ回数の書き込みを別の場所に混ぜて\
              います。正確に再現するには同じプロファイルで `{RUN}` を使ってください"
         ));
@@ -387,8 +392,8 @@ impl JobDraft {
             ));
         }
         self.note(text!(
-            "kurabe counts a latency from the time at which an operation was due; fio from the time at which it was issued, \
-             so a stall shows in fewer operations",
+            "kurabe counts a latency from the time at which an operation was due; fio from the time at \
+             which it was issued, so a stall shows in fewer operations",
             "kurabe のレイテンシは本来の発行予定時刻から数えますが、fio は実際の発行時刻から数えるため、停止の影響が現れる操作が少なく\
              なります"
         ));
@@ -419,7 +424,8 @@ impl JobDraft {
             EndSync::None => {}
             EndSync::Timed => self.turn_on("end_fsync"),
             EndSync::Untimed => self.note(text!(
-                "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run `sync` after this job instead",
+                "kurabe ends with a fsync outside of the measured time; fio's end_fsync counts: run \
+                 `sync` after this job instead",
                 "kurabe は計測時間の外で最後に fsync しますが、fio の end_fsync は計測時間に含まれます。代わりにこのジョブの後で `sync` を\
                  実行してください"
             )),
@@ -470,12 +476,14 @@ pub(super) fn data_options(data: Data, largest_block_bytes: u32) -> OptionList {
 fn time_check_note(check: TimeCheck) -> Text {
     match check {
         TimeCheck::Operations(count) => text!(
-            "kurabe checks the time only after every {count} operations, fio continuously: for the same end, set `number_ios` to the operations of a run",
+            "kurabe checks the time only after every {count} operations, fio continuously: for the same \
+             end, set `number_ios` to the operations of a run",
             "kurabe は {count} 回の操作ごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `number_ios` に 1 回分の操作数を\
              指定してください"
         ),
         _ => text!(
-            "kurabe checks the time only after a complete pass over the span, fio continuously: for the same end, remove `runtime` and `time_based` and set `loops` to the passes of a run",
+            "kurabe checks the time only after a complete pass over the span, fio continuously: for the \
+             same end, remove `runtime` and `time_based` and set `loops` to the passes of a run",
             "kurabe は範囲を 1 周するごとにだけ時間を確認しますが、fio は常に確認します。終わりを揃えるには `runtime` と `time_based` を消し、\
              `loops` に 1 回分の巡回数を指定してください"
         ),

@@ -135,8 +135,8 @@ fn summary(rows: &[SnoopRow<'_>]) -> Option<Notice> {
     let (count, mean, span) = (rows.len(), total / rows.len() as f64, (last - first).max(0.0));
     let SnoopRow { program, latency, .. } = longest;
     Some(notice(text!(
-        "{count} operations in {span:.2} s; their mean latency, computed from the lines, is {mean:.3} ms, and the longest took {latency} ms \
-         ({program})",
+        "{count} operations in {span:.2} s; their mean latency, computed from the lines, is {mean:.3} ms, \
+         and the longest took {latency} ms ({program})",
         "{span:.2} 秒間に {count} 件。各行から計算した平均は {mean:.3} ms、最長は {latency} ms({program})です"
     )))
 }

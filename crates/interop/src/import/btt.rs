@@ -63,7 +63,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let cells = rows.iter().map(|(place, row)| stage_cell(STAGES[*place], row, share(STAGES[*place].0)));
     let notices = share("D2C").map(|share| {
         notice(text!(
-            "{share} % of the time from queue to completion was spent in the device (D2C of Q2C), the rest in the kernel's queues",
+            "{share} % of the time from queue to completion was spent in the device (D2C of Q2C), the \
+             rest in the kernel's queues",
             "キューに入ってから完了までの時間の {share} % はデバイス内(Q2C のうち D2C)で、残りはカーネルのキューです"
         ))
     });

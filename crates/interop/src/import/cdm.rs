@@ -48,7 +48,8 @@ pub(super) fn run(input: &Input<'_>, lines: &[(usize, &str)], column: usize) -> 
     let of_kdiskmark = lines.iter().find(|(_, line)| is_kdiskmarks(line));
     if let (true, Some((line, _))) = (text.is_of(UNKNOWN), of_kdiskmark) {
         let what = text!(
-            "this is the format of KDiskMark without its heading, and the meaning of its MB/s depends on the version in the heading",
+            "this is the format of KDiskMark without its heading, and the meaning of its MB/s depends on \
+             the version in the heading",
             "KDiskMark の形式ですが、見出しがありません。MB/s の意味は見出しのバージョンによって異なります"
         );
         return Err(broken_line(input, *line, what));
@@ -174,7 +175,8 @@ impl CdmText {
         }
         if self.is_of(UNKNOWN) {
             notices.push(notice(text!(
-                "the heading with the tool's name is missing; the format is that of CrystalDiskMark, which shows the best of its runs",
+                "the heading with the tool's name is missing; the format is that of CrystalDiskMark, \
+                 which shows the best of its runs",
                 "ツール名の見出しがありません。CrystalDiskMark の形式で、CrystalDiskMark なら各回のうち最良の値です"
             )));
         }

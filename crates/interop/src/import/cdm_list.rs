@@ -219,7 +219,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     ))];
     if is_guessed {
         notices.push(notice(text!(
-            "the list does not say which numbers are reads: the order of CrystalDiskMark's window is assumed, reads before writes",
+            "the list does not say which numbers are reads: the order of CrystalDiskMark's window is \
+             assumed, reads before writes",
             "読み出しと書き込みの区別がないため、CrystalDiskMark の画面の順(読み出し、書き込み)として読みました"
         )));
     }

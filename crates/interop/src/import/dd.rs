@@ -134,7 +134,8 @@ impl Remark {
             Self::Durable => (
                 NoticeKind::Other,
                 text!(
-                    "each write of dd waited until it was durable (`oflag=dsync`): the meaningful figures are writes per second and time per write, not MB/s",
+                    "each write of dd waited until it was durable (`oflag=dsync`): the meaningful figures \
+                     are writes per second and time per write, not MB/s",
                     "dd は書き込みごとに永続化を待っています(`oflag=dsync`)。意味があるのは毎秒の回数と 1 回の時間で、MB/s ではありません"
                 ),
             ),
@@ -148,7 +149,8 @@ impl Remark {
             Self::CachedWrite => (
                 NoticeKind::CacheDrop,
                 text!(
-                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the data may be only in the page cache",
+                    "dd wrote without direct I/O (`oflag=direct`) and without a flush: the data may be \
+                     only in the page cache",
                     "dd はダイレクト I/O(`oflag=direct`)もフラッシュも使っていません。ページキャッシュに書いた速度かもしれません"
                 ),
             ),

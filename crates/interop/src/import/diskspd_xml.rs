@@ -40,7 +40,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let end = whole.rfind("</Results>").map_or(whole.len(), |at| at + "</Results>".len());
     let text = whole.get(start..end).unwrap_or("");
     if text.contains("xmlns") || text.split('<').any(|tag| tag.len() > TAG_LONGEST) {
-        let what = text!("this XML does not have the format of DiskSpd", "DiskSpd が書く形の XML ではありません");
+        let what =
+            text!("this XML does not have the format of DiskSpd", "DiskSpd が書く形の XML ではありません");
         return parts::broken_at(input, 1, what);
     }
     let tags = text.matches('<').count();
@@ -54,8 +55,10 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     let document = Document::parse(text).map_err(|error| {
         let before = whole[..start].matches('\n').count();
         let line = before + usize::try_from(error.pos().row).unwrap_or(1);
-        let what =
-            text!("the XML of DiskSpd is cut off or damaged here", "DiskSpd の XML がここで途切れるか壊れています");
+        let what = text!(
+            "the XML of DiskSpd is cut off or damaged here",
+            "DiskSpd の XML がここで途切れるか壊れています"
+        );
         broken_line(input, line, what).because(error)
     })?;
     let root = document.root_element();
@@ -72,7 +75,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         cells.extend(span_cells(span, profiles.get(number).copied(), &prefix));
     }
     let notices = vec![notice(text!(
-        "DiskSpd's XML contains bytes and time but no rate; the rates are their quotient, limited by the two decimals of the time",
+        "DiskSpd's XML contains bytes and time but no rate; the rates are their quotient, limited by the \
+         two decimals of the time",
         "DiskSpd の XML には速度がなく、バイト数と時間だけがあります。速度はその商で、精度は時間の小数 2 桁までです"
     ))];
     Ok(vec![ImportedRun { origin: origin(input, root), cells, notices, ..ImportedRun::default() }])

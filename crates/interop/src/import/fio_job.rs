@@ -198,14 +198,15 @@ impl JobRun {
         if !self.offered.is_empty() {
             let rates = self.offered.join(", ");
             run.notices.push(notice(text!(
-                "fio issued operations at a fixed rate ({rates}): the figures show whether the device kept up, not its maximum",
+                "fio issued operations at a fixed rate ({rates}): the figures show whether the device \
+                 kept up, not its maximum",
                 "fio は一定の負荷({rates})を与えています。数値はその負荷に追い付けたかどうかを表し、デバイスの上限ではありません"
             )));
         }
         if apart > 0 {
             run.notices.push(notice(text!(
-                "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, and their sum, which fio \
-                 did not print, is what the job did",
+                "fio ran without `group_reporting`: {apart} of these jobs are single threads of a job, \
+                 and their sum, which fio did not print, is what the job did",
                 "fio は `group_reporting` なしで実行されています。ジョブのうち {apart} 件はそれぞれ 1 スレッド分の値で、ジョブ全体の値(合計)は\
                  出力されていません"
             )));

@@ -127,7 +127,8 @@ fn read(input: &Input<'_>) -> ImportedRuns {
         let mut run = run(input, document, signal)?;
         if dropped > 0 {
             run.notices.push(notice(text!(
-                "the file contains {dropped} intermediate reports of this run; only the last one, which covers the whole run, was read",
+                "the file contains {dropped} intermediate reports of this run; only the last one, which \
+                 covers the whole run, was read",
                 "この実行の途中経過が {dropped} 件ありますが、全体を含む最後のものだけを読みました"
             )));
         }

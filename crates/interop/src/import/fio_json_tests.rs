@@ -116,8 +116,9 @@ fn document(end_ms: u64, runtime_ms: u64, jobs: &[(&str, &str)]) -> String {
         let pairs = options.split(' ').filter_map(|pair| pair.split_once('='));
         let options: Vec<String> = pairs.map(|(key, value)| format!("\"{key}\": \"{value}\"")).collect();
         format!(
-            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"elapsed\": {}, \"job options\": {{{}}}, \"read\": {{\"io_bytes\": \
-             {runtime_ms}000, \"bw_bytes\": 1000000, \"iops\": 244.1, \"runtime\": {runtime_ms}}}}}",
+            "{{\"jobname\": \"{name}\", \"groupid\": 0, \"elapsed\": {}, \"job options\": {{{}}}, \
+             \"read\": {{\"io_bytes\": {runtime_ms}000, \"bw_bytes\": 1000000, \"iops\": 244.1, \
+             \"runtime\": {runtime_ms}}}}}",
             runtime_ms / 1000 + 1,
             options.join(", ")
         )

@@ -210,7 +210,8 @@ fn left_out(removed: &[String]) -> Option<Notice> {
     (!removed.is_empty()).then(|| {
         let rest = if more { ", …" } else { "" };
         parts::notice(text!(
-            "skipped together with deviation and percentiles, because minimum, mean and maximum contradict each other: {named}{rest}",
+            "skipped together with deviation and percentiles, because minimum, mean and maximum \
+             contradict each other: {named}{rest}",
             "最小・平均・最大が互いに矛盾するため、標準偏差とパーセンタイルも含めて取り込まなかったもの: {named}{rest}"
         ))
     })

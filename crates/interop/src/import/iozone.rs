@@ -160,7 +160,8 @@ fn notice(input: &Input<'_>, command: Option<&str>) -> Notice {
     let is_seen = has("O_DIRECT feature enabled") || has("Command line used:");
     let text = match (direct, synced) {
         (true, _) if !is_seen => text!(
-            "iozone was started with direct I/O (`-I`), but the text does not show whether the system supported it; without direct I/O, reads come from the page cache",
+            "iozone was started with direct I/O (`-I`), but the text does not show whether the system \
+             supported it; without direct I/O, reads come from the page cache",
             "iozone にはダイレクト I/O(`-I`)が指定されていますが、実際に使われたかどうかは本文にありません。使われていなければ\
              読み出しはページキャッシュの速度です"
         ),

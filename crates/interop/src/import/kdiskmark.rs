@@ -45,8 +45,9 @@ fn notices(details: &RunDetails, results: &Results) -> Vec<Notice> {
     ))];
     if results.cells.iter().any(|cell| cell.direction == Some(Direction::Mix)) {
         notices.push(notice(text!(
-            "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its share (70 % and \
-             30 %), added up: 39 to 42 % below the total amount transferred; they are not compared with figures of other tools",
+            "KDiskMark's figures of a mix are the rates of the reads and of the writes, each times its \
+             share (70 % and 30 %), added up: 39 to 42 % below the total amount transferred; they are not \
+             compared with figures of other tools",
             "KDiskMark の混合の値は、読み出しと書き込みの速度にそれぞれの割合(70 % と 30 %)を掛けて足したもので、実際の合計より \
              39〜42 % 低くなります。ほかのツールの値とは比較しません"
         )));

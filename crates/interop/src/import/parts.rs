@@ -179,8 +179,10 @@ pub(super) fn broken(what: Text) -> Error {
 
 /// Creates the error for invalid JSON.
 pub(super) fn damaged_json(input: &Input<'_>, tool: &str, error: JsonError) -> Error {
-    let what =
-        text!("the JSON of {tool} is cut off or damaged here", "{tool} の JSON がここで途切れるか壊れています");
+    let what = text!(
+        "the JSON of {tool} is cut off or damaged here",
+        "{tool} の JSON がここで途切れるか壊れています"
+    );
     broken_line(input, input.number(error.line), what).because(error.cause)
 }
 

@@ -123,7 +123,8 @@ pub(super) fn run(
         let rest = reports.len() - 1;
         since_boot = Some(reports.remove(0));
         notices.push(notice(text!(
-            "the first report covers the time since boot and was skipped; reports that count: {rest} (with `-y`, which the output does not show, this loses one interval)",
+            "the first report covers the time since boot and was skipped; reports that count: {rest} \
+             (with `-y`, which the output does not show, this loses one interval)",
             "最初の報告は起動時からの平均なので除きました。数えるのは残りの {rest} 件です(`-y` を付けた場合は、出力からは分からない\
              ため、1 区間が失われます)"
         )));
@@ -132,7 +133,8 @@ pub(super) fn run(
         notices.push(notice(units::of_intervals()));
     } else if rules.first == First::SinceBoot && notices.is_empty() {
         notices.push(notice(text!(
-            "the file holds a single report, which is the average since boot (of a pool: since its import) unless the tool was started with an option that omits it",
+            "the file holds a single report, which is the average since boot (of a pool: since its \
+             import) unless the tool was started with an option that omits it",
             "報告が 1 件だけです。ツールに省くよう指示していなければ、これは起動時(プールではインポート時)からの平均です"
         )));
     }
@@ -230,8 +232,8 @@ fn absent(reports: &[DeviceReport], since_boot: Option<&DeviceReport>, omits_idl
                 "{count} 区間のすべてで I/O がなく、行がないもの(`-z`): {named}"
             ),
             (true, _) => text!(
-                "listed in {in_reports} of {count} intervals: {named}; a device without a line was idle (`-z`) and counts as 0 in \
-                 that interval",
+                "listed in {in_reports} of {count} intervals: {named}; a device without a line was idle \
+                 (`-z`) and counts as 0 in that interval",
                 "{count} 区間のうち {in_reports} 区間だけに行があるもの: {named}。行のない区間は I/O なし(`-z`)として 0 で数えます"
             ),
             (false, _) => text!(

@@ -204,10 +204,8 @@ pub(super) fn read_all(
     }
     if results.cells.is_empty() {
         let line = first.or(lines.first().map(|(number, _)| *number)).unwrap_or(1);
-        let what = text!(
-            "all results are 0, so no test was run",
-            "0 以外の結果がありません。何も測られていません"
-        );
+        let what =
+            text!("all results are 0, so no test was run", "0 以外の結果がありません。何も測られていません");
         return Err(broken_line(input, line, what));
     }
     Ok(results)

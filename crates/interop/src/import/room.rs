@@ -95,7 +95,8 @@ pub(super) fn too_much(name: &str) -> Error {
         return too_many_lines(name, lines);
     }
     let what = text!(
-        "{name} contains too many results: its first {cells} tests and {figures} figures fill the {most_mib} MiB limit for a file of this length",
+        "{name} contains too many results: its first {cells} tests and {figures} figures fill the \
+         {most_mib} MiB limit for a file of this length",
         "{name} の結果が多すぎます。最初の {cells} 項目と {figures} 個の値だけで、この大きさのファイルに使える {most_mib} MiB に達しました"
     );
     ErrorKind::Import

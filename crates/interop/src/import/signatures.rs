@@ -57,7 +57,10 @@ impl FileContent {
     fn what(self) -> Text {
         match self {
             Self::State => {
-                text!("it describes devices and contains no measurements", "デバイスの状態で、測定結果ではありません")
+                text!(
+                    "it describes devices and contains no measurements",
+                    "デバイスの状態で、測定結果ではありません"
+                )
             }
             Self::SinceBoot => {
                 text!("it contains totals since boot, but no rates", "起動時からの累計で、速度は含まれません")

@@ -286,7 +286,8 @@ pub(super) fn series(
 /// Returns the description of the figures of `add_intervals`.
 pub(super) fn of_intervals() -> Text {
     text!(
-        "the tool prints one report per interval and no overall figure: the figures here are the median (the lower of the two middle values for an even number), the highest and the lowest interval",
+        "the tool prints one report per interval and no overall figure: the figures here are the median \
+         (the lower of the two middle values for an even number), the highest and the lowest interval",
         "このツールは区間ごとに報告し、全体の値は出しません。ここの数値は区間の中央値(偶数個のときは中央の低い方)、最大、最小です"
     )
 }

@@ -119,8 +119,8 @@ impl FioLine {
 
 /// Creates the error for an unsupported option, with the reason.
 pub(super) fn refused(group: &FioOptions, name: &str) -> Error {
-    let error =
-        ErrorKind::Unsupported.error(text!("`{name}` is not supported here", "`{name}` には対応していません"));
+    let error = ErrorKind::Unsupported
+        .error(text!("`{name}` is not supported here", "`{name}` には対応していません"));
     match &group.why {
         Some(why) => error.remedy(why.clone()),
         None => error,
@@ -157,7 +157,9 @@ fn lacks_value(name: &str) -> Error {
 
 fn no_jobs(has_options: bool) -> Error {
     let what = match has_options {
-        true => text!("the command line has options but no job", "オプションはありますが、ジョブがありません"),
+        true => {
+            text!("the command line has options but no job", "オプションはありますが、ジョブがありません")
+        }
         false => text!("no job is given", "ジョブがありません"),
     };
     ErrorKind::Usage.error(what).remedy(text!(

@@ -147,7 +147,8 @@ impl<'s> OptionReader<'s> {
     ) -> Result<Option<T>> {
         let Some(word) = self.word(name)? else { return Ok(None) };
         parse(word).map(Some).ok_or_else(|| {
-            let what = text!("`{word}` is not a value of `{name}`", "`{word}` は `{name}` の値ではありません");
+            let what =
+                text!("`{word}` is not a value of `{name}`", "`{word}` は `{name}` の値ではありません");
             self.error(name, what).remedy(remedy)
         })
     }

@@ -98,7 +98,8 @@ fn strided_zones(reader: &OptionReader<'_>, order: RwOrder) -> Result<Option<Pat
         "strided" if !order.is_random => {}
         _ => {
             return Err(reader.wrong("zonemode").remedy(text!(
-                "strided works for sequential reads and writes; for random access to zones, use `random_distribution=zoned:…`",
+                "strided works for sequential reads and writes; for random access to zones, use \
+                 `random_distribution=zoned:…`",
                 "strided は順番の読み書きで使えます。ランダムなら `random_distribution=zoned:…` です"
             )));
         }

@@ -135,10 +135,7 @@ fn fio_region(reader: &OptionReader<'_>, pattern: Pattern, jobs: u64, notes: &mu
     reader.require(
         increment == 0 || !own_files,
         "offset_increment",
-        text!(
-            "name their common file: filename=",
-            "共通のファイルを filename= で指定してください"
-        ),
+        text!("name their common file: filename=", "共通のファイルを filename= で指定してください"),
     )?;
     let is_usual = match pattern {
         Pattern::Sequential | Pattern::Interleaved | Pattern::Strided { .. } => apart,

@@ -185,7 +185,8 @@ impl SectionReader<'_> {
 
     /// Returns a value with evaluated variables and expressions.
     fn worked_out(&self, value: &str) -> Result<String, Text> {
-        let unknown = |name: &str| text!("the variable `{name}` does not exist", "変数 `{name}` がありません");
+        let unknown =
+            |name: &str| text!("the variable `{name}` does not exist", "変数 `{name}` がありません");
         let mut words = value.to_owned();
         while let Some((before, rest)) = words.split_once("${") {
             let Some((name, after)) = rest.split_once('}') else {

@@ -63,7 +63,8 @@ pub(super) fn steady_rounds(
     // A round continues elsewhere and does not start again.
     step.fio_places = None;
     notes.add(text!(
-        "steadystate={words}: rounds of a fifth of steadystate_duration, until five consecutive rounds are within the limit; the figures are from these rounds",
+        "steadystate={words}: rounds of a fifth of steadystate_duration, until five consecutive rounds \
+         are within the limit; the figures are from these rounds",
         "steadystate={words}: steadystate_duration の 5 分の 1 のラウンドを、5 回続けて範囲に収まるまで繰り返し、その 5 回の値を示します"
     ));
     let direction = step.directions[0];

@@ -142,7 +142,9 @@ fn way(reader: &OptionReader<'_>, step: &mut IoStep, notes: &mut Notes) -> Resul
     // As in fio, msync of the pages follows each write, within its time.
     step.sync.o_sync = direct;
     notes.add(text!(
-        "ioengine=mmap: pages are faulted in with a system call before they are accessed, so that an I/O error is reported and does not end the program; with direct=1, msync follows each write, and sync= has no effect",
+        "ioengine=mmap: pages are faulted in with a system call before they are accessed, so that an I/O \
+         error is reported and does not end the program; with direct=1, msync follows each write, and \
+         sync= has no effect",
         "ioengine=mmap: 触れる前にページを用意させるので、I/O エラーでプログラムが終わりません。direct=1 では書き込みごとに msync し、\
          sync= は効きません"
     ));
@@ -283,7 +285,8 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
         name if ONE_BY_ONE.contains(&name) => {
             if asked > 1 {
                 notes.add(text!(
-                    "iodepth={asked} of [{}] is effectively 1: fio's engine {name} runs one operation at a time (ioengine=io_uring has a queue)",
+                    "iodepth={asked} of [{}] is effectively 1: fio's engine {name} runs one operation at \
+                     a time (ioengine=io_uring has a queue)",
                     "[{}] の iodepth={asked} は実際には 1 です。fio のエンジン {name} は操作を 1 つずつ行います(キューがあるのは \
                      ioengine=io_uring など)",
                     reader.name
@@ -292,8 +295,10 @@ fn iodepth(reader: &OptionReader<'_>, notes: &mut Notes) -> Result<u32> {
             Ok(1)
         }
         _ => Err(reader.wrong("ioengine").remedy(text!(
-            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; for file-name operations, use {PROFILE} mdtest-easy",
-            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。ファイル名の操作は {PROFILE} mdtest-easy で測れます"
+            "io_uring, libaio, posixaio, psync, sync, vsync, pvsync, pvsync2 and mmap have counterparts; \
+             for file-name operations, use {PROFILE} mdtest-easy",
+            "対応があるのは io_uring、libaio、posixaio、psync、sync、vsync、pvsync、pvsync2、mmap です。\
+             ファイル名の操作は {PROFILE} mdtest-easy で測れます"
         ))),
     }
 }
@@ -315,9 +320,10 @@ fn end(reader: &OptionReader<'_>, region: &Region, jobs: u64, blocks: &[BlockSiz
         (None, _) => None,
         (Some(count), [block]) => Some(of_all(count.saturating_mul(u64::from(block.size_bytes)))),
         (Some(_), _) => {
-            return Err(reader
-                .wrong("number_ios")
-                .remedy(text!("use io_size= together with bssplit=", "bssplit= とは io_size= を使ってください")));
+            return Err(reader.wrong("number_ios").remedy(text!(
+                "use io_size= together with bssplit=",
+                "bssplit= とは io_size= を使ってください"
+            )));
         }
     };
     // Jobs that choose random blocks of one common span each process as many bytes as it has.
@@ -362,7 +368,8 @@ fn open_loop(
     let remedy = text!("a number, or READS,WRITES", "数値か、読み,書き です");
     let rate_iops = reader.taken(rate_iops, name, remedy)?;
     notes.add(text!(
-        "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time at which it was issued",
+        "{name}: kurabe counts a latency from the time at which an operation was due, fio from the time \
+         at which it was issued",
         "{name}: kurabe のレイテンシは発行予定時刻から、fio は実際の発行時刻から数えます"
     ));
     Ok(Some(OpenLoop { rate_iops, arrival }))

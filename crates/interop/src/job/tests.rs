@@ -235,7 +235,8 @@ fn a_command_line_is_a_job_file() {
         read_fio_line(&words)
     };
     let line = read(
-        "--bs=8k --name=a -rw=write --size 1m --direct 1 --group_reporting --name=b --time_based --runtime=5 --size=1m --eta=never",
+        "--bs=8k --name=a -rw=write --size 1m --direct 1 --group_reporting --name=b --time_based \
+         --runtime=5 --size=1m --eta=never",
     );
     let line = line.unwrap();
     assert_eq!(

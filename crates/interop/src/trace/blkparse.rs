@@ -69,7 +69,8 @@ pub(super) fn read(
         read_line(line, builder, action)?;
     }
     for _ in 0..excerpts {
-        builder.leave_out(text!("truncated lines, or lines that mark an excerpt", "途中で切れた行と省略の印"))?;
+        builder
+            .leave_out(text!("truncated lines, or lines that mark an excerpt", "途中で切れた行と省略の印"))?;
     }
     Ok(())
 }

@@ -61,7 +61,10 @@ pub fn attachments_folder() -> Result<PathBuf> {
     }
     named("XDG_RUNTIME_DIR").map(|folder| folder.join("kurabe")).ok_or_else(|| {
         ErrorKind::Permission
-            .error(text!("no folder is available for the state of attached devices", "接続の状態を置くフォルダーがありません"))
+            .error(text!(
+                "no folder is available for the state of attached devices",
+                "接続の状態を置くフォルダーがありません"
+            ))
             .remedy(text!(
                 "set {VARIABLE} to a folder that you own",
                 "{VARIABLE} に自分のフォルダーを指定してください"
@@ -138,7 +141,10 @@ impl Attachments {
 }
 
 fn cannot_keep(shown: &str, error: &io::Error) -> Error {
-    Error::os(text!("cannot store the state of attached devices in {shown}", "接続の状態を {shown} に置けません"), error)
+    Error::os(
+        text!("cannot store the state of attached devices in {shown}", "接続の状態を {shown} に置けません"),
+        error,
+    )
 }
 
 /// Folder of an attachment.

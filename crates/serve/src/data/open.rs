@@ -57,7 +57,10 @@ impl DataPlace {
             Some(("file", path)) if !path.is_empty() => Ok(Self::File(path.into())),
             Some(("over", path)) if !path.is_empty() => Ok(Self::Over(path.into())),
             _ => Err(ErrorKind::Usage
-                .error(text!("`{text}` is not a place for data", "`{text}` はデータの置き場所として読めません"))
+                .error(text!(
+                    "`{text}` is not a place for data",
+                    "`{text}` はデータの置き場所として読めません"
+                ))
                 .remedy(text!(
                     "write memory, file:PATH, over:IMAGE or pattern",
                     "memory、file:パス、over:イメージ、pattern のいずれかを書いてください"
@@ -144,14 +147,19 @@ fn open_existing(path: &Path, size_bytes: u64, write_existing: bool) -> Result<F
     if !facts.is_file() {
         return Err(ErrorKind::Refused
             .error(text!("{shown} is not a regular file", "{shown} は通常のファイルではありません"))
-            .remedy(text!("name a file that does not exist yet", "まだないファイルの名前を指定してください")));
+            .remedy(text!(
+                "name a file that does not exist yet",
+                "まだないファイルの名前を指定してください"
+            )));
     }
     let mut mark = [0u8; 8];
     let is_ours = rustix::fs::fgetxattr(&looked, ATTRIBUTE, &mut mark).is_ok();
     if !is_ours && !write_existing {
-        return Err(ErrorKind::Refused.error(text!("{shown} already exists, and kurabe did not create it as a data file", "{shown} はすでにあり、kurabe が作ったデータファイルではありません"))
+        return Err(ErrorKind::Refused.error(text!("{shown} already exists, and kurabe did not create it \
+            as a data file", "{shown} はすでにあり、kurabe が作ったデータファイルではありません"))
         .remedy(text!(
-            "choose another name, use over:{shown} to read the file without changing it, or add {WRITE_EXISTING} to let clients write to it",
+            "choose another name, use over:{shown} to read the file without changing it, or add \
+             {WRITE_EXISTING} to let clients write to it",
             "別の名前を指定してください。over:{shown} なら読むだけで書き込みません。{WRITE_EXISTING} を付けるとクライアントが書き込めます"
         )));
     }

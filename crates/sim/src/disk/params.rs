@@ -15,7 +15,8 @@ parameters! {
         "cylinders" cylinders: Count(1, 10_000_000), needed;
         "heads" heads: Count(1, 64), needed;
         "zones" zones: Rows(&["first cylinder", "sectors per track"]), needed;
-        "zone_skews" zone_skews: Rows(&[ "track skew in sectors", "cylinder skew in sectors", "angle of the first sector in sectors", "unused sectors at the start", "unused sectors at the end", ]),
+        "zone_skews" zone_skews: Rows(&[ "track skew in sectors", "cylinder skew in sectors", "angle of \
+            the first sector in sectors", "unused sectors at the start", "unused sectors at the end", ]),
             usual("[]", "derived: as long as the switches take, so that none costs a turn").derived_from(&["head_switch", "cylinder_switch", "write_settle", "read_settle"]);
         "slips" slips: Rows(&["zone", "data sector of the zone", "sectors"]),
             usual("[]", "assumed: no bad sectors");

@@ -25,7 +25,8 @@ pub(super) fn failed(address: &DatabaseAddress, failure: Failure) -> Error {
 
 fn unreachable_server() -> Text {
     text!(
-        "check that the server is running, and the TLS settings of the address (sslmode, sslrootcert); runs stored on this machine are unaffected",
+        "check that the server is running, and the TLS settings of the address (sslmode, sslrootcert); \
+         runs stored on this machine are unaffected",
         "サーバーの状態と、アドレスの TLS の指定(sslmode、sslrootcert)を確認してください。手元の測定はそのままです"
     )
 }

@@ -1,4 +1,5 @@
-//! Checks values read from the tables as strictly as values from a file: anyone with write access may have stored anything.
+//! Checks values read from the tables as strictly as values from a file: anyone with write access
+//! may have stored anything.
 
 use super::session::{DatabaseSession, Failure};
 use crate::check::Fault;
@@ -73,7 +74,8 @@ pub(super) fn fault(table: &str, column: &str, reason: impl Display) -> Error {
         ))
         .because(shown::line(&reason.to_string()))
         .remedy(text!(
-            "the tables were modified: have their owner restore a backup, or drop the schema kurabe and send the runs again with `{PUSH}`",
+            "the tables were modified: have their owner restore a backup, or drop the schema kurabe and \
+             send the runs again with `{PUSH}`",
             "表が書き換えられています。所有者がバックアップから戻すか、スキーマ kurabe を削除して `{PUSH}` で送り直してください"
         ))
 }

@@ -111,7 +111,8 @@ pub(super) fn locked<T>(
 
 /// Returns the version of the tables, or 0 if they do not exist.
 fn version(session: &DatabaseSession) -> DatabaseAnswer<i32> {
-    let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND tablename = 'meta') AS meta";
+    let is_there = "SELECT EXISTS (SELECT FROM pg_catalog.pg_tables WHERE schemaname = 'kurabe' AND \
+        tablename = 'meta') AS meta";
     if !read_one(session, "meta", is_there, &[], |row| row.get::<bool>("meta"))? {
         return Ok(0);
     }
@@ -148,7 +149,8 @@ fn refuse_newer(version: i32, database: &str) -> Result<()> {
     }
     Err(ErrorKind::Store
         .error(text!(
-            "the tables of {database} were created by a newer version of kurabe (table version {version}; this version supports up to {VERSION})",
+            "the tables of {database} were created by a newer version of kurabe (table version {version}; \
+             this version supports up to {VERSION})",
             "{database} の表は新しい kurabe のものです(バージョン {version}。ここで扱えるのは {VERSION} まで)"
         ))
         .remedy(text!("update kurabe", "kurabe を更新してください")))

@@ -42,7 +42,8 @@ impl Tls {
                 return Err(ErrorKind::Usage
                     .error(text!("no root certificate is given", "ルート証明書が指定されていません"))
                     .remedy(text!(
-                        "add it to the address: sslrootcert=FILE, or sslrootcert=system for the certificates of this machine",
+                        "add it to the address: sslrootcert=FILE, or sslrootcert=system for the \
+                         certificates of this machine",
                         "アドレスに sslrootcert=FILE を書いてください(このマシンのものなら sslrootcert=system)"
                     )));
             }

@@ -135,7 +135,8 @@ fn part_elsewhere(path: &Path) -> Error {
     let shown = shown::path(path);
     ErrorKind::Store
         .error(text!(
-            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which this process cannot use",
+            "cannot read the store {shown}: part of it is in {shown}-journal or {shown}-wal, which this \
+             process cannot use",
             "保存先 {shown} を読めません。内容の一部が {shown}-journal か {shown}-wal にあり、ここからは扱えません"
         ))
         .remedy(text!(

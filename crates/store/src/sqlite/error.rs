@@ -77,11 +77,13 @@ pub(super) fn remedy_of_place(error: &io::Error) -> Text {
     match error.kind() {
         io::ErrorKind::StorageFull => full(),
         io::ErrorKind::QuotaExceeded => text!(
-            "the disk quota is used up: remove files of the user, have the quota raised, or choose another location with {DB} FILE",
+            "the disk quota is used up: remove files of the user, have the quota raised, or choose \
+             another location with {DB} FILE",
             "割り当て(クォータ)を使い切っています。そのユーザーのファイルを減らすか、割り当てを増やすか、{DB} FILE で別の場所を指定してください"
         ),
         io::ErrorKind::ReadOnlyFilesystem => text!(
-            "the file system is read-only: choose another location with {DB} FILE or the environment variable KURABE_DB",
+            "the file system is read-only: choose another location with {DB} FILE or the environment \
+             variable KURABE_DB",
             "ファイルシステムが読み取り専用です。{DB} FILE または環境変数 KURABE_DB で別の場所を指定してください"
         ),
         _ => elsewhere(),

@@ -209,7 +209,8 @@ impl Texts {
         let Version { schema } = parse(id, &self.header)?;
         if schema > RECORD_SCHEMA {
             return Err(ErrorKind::Store.error(text!(
-                "the run `{id}` was recorded by a newer version of kurabe (schema {schema}; this version supports up to {RECORD_SCHEMA})",
+                "the run `{id}` was recorded by a newer version of kurabe (schema {schema}; this version \
+                 supports up to {RECORD_SCHEMA})",
                 "測定 `{id}` は新しい kurabe の記録です(schema {schema}。ここで扱えるのは {RECORD_SCHEMA} まで)"
             ))
             .remedy(text!("update kurabe", "kurabe を更新してください")));

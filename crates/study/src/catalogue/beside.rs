@@ -92,7 +92,8 @@ fn procedure_differences(record: &RunRecord, entry: &CatalogueEntry<'_>) -> Vec<
     let mut differences = Vec::new();
     let Some(profile) = &record.header.profile else {
         differences.push(text!(
-            "the run was made with {run}, the entry with {tool}; an imported run does not record its complete procedure",
+            "the run was made with {run}, the entry with {tool}; an imported run does not record its \
+             complete procedure",
             "測定は {run}、公表値は {tool} によるものです。取り込んだ測定からは手順のすべては分かりません"
         ));
         differences.extend(statistic_difference(printed_statistic(record), table.statistic));
