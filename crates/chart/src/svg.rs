@@ -48,7 +48,8 @@ pub fn style_sheet() -> String {
         ".kurabe-chart{{font-variant-numeric:tabular-nums;{light}}}\n\
          @media (prefers-color-scheme:dark){{:root:not([data-theme=\"light\"]) .kurabe-chart{{{dark}}}}}\n\
          :root[data-theme=\"dark\"] .kurabe-chart{{{dark}}}\n\
-         @media print{{:root:not([data-theme=\"light\"]) .kurabe-chart,:root[data-theme=\"dark\"] .kurabe-chart{{{light}}}}}\n"
+         @media print{{:root:not([data-theme=\"light\"]) .kurabe-chart,:root[data-theme=\"dark\"] \
+         .kurabe-chart{{{light}}}}}\n"
     )
 }
 

@@ -50,7 +50,8 @@ mod tests {
         fake.disk("virtual/loop0", "7:0");
         fake.file("sys/devices/virtual/loop0/loop/backing_file", "/images/disk.img\n");
         fake.mounts(
-            "20 1 253:0 / / rw - ext4 /dev/dm-0 rw\n21 20 7:0 / /mnt rw - ext4 /dev/loop0 rw\n22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n",
+            "20 1 253:0 / / rw - ext4 /dev/dm-0 rw\n21 20 7:0 / /mnt rw - ext4 /dev/loop0 rw\n\
+             22 20 0:30 / /tmp rw - tmpfs tmpfs rw\n",
         );
         let look = |path: &Path| match path.to_str()? {
             "/mnt/file" => Some(stored(path, (7, 0))),

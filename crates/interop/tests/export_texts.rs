@@ -254,10 +254,13 @@ proptest! {
 
 #[test]
 fn scores_and_ratios_follow_the_cells() {
-    let source = "schema = 1\nname = \"a\"\ntitle = { en = \"a\", ja = \"a\" }\nsource = \"none\"\nstatistic = \"mean\"\n\
-                  [rules]\nsize = \"1 GiB\"\nruns = 2\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\ndata = \"random\"\n\
-                  [[step]]\nkind = \"copy\"\nid = \"c\"\nchunk = \"64 KiB\"\n\
-                  [[derived]]\nlabel = { en = \"DelayRatio\", ja = \"遅延倍率\" }\nformula = \"c.within.s / c.to_memory.s\"\n";
+    let source = "schema = 1\nname = \"a\"\ntitle = { en = \"a\", ja = \"a\" }\nsource = \"none\"\n\
+        statistic = \"mean\"\n\
+        [rules]\nsize = \"1 GiB\"\nruns = 2\ntime = \"1 s\"\norder = \"by-step\"\ndirect = false\n\
+        data = \"random\"\n\
+        [[step]]\nkind = \"copy\"\nid = \"c\"\nchunk = \"64 KiB\"\n\
+        [[derived]]\nlabel = { en = \"DelayRatio\", ja = \"遅延倍率\" }\n\
+        formula = \"c.within.s / c.to_memory.s\"\n";
     let timed = |part: &str, elapsed_ns| Cell {
         workload: None,
         measure: Measure::Duration,

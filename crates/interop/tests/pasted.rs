@@ -52,14 +52,18 @@ fn the_texts_of_different_tools_in_one_file_stay_apart() {
 
 #[test]
 fn a_session_of_a_shell_is_as_many_runs_as_tools_ran() {
-    let session = "root@nas:~# hdparm -t /dev/sda\n\n/dev/sda:\n Timing buffered disk reads: 456 MB in  3.01 seconds = 151.45 MB/sec\n\
+    let session = "root@nas:~# hdparm -t /dev/sda\n\n\
+        /dev/sda:\n Timing buffered disk reads: 456 MB in  3.01 seconds = 151.45 MB/sec\n\
         root@nas:~# dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n256+0 records in\n256+0 records out\n\
         268435456 bytes (268 MB, 256 MiB) copied, 2.04 s, 132 MB/s\n\
         root@nas:~# ioping -c 4 /srv\n4 KiB <<< /srv (ext4 /dev/sda1 1.8 TiB): request=1 time=7.26 ms (warmup)\n\
         4 KiB <<< /srv (ext4 /dev/sda1 1.8 TiB): request=2 time=3.98 ms\n\n\
-        --- /srv (ext4 /dev/sda1 1.8 TiB) ioping statistics ---\n1 requests completed in 3.98 ms, 4 KiB read, 251 iops, 1005.0 KiB/s\n\
-        generated 2 requests in 1.01 s, 8 KiB, 1 iops, 7.9 KiB/s\nmin/avg/max/mdev = 3.98 ms / 3.98 ms / 3.98 ms / 0 ns\n\
-        root@nas:~# hdparm -t /dev/sdb\n\n/dev/sdb:\n Timing buffered disk reads: 600 MB in  3.00 seconds = 200.00 MB/sec\n";
+        --- /srv (ext4 /dev/sda1 1.8 TiB) ioping statistics ---\n\
+        1 requests completed in 3.98 ms, 4 KiB read, 251 iops, 1005.0 KiB/s\n\
+        generated 2 requests in 1.01 s, 8 KiB, 1 iops, 7.9 KiB/s\n\
+        min/avg/max/mdev = 3.98 ms / 3.98 ms / 3.98 ms / 0 ns\n\
+        root@nas:~# hdparm -t /dev/sdb\n\n/dev/sdb:\n Timing buffered disk reads: 600 MB in  3.00 seconds \
+        = 200.00 MB/sec\n";
     let expected = [("hdparm", "151.45"), ("dd", "132"), ("ioping", "3.98"), ("hdparm", "200.00")];
     assert_eq!(tools(session), pairs(&expected));
     assert_eq!(runs(session)[2].origin.target.as_deref(), Some("/srv"));
@@ -251,8 +255,10 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "// CrystalDiskMark 6.0.2 x64 (C) 2007-2018 hiyohiyo\n//\n//   Random Read 4KiB (Q=  8,T= 8) :   390.625 MB/s [  95367.4 IOPS]\n\
-         //  Random Write 4KiB (Q=  8,T= 8) :   321.500 MB/s [  78491.2 IOPS]\n//\n//   Date : 2018/12/15 0:48:36\n",
+        "// CrystalDiskMark 6.0.2 x64 (C) 2007-2018 hiyohiyo\n//\n\
+         //   Random Read 4KiB (Q=  8,T= 8) :   390.625 MB/s [  95367.4 IOPS]\n\
+         //  Random Write 4KiB (Q=  8,T= 8) :   321.500 MB/s [  78491.2 IOPS]\n//\n\
+         //   Date : 2018/12/15 0:48:36\n",
         &[
             (0, READ, Rate, Highest, "390.625", "MB/s", 390.625e6),
             (0, READ, Iops, Highest, "95367.4", "IOPS", 95_367.4),
@@ -287,7 +293,8 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "--- /dev/sda (device 465.8 GiB) ioping statistics ---\n837 requests completed in 3004.1 ms, 292 iops, 72.9 MiB/s\n\
+        "--- /dev/sda (device 465.8 GiB) ioping statistics ---\n\
+         837 requests completed in 3004.1 ms, 292 iops, 72.9 MiB/s\n\
          min/avg/max/mdev = 2.0/3.4/28.9/2.5 ms\n",
         &[
             (0, None, Latency, Mean, "3.4", "ms", 3.4e6),
@@ -299,7 +306,8 @@ const TABLE: &[(&str, &[Figure])] = &[
     ),
     (
         "Linux 6.1.0 (host) \t22/11/2026 \t_x86_64_\t(2 CPU)\n\navg-cpu:  %user\n          35,69\n\n\
-         Device            r/s     rkB/s   r_await     w/s     wkB/s  aqu-sz  %util\nsda            160,94  11504,60     0,25   28,42    605,54    0,03   3,25\n",
+         Device            r/s     rkB/s   r_await     w/s     wkB/s  aqu-sz  %util\n\
+         sda            160,94  11504,60     0,25   28,42    605,54    0,03   3,25\n",
         &[
             (0, READ, Rate, Mean, "11504,60", "kB/s", 11_504.6 * KIB),
             (0, READ, Latency, Mean, "0,25", "ms", 0.25e6),
@@ -308,7 +316,8 @@ const TABLE: &[(&str, &[Figure])] = &[
         ],
     ),
     (
-        "     r/s     rkB/s     w/s     wkB/s  aqu-sz  %util Device\n    6.90    222.14    1.69     57.08    0.10   0.46 sda\n",
+        "     r/s     rkB/s     w/s     wkB/s  aqu-sz  %util Device\n    6.90    222.14    1.69     \
+         57.08    0.10   0.46 sda\n",
         &[
             (0, READ, Rate, Mean, "222.14", "kB/s", 222.14 * KIB),
             (0, READ, Iops, Mean, "6.90", "1/s", 6.9),

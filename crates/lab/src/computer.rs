@@ -63,7 +63,8 @@ pub fn computer_file(record: &RunRecord, wake_ns: f64) -> Result<String> {
         |words: &Option<String>| shown::line(words.as_deref().unwrap_or("?")).replace(['"', '\\'], "'");
     let title = format!("{}, {}", words(&machine.cpu_model), words(&machine.kernel));
     let mut file = format!(
-        "# A computer, as it was measured.\nschema = 1\ntitle = {{ en = \"{title}\", ja = \"{title}\" }}\n\n[[layer]]\nkind = \"host\"\n"
+        "# A computer, as it was measured.\nschema = 1\ntitle = {{ en = \"{title}\", ja = \"{title}\" }}\n\
+         \n[[layer]]\nkind = \"host\"\n"
     );
     for (key, time_ns, what) in [
         ("read_time", less_pages(&small), format!("processor time of random reads of 4 KiB, run {run}")),

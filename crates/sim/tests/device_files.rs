@@ -148,9 +148,11 @@ fn with_fragment(name: &str, fragment: &str, uses: &str) -> Result<DeviceSpec, k
 
 #[test]
 fn a_fragment_gives_its_layers_and_its_user_changes_their_parameters() {
-    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 1, source = \"slow\" }\n[[layer]]\nkind = \"usb\"\n";
-    let changes = "usb.generation = { value = \"usb-2\", source = \"t\" }\nusb.protocol = { value = \"bot\", source = \"t\" }\n\
-                   host.copy_depth = { value = 2, source = \"t\" }";
+    let fragment = "[[layer]]\nkind = \"host\"\nin_flight = { value = 1, source = \"slow\" }\n[[layer]]\n\
+        kind = \"usb\"\n";
+    let changes = "usb.generation = { value = \"usb-2\", source = \"t\" }\n\
+        usb.protocol = { value = \"bot\", source = \"t\" }\n\
+        host.copy_depth = { value = 2, source = \"t\" }";
     let spec = with_fragment("good", fragment, changes).unwrap();
     let values = ["host.in_flight", "host.copy_depth", "usb.generation"].map(|path| spec.get(path).unwrap());
     assert_eq!(values, ["1", "2", "usb-2"]);

@@ -512,10 +512,11 @@ mod tests {
                     "[[table.row]]\nid = \"drive-{number}\"\ndevice = \"D\"\nclass = \"sata-ssd\"\nread = 500\n"
                 )
             };
-            let head = "schema = 1\nsource = \"S\"\n[[table]]\nid = \"t\"\ntitle = { en = \"t\", ja = \"t\" }\ntool = \"dd\"\n\
-                        procedure = { en = \"p\", ja = \"p\" }\nstatistic = \"mean\"\n\
-                        column = [{ key = \"read\", name = { en = \"r\", ja = \"r\" }, unit = \"MB/s\", decimals = 1, \
-                        work = { order = \"sequential\", direction = \"read\", block = \"1 MiB\", in_flight = 8 } }]\n";
+            let head = "schema = 1\nsource = \"S\"\n[[table]]\nid = \"t\"\n\
+                title = { en = \"t\", ja = \"t\" }\ntool = \"dd\"\n\
+                procedure = { en = \"p\", ja = \"p\" }\nstatistic = \"mean\"\n\
+                column = [{ key = \"read\", name = { en = \"r\", ja = \"r\" }, unit = \"MB/s\", decimals = 1, \
+                work = { order = \"sequential\", direction = \"read\", block = \"1 MiB\", in_flight = 8 } }]\n";
             let source = (0..count).map(row).fold(head.to_owned(), |all, row| all + &row);
             Catalogue::parse("t.toml", &source).unwrap()
         };

@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn statistics_of_a_cpu_tell_what_was_dropped() {
-        let stats = "entries: 6\noverrun: 3\ncommit overrun: 1\nbytes: 396\noldest event ts:   975.9\nnow ts:   975.9\ndropped events: 2\nread events: 18389";
+        let stats = "entries: 6\noverrun: 3\ncommit overrun: 1\nbytes: 396\noldest event ts:   975.9\n\
+            now ts:   975.9\ndropped events: 2\nread events: 18389";
         assert_eq!(parse_dropped(stats), 6);
         assert_eq!(parse_dropped("overrun: x\n"), 0);
     }

@@ -6,8 +6,9 @@ use crate::system::{python_with, system};
 use kurabe_testkit::needs::needs;
 use std::process::Command;
 
-const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\ngroup_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
-                    [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
+const JOBS: &str = "[global]\ndirect=1\nioengine=io_uring\nsize=4m\nruntime=50ms\ntime_based\n\
+    group_reporting\n\n[seq]\nrw=write\nbs=1m\n\n\
+    [random]\nstonewall\nrw=randread\nbs=4k\niodepth=8\nnorandommap\n";
 
 #[test]
 fn a_job_file_runs_section_by_section() {
@@ -367,8 +368,9 @@ fn an_exported_job_runs_again_and_meets_its_run() {
 fn work_meets_its_like_whoever_ran_it_and_whatever_it_is_called() {
     let lab = Lab::new();
     let target = lab.target();
-    let jobs = "[global]\nioengine=libaio\ndirect=1\nfilename=data\nsize=4m\nruntime=1\ntime_based\n[db reads]\nrw=randread\nbs=4k\niodepth=8\n\
-                [mixed]\nstonewall\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=4\nnumjobs=2\n";
+    let jobs = "[global]\nioengine=libaio\ndirect=1\nfilename=data\nsize=4m\nruntime=1\ntime_based\n\
+        [db reads]\nrw=randread\nbs=4k\niodepth=8\n\
+        [mixed]\nstonewall\nrw=randrw\nrwmixread=70\nbs=4k\niodepth=4\nnumjobs=2\n";
     let job = lab.write("mine.fio", jobs);
     let printed = lab.beside("fio.json");
     let output = format!("--output={}", text(&printed));

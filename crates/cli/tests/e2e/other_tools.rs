@@ -61,7 +61,8 @@ fn a_result_of_another_tool_is_listed_shown_exported_and_removed_like_a_run() {
 fn a_pasted_page_becomes_a_run_of_each_tool_and_a_trace_says_what_it_is() {
     let lab = Lab::new();
     let page = format!(
-        "My disk:\n\n{CDM}\nand by hand:\n$ dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n256+0 Datensätze ein\n\
+        "My disk:\n\n{CDM}\nand by hand:\n$ dd if=/dev/zero of=/srv/t bs=1M count=256 oflag=direct\n\
+         256+0 Datensätze ein\n\
          256+0 Datensätze aus\n268435456 Bytes (268 MB, 256 MiB) kopiert, 2,04 s, 132 MB/s\n\
          /dev/sda:\n Timing buffered disk reads: 456 MB in seconds\n"
     );

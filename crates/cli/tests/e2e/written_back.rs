@@ -20,8 +20,10 @@ fn overcommitted(lab: &Lab) -> Option<(Mount, LoopDevice)> {
 
 fn profile(lab: &Lab, steps: &str) -> String {
     let profile = format!(
-        "schema = 1\nname = \"steps\"\ntitle = {{ en = \"steps\", ja = \"steps\" }}\nstatistic = \"mean\"\n[rules]\n\
-         size = \"64 MiB\"\nruns = 1\ntime = \"100 ms\"\ninterval = \"0s\"\norder = \"by-step\"\ndata = \"random\"\n{steps}"
+        "schema = 1\nname = \"steps\"\ntitle = {{ en = \"steps\", ja = \"steps\" }}\n\
+         statistic = \"mean\"\n[rules]\n\
+         size = \"64 MiB\"\nruns = 1\ntime = \"100 ms\"\ninterval = \"0s\"\norder = \"by-step\"\n\
+         data = \"random\"\n{steps}"
     );
     text(&lab.write("steps.toml", profile)).to_owned()
 }

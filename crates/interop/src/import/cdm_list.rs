@@ -240,10 +240,12 @@ mod tests {
 
     #[test]
     fn lists_and_tables_are_read() {
-        let table = "#### MB/s\n||Read|Write|\n|:----|:----|:----|\n|SEQ1M Q8T1|1141.20|2032.80|\n|RND4K Q32T16|47.43|78.44|\n";
+        let table = "#### MB/s\n||Read|Write|\n|:----|:----|:----|\n|SEQ1M Q8T1|1141.20|2032.80|\n\
+            |RND4K Q32T16|47.43|78.44|\n";
         let list =
             "CrystalDiskMark:\nSEQ1M Q8T1: 1141.20 MB/s / 2032.80 MB/s\nRND4K Q32T16: 47.43 / 78.44 MB/s\n";
-        let words = "SEQ1M Q8T1 -> Read 1141.20MB/s, write 2032.80MB/s\nRND4K Q32T16 -> Read 47.43MB/s, write 78.44MB/s\n";
+        let words = "SEQ1M Q8T1 -> Read 1141.20MB/s, write 2032.80MB/s\n\
+            RND4K Q32T16 -> Read 47.43MB/s, write 78.44MB/s\n";
         for text in [table, list, words] {
             let run =
                 import("a.txt", text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}")).remove(0);

@@ -154,13 +154,18 @@ mod tests {
     /// Returns the output of 0.4. The test and the line of the amounts vary.
     fn text_of_old(test: &str, amounts: &str) -> String {
         format!(
-            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nRunning the test with following options:\n\
-             Number of threads: 8\n\nExtra file open flags: 0\n128 files, 16Mb each\n2Gb total file size\nBlock size 16Kb\n\
+            "sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\n\
+             Running the test with following options:\n\
+             Number of threads: 8\n\nExtra file open flags: 0\n128 files, 16Mb each\n2Gb total file size\n\
+             Block size 16Kb\n\
              Read/Write ratio for combined random IO test: 1.50\nUsing synchronous I/O mode\nDoing {test} test\n\
-             Threads started!\nDone.\n\nOperations performed:  6000 Read, 4000 Write, 12800 Other = 22800 Total\n{amounts}\n  \
-             1920.25 Requests/sec executed\n\nTest execution summary:\n    total time:                          5.2077s\n    \
+             Threads started!\nDone.\n\nOperations performed:  6000 Read, 4000 Write, 12800 Other = 22800 \
+             Total\n{amounts}\n  \
+             1920.25 Requests/sec executed\n\n\
+             Test execution summary:\n    total time:                          5.2077s\n    \
              total number of events:              10000\n    per-request statistics:\n         \
-             min:                                  0.02ms\n         avg:                                  2.12ms\n         \
+             min:                                  0.02ms\n         avg:                                  \
+             2.12ms\n         \
              max:                                 97.50ms\n         approx.  95 percentile:               9.25ms\n"
         )
     }

@@ -23,8 +23,9 @@ fn step(options: &str) -> IoStep {
 
 #[test]
 fn sections_are_steps_and_global_holds_for_those_behind_it() {
-    let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n[seq]\nrw=write\nbs=1M\n\
-                  # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
+    let source = "; a comment\n[global]\ndirect=1\nioengine=io_uring\nsize=64m\nfilename=/mnt/x\nbs=4k\n\n\
+        [seq]\nrw=write\nbs=1M\n\
+        # another\n[rand read]\nstonewall\nrw=randread\niodepth=8\nruntime=30\ntime_based\nnorandommap\n";
     let job = read_fio_job("jobs/mine.fio", source, &NoSurroundings).unwrap();
     let Profile { name, rules, differs, .. } = &job.profile;
     assert_eq!((name.as_str(), rules.direct, rules.size_bytes, rules.runs), ("mine.fio", true, 64 << 20, 1));

@@ -137,6 +137,7 @@ fn each_phrase_is_seen_and_a_good_sentence_is_not() {
     assert_eq!(counts_in("// It writes in the place of a read."), at(5));
     assert_eq!(counts_in("/// The size.\npub fn size() {}"), at(6));
     assert_eq!(counts_in(&format!("// {}", "long ".repeat(24))), at(7));
-    let good = "/// Returns the size in bytes, if there is no limit that is no longer met.\n/// What follows is text.\nfn a() {}\n/// Size.\npub size: u8,";
+    let good = "/// Returns the size in bytes, if there is no limit that is no longer met.\n\
+        /// What follows is text.\nfn a() {}\n/// Size.\npub size: u8,";
     assert_eq!(counts_in(good), vec![0; 8]);
 }

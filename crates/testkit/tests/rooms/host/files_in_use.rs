@@ -67,7 +67,8 @@ fn locks_of_both_kinds_are_found() {
         [("flock", "fcntl.flock(file, fcntl.LOCK_SH)"), ("fcntl", "fcntl.lockf(file, fcntl.LOCK_SH)")]
     {
         let program = format!(
-            "import fcntl, sys, time\nfile = open(sys.argv[1], 'rb')\n{take}\nprint('ready', flush=True)\ntime.sleep(60)\n"
+            "import fcntl, sys, time\nfile = open(sys.argv[1], 'rb')\n{take}\nprint('ready', flush=True)\n\
+             time.sleep(60)\n"
         );
         let Some(locker) = Running::start(Command::new("python3").args(["-c", &program, text(&file)])) else {
             skip("python3 cannot hold a file here");
