@@ -133,7 +133,7 @@ fn cdm_8_leaves_out_tests_that_were_not_run() {
     assert_eq!(run.cells.len(), 4);
     assert!(run.cells.iter().all(|cell| cell.direction == Some(Direction::Read)));
     assert!(
-        run.notices.iter().any(|notice| notice.text.en.starts_with("results left out: 4, printed as 0,"))
+        run.notices.iter().any(|notice| notice.text.en.starts_with("4 results were skipped, because they are printed as 0,"))
     );
     assert_eq!(run.origin.profile.as_deref(), Some("cdm-8"));
     assert_eq!(fact(&run, "Comment"), Some("RND と SEQ: 読み取りだけ"));
@@ -415,7 +415,7 @@ fn what_nobody_knows_names_the_nearest_kind_and_what_is_missing() {
     assert!(error.what().ja.contains("結果の行がありません"));
     assert!(error.remedy_text().is_some());
     let letter = import("letter.txt", b"Dear all,\nit is fast.\n").unwrap_err();
-    assert!(letter.what().en.contains("no tool that it knows is named"), "{letter}");
+    assert!(letter.what().en.contains("does not name a known tool"), "{letter}");
     let of_name = import("iostat-1.log", b"avg: 5\n").unwrap_err();
     assert!(of_name.what().en.contains("iostat text: no line holds iostat's columns"), "{of_name}");
 }

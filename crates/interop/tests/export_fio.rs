@@ -358,7 +358,7 @@ fn an_imported_cell_becomes_a_job_with_what_is_known() {
     for line in ["rw=randread", "bs=4096", "iodepth=32", "numjobs=16", "norandommap=1"] {
         assert!(jobs.lines().any(|own| own == line), "{line}\n{jobs}");
     }
-    assert!(jobs.contains("are not known"), "{jobs}");
+    assert!(jobs.contains("are unknown"), "{jobs}");
     let directory = tempfile::tempdir().expect("a directory");
     std::fs::write(directory.path().join("jobs.fio"), &jobs).expect("a file");
     if let Some(output) = fio(directory.path(), &["--parse-only", "jobs.fio"]) {

@@ -159,7 +159,7 @@ fn figures_alone_are_of_an_unknown_tool() {
     let one = alone.join("\n");
     let run = runs(&format!("  SSD performance:\n\n{one}\n")).remove(0);
     assert_eq!((run.origin.tool.as_str(), run.cells.len()), ("unknown", runs(&text)[0].cells.len()));
-    assert!(run.notices[0].text.en.contains("no heading"));
+    assert!(run.notices[0].text.en.contains("the heading with the tool's name is missing"));
     assert_eq!(run.cells[0].imported.as_ref().unwrap().figures[0].statistic, Unknown);
     // Twice below each other: a repeated section begins another result.
     assert_eq!(runs(&format!("{one}\nand the other:\n{one}\n")).len(), 2);
@@ -226,7 +226,7 @@ fn a_job_file_says_how_it_is_run() {
     let refused = "[reads]\nrw=randread\nioengine=rados\n";
     for (name, text) in [("disk.fio", job), ("disk.txt", job), ("disk.fio", refused)] {
         let error = import(name, text.as_bytes()).unwrap_err().render(Lang::En);
-        assert!(error.contains("is a job file of fio") && error.contains("kurabe run disk"), "{error}");
+        assert!(error.contains("is a fio job file") && error.contains("kurabe run disk"), "{error}");
     }
     for other in [refused, "[Read]\nnothing\n", "rw=randread\n"] {
         assert!(

@@ -38,7 +38,7 @@ fn without_a_flag_a_device_is_only_read() {
     assert_eq!(record["header"]["target"]["writable"], false);
     let left_out = notices(&record, "writes_left_out");
     assert!(left_out.len() == 1 && left_out[0].contains("--destroy-data-on"), "{left_out:?}");
-    assert!(lab.kurabe(&["show"]).ok().out.contains("write tests are left out"));
+    assert!(lab.kurabe(&["show"]).ok().out.contains("write tests are skipped"));
 }
 
 #[test]

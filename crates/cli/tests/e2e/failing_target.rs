@@ -98,7 +98,7 @@ fn a_failure_in_the_first_cell_keeps_no_run() {
     File::options().write(true).open(device.image()).and_then(|image| image.set_len(32 * MIB)).expect("cut");
     let lab = Lab::new();
     let words = ["--quiet", "--rw", "read", "--bs", "1m", "--offset", "48m", "--passes", "1"];
-    lab.refuses(device.node(), &words, 8, &["failed a read", "nothing is kept"]);
+    lab.refuses(device.node(), &words, 8, &["failed a read", "nothing was saved"]);
 }
 
 #[test]

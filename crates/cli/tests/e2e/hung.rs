@@ -239,7 +239,7 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let pid = live.worker_pid().as_raw_nonzero();
     storage.hang();
     live.signal(signals[0]);
-    live.wait_for_err("once more ends at once");
+    live.wait_for_err("interrupt again to exit immediately");
     std::thread::sleep(ANOTHER_WISH);
     live.signal(signals[1]);
     let ended = live.end();

@@ -125,7 +125,7 @@ fn the_image_under_a_loop_device_is_not_written_under_any_name() {
     let lab = Lab::new();
     let before = device.contents();
     for name in [device.image(), &link] {
-        overwrite(&lab, name).is_refusal(6, &["mounted on", text(mount.point()), "end or release"]);
+        overwrite(&lab, name).is_refusal(6, &["mounted on", text(mount.point()), "stop the processes"]);
     }
     assert!(device.contents() == before, "not a byte changes");
     drop(mount);
@@ -188,7 +188,7 @@ fn an_ordinary_user_does_not_write_to_a_file_that_a_hidden_process_writes_to() {
     ];
     let as_nobody = || Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
     let writer = Running::writer(&file);
-    as_nobody().is_refusal(6, &["in use", "open for writing in a program that cannot be seen from here"]);
+    as_nobody().is_refusal(6, &["in use", "open for writing in the kernel or in a program that is not visible from here"]);
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     drop(writer);
     as_nobody().ok();
@@ -213,7 +213,7 @@ fn the_store_in_use_is_neither_written_nor_read_under_any_name() {
         let read = ["--quiet", "--size", "4k", "--bs", "512", "--rw", "read"];
         for words in [&write[..], &read] {
             let ended = lab.run(&name, words);
-            ended.is_refusal(6, &["kurabe itself has it open", "another file"]);
+            ended.is_refusal(6, &["kurabe itself uses it", "another file"]);
         }
     }
     other.signal(rustix::process::Signal::INT);

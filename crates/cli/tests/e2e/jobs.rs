@@ -335,7 +335,7 @@ fn what_a_job_writes_is_read_back_where_it_says_verify() {
     assert!(shown.contains("4 MiB were read back and hold what was written"), "{shown}");
     assert!(names(&target).is_empty(), "no test file stays");
     for (jobs, part) in [
-        ("--name=a --rw=read --size=1m --verify=md5", "nothing is written"),
+        ("--name=a --rw=read --size=1m --verify=md5", "no writes are made"),
         ("--name=a --rw=write --size=1m --bs=2300 --verify=md5", "whole sectors"),
     ] {
         let words: Vec<&str> = jobs.split_whitespace().collect();

@@ -101,7 +101,7 @@ fn mounts_freezes_and_kernel_users_of_a_command_go_with_it() {
     ] {
         let ended = on(&lab, &line);
         assert!(matches!(ended.code(), Some(0 | 1)), "{what}: {ended:#?}");
-        assert!(!ended.err.contains("still using"), "{what}: {ended:#?}");
+        assert!(!ended.err.contains("still used"), "{what}: {ended:#?}");
         nothing_is_left(&lab);
         assert!(names(&elsewhere).is_empty(), "{what}");
     }
@@ -170,7 +170,7 @@ fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
     let idle = price("sleep 1000 > /dev/null 2>&1 & exit 0").ok();
     assert!(idle.err.contains("left sleep ("), "{idle:#?}");
     let busy = price("while echo x > x && sync x; do sleep 0.05; done > /dev/null 2>&1 & exit 0");
-    busy.is_refusal(8, &["went on using the disk"]);
+    busy.is_refusal(8, &["used the disk"]);
 }
 
 /// Phases are reported over a socket that the command may misuse in any way.

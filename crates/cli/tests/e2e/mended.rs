@@ -66,7 +66,7 @@ fn is_kept_with_its_leftover(lab: &Lab, ended: &Ended, test_file: &Path, says: &
 /// Checks that the next start removes the test file once the file system works, and that the run
 /// stays as it was.
 fn goes_when_that_works(lab: &Lab, test_file: &Path) {
-    assert!(test_file.exists(), "it was left");
+    assert!(test_file.exists(), "it was left behind");
     let listed = lab.kurabe(&["list"]).ok();
     assert!(!test_file.exists() && listed.err.contains(text(test_file)), "{listed:#?}");
     assert!(listed.out.contains("failed"), "{listed:#?}");

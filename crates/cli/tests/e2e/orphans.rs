@@ -134,7 +134,7 @@ fn a_test_file_with_another_mark_or_another_number_or_a_second_name_stays() {
 
     let lab = Lab::new();
     let path = killed_in(&lab, &lab.target(), &SLOW);
-    std::fs::hard_link(&path, lab.target().join("kept")).expect("a second name");
+    std::fs::hard_link(&path, lab.target().join("kept")).expect("a hard link");
     is_left(&lab, &path, "second name");
 
     // The user keeps the test file under another name, and now has a different file under this

@@ -116,7 +116,7 @@ fn several_runs_go_into_one_table_but_not_into_one_job_file() {
 fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
     let lab = Lab::new();
     let file = lab.write("notes.txt", "Shopping list\n- milk\n");
-    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["no tool that it knows is named in it"]);
+    lab.kurabe(&["import", text(&file)]).is_refusal(11, &["does not name a known tool"]);
     let near = lab.write("near.txt", "CrystalDiskMark 8 is a program\n- milk\n");
     let ended = lab.kurabe(&["import", text(&near)]);
     ended.is_refusal(11, &["the nearest kind is CrystalDiskMark text: ", "but no result line follows"]);

@@ -81,7 +81,7 @@ fn a_server_is_kept_in_the_store_that_is_there() {
     assert_eq!(lab.kurabe(&["list", "--served", "--last", "1"]).code(), Some(2));
     let nowhere = lab.beside("missing/kurabe.db");
     let words = ["serve", "model:ideal-ram-disk", "--socket", text(&socket), "--db", text(&nowhere)];
-    lab.kurabe(&words).is_refusal(9, &["is not there"]);
+    lab.kurabe(&words).is_refusal(9, &["does not exist"]);
 }
 
 #[test]

@@ -84,7 +84,7 @@ fn what_measures_or_changes_is_refused_with_the_remedy() {
     let Some(server) = server() else { return };
     let lab = measured();
     let address = server.address("owner", PASSWORD);
-    kurabe(&lab, &["list", "--db", &address]).is_refusal(12, &["no run was brought", "kurabe push"]);
+    kurabe(&lab, &["list", "--db", &address]).is_refusal(12, &["contains no runs yet", "kurabe push"]);
     kurabe(&lab, &["push", &address]).ok();
     let target = lab.target().display().to_string();
     let refused = [
@@ -100,7 +100,7 @@ fn what_measures_or_changes_is_refused_with_the_remedy() {
     ];
     for words in refused {
         kurabe(&lab, &[words, &["--db", &address]].concat())
-            .is_refusal(2, &["never measured into", "kurabe push"]);
+            .is_refusal(2, &["does not measure into it", "kurabe push"]);
     }
     assert_eq!(kurabe(&lab, &["list", "--json", "--db", &address]).ok().json_lines().len(), 2);
 }
@@ -142,7 +142,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
         assert_ne!(kurabe(&lab, words).code(), Some(0), "{words:?}");
     }
     server.stop("immediate");
-    kurabe(&lab, &["push", &address]).is_refusal(9, &["nothing stored here is lost"]);
+    kurabe(&lab, &["push", &address]).is_refusal(9, &["runs stored on this machine are unaffected"]);
     assert_eq!(lab.list().len(), 2);
 }
 

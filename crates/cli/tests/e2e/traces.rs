@@ -171,5 +171,5 @@ fn a_disk_of_disksim_is_imported_and_held_against_what_was_measured() {
     lab.kurabe(&[&replay[..], &["--iodepth", "4"]].concat()).is_refusal(2, &["--iodepth changes nothing"]);
     let untimed = lab.write("u.iolog", IOLOG);
     lab.kurabe(&["compare", "last", "--measured", text(&untimed)])
-        .is_refusal(11, &["does not tell how long"]);
+        .is_refusal(11, &["does not record how long"]);
 }

@@ -8,7 +8,7 @@ use crate::system::{LoopDevice, Mount, system};
 use std::fs::File;
 
 const MIB: u64 = 1 << 20;
-const NOT_STORED: &str = "failed to store what was written through the page cache";
+const NOT_STORED: &str = "failed to store buffered writes";
 
 /// Returns a device of 64 MiB that can store about 20 MiB: its image is larger than the file system
 /// below it.
@@ -165,7 +165,7 @@ fn a_mapped_file_that_becomes_shorter_ends_its_test_and_no_more() {
             let file = lab.target().join(names(&lab.target()).remove(0));
             File::options().write(true).open(file).and_then(|file| file.set_len(size)).expect("cut");
             let ended = live.end();
-            ended.is_refusal(8, &["became shorter", &format!("byte {size}")]);
+            ended.is_refusal(8, &["shrank", &format!("byte {size}")]);
             assert_eq!(names(&lab.target()), [] as [&str; 0], "{ended:#?}");
             let record = lab.record("last");
             assert_eq!((&record["status"], list_of(&record["cells"]).len()), (&"failed".into(), 1));

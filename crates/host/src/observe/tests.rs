@@ -336,7 +336,7 @@ fn a_loop_device_tells_what_is_under_it() {
     );
     assert_eq!(seen.layers, ["loop0 (loop, /srv/x.img, direct)", "under loop0: ext4 on vda"]);
     let blind = see(&fake, "/mnt/f", (7, 0), &[]);
-    assert_eq!(blind.missing, ["what lies under loop0: its file cannot be seen from here"]);
+    assert_eq!(blind.missing, ["devices under loop0: its backing file is not visible from here"]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn beside(file: &str) -> Result<String> {
     if file == "small.seek" {
         Ok(CURVE.to_owned())
     } else {
-        Err(ErrorKind::Import.error(text!("{file} holds no disk", "{file} にディスクがありません")))
+        Err(ErrorKind::Import.error(text!("{file} does not contain a DiskSim disk", "{file} にディスクがありません")))
     }
 }
 
@@ -198,27 +198,27 @@ fn what_a_disk_does_with_its_memory_and_its_bus_is_read() {
 #[test]
 fn what_is_damaged_or_not_modelled_is_told_with_its_line() {
     for (from, to, words) in [
-        ("Seek type = extracted", "Seek type = linear", "extracted and hplplus10 only"),
+        ("Seek type = extracted", "Seek type = linear", "only the seek types extracted and hplplus10"),
         ("Sparing scheme used = 9", "Sparing scheme used = 11", "`Sparing scheme used` of 0 – 10 only"),
         ("mapping scheme = 1", "mapping scheme = 3", "`LBN-to-PBN mapping scheme` of 0, 1, 2 only"),
         ("Number of cylinders = 100", "Number of cylinders = many", "is not a number that is not negative"),
         ("Number of cylinders = 100,", "", "has no `Number of cylinders`"),
-        ("Last cylinder number = 59", "Last cylinder number = 60", "do not fit together"),
-        ("cylinder number = 98", "cylinder number = 50", "do not fit together"),
-        ("small.seek", "other.seek", "other.seek holds no disk"),
+        ("Last cylinder number = 59", "Last cylinder number = 60", "are inconsistent"),
+        ("cylinder number = 98", "cylinder number = 50", "are inconsistent"),
+        ("small.seek", "other.seek", "other.seek does not contain a DiskSim disk"),
         ("dm_layout_g1 {", "dm_layout_g1 ]", "`key = value` is expected"),
         ("# end of the system", "{", "the file ends too early"),
     ] {
         let error = refused(from, to);
         assert!(error.contains(words), "{from}: {error}");
     }
-    assert!(refused("disksim_disk", "disksim_tape").contains("holds no disk"));
+    assert!(refused("disksim_disk", "disksim_tape").contains("does not contain a DiskSim disk"));
     let deep = format!("disksim_disk D {{ Model = {}", "[".repeat(100_000));
     let error = read_disksim("deep", &deep, &beside).expect_err("refused");
     assert!(error.render(Lang::En).contains("too deep"));
     let endless = |_: &str| Ok("source again".to_owned());
     let error = read_disksim("again", "source again", &endless).expect_err("refused");
-    assert!(error.render(Lang::En).contains("too many files"));
+    assert!(error.render(Lang::En).contains("too many nested files"));
 }
 
 proptest! {

@@ -225,7 +225,7 @@ fn a_run_that_a_signal_ended_says_so() {
         let run = read(text).remove(0);
         (run.interrupted, run.notices.first().map(|notice| notice.text.en.clone()).unwrap_or_default())
     };
-    let figures = "after 48 s of 5 min: the figures are of that part";
+    let figures = "after 48 s of 5 min: the figures cover only that part";
     let signal = format!("fio: terminating on signal 2\n{cut}");
     assert_eq!(remark(&signal), (true, format!("fio was ended by signal 2 {figures}")));
     assert_eq!(remark(&cut), (true, format!("fio ended {figures}")));
@@ -251,7 +251,7 @@ fn the_share_of_reads_is_what_was_done() {
     assert_eq!(run.cells[0].label, "RND 4 KiB Q1 T1 16 % read · half");
     assert_eq!(of(&run.cells[0]).read_percent, Some(16.0));
     let remark =
-        "RND 4 KiB Q1 T1 16 % read · half: 16 % of the operations were reads, where 50 % was asked for";
+        "RND 4 KiB Q1 T1 16 % read · half: 16 % of the operations were reads, although 50 % was requested";
     assert_eq!(run.notices[0].text.en, remark);
     // Each operation is drawn at random, so a few operations are rarely exactly half reads.
     for (reads, writes) in [(5040, 4960), (56, 44)] {

@@ -297,7 +297,7 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\ncpus_allowed=3-1\n", 2, ["cpus_allowed=3-1", "0,5,8-15"]),
         ("[a]\nioengine=mmap\nsize=1m\n[b]\nsize=1m\n", 4, ["`ioengine` differs", "stonewall"]),
         ("[a]\nrw=randread:x\n", 2, ["rw=randread:x", "COUNT"]),
-        ("[a]\n[b]\nsize=1m\n", 1, ["how large", "size="]),
+        ("[a]\n[b]\nsize=1m\n", 1, ["the file sizes of concurrent jobs", "size="]),
         ("[a]\ndirect=1\n[b]\nstonewall\ndirect=0\n", 5, ["`direct` differs", "kurabe fio"]),
         ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
         ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),

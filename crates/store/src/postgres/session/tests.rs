@@ -239,13 +239,13 @@ fn what_is_not_a_server_of_postgresql_is_said_to_be_none() {
 
 #[test]
 fn an_answer_about_tls_is_yes_or_no() {
-    let speak = "does not speak PostgreSQL's protocol";
+    let speak = "does not use the PostgreSQL protocol";
     refuses("an error", "", speak, |server| {
         server.startup();
         server.send(b"E");
         server.be_silent();
     });
-    refuses("no, where it must be", "sslmode=require", "has no TLS", |server| {
+    refuses("no, where it must be", "sslmode=require", "does not support TLS", |server| {
         server.startup();
         server.send(b"N");
         server.be_silent();
