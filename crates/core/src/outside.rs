@@ -150,7 +150,7 @@ mod tests {
     fn what_never_ends_is_read_up_to_the_limit() {
         let error = bytes(io::repeat(0), cannot_read(), Outside::DataFile).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::DataFile);
-        assert!(error.what().en.contains("cannot read x: it has more than 4 MiB"), "{error}");
+        assert!(error.what().en.contains("cannot read x: it is larger than 4 MiB"), "{error}");
         let whole = io::repeat(0).take(MOST_DATA_FILE_BYTES);
         assert_eq!(
             bytes(whole, cannot_read(), Outside::DataFile).unwrap().len() as u64,

@@ -682,7 +682,7 @@ directions = ["read", "mix"]
     fn commands_and_steps_that_need_a_test_file_do_not_mix() {
         let command = "[[step]]\nkind = \"command\"\ncommand = [\"true\"]\n";
         let error = Profile::parse("mixed", &format!("{SMALL}{command}")).unwrap_err();
-        assert!(error.what().en.contains("files of their own"), "{error:?}");
+        assert!(error.what().en.contains("their own files"), "{error:?}");
         let names = "[[step]]\nkind = \"metadata\"\nfiles = 1\n";
         let alone = format!("{}{command}{names}", SMALL.split("[[step]]").next().unwrap());
         assert!(!Profile::parse("alone", &alone).unwrap().needs_span());

@@ -77,7 +77,7 @@ pub fn export(records: &[RunRecord], format: ExportFormat, lang: Lang) -> Result
     let Some(first) = records.first() else {
         return Err(ErrorKind::NoSuchRun
             .error(text!("no run to export", "書き出す測定がありません"))
-            .remedy(text!("list the stored runs with `{LIST}`", "`{LIST}` で保存された測定を確認できます")));
+            .remedy(text!("choose a run from `{LIST}`", "`{LIST}` で保存された測定を確認できます")));
     };
     match format {
         ExportFormat::Fio => fio::write(records, lang),

@@ -173,7 +173,7 @@ pub fn distinct_runs<'n>(
                 "{twice} is named twice; both refer to the same run",
                 "{twice} が 2 回指定されています(同じ測定です)"
             ))
-            .remedy(text!("list all runs with `{LIST}`", "`{LIST}` ですべての測定を確認できます")));
+            .remedy(text!("choose a run from `{LIST}`", "`{LIST}` ですべての測定を確認できます")));
     }
     ids.iter().map(|id| store.load(id)).collect()
 }

@@ -459,7 +459,7 @@ fn runs_before_last(word: &str) -> Option<usize> {
 pub fn no_such_run(id: &str) -> Error {
     ErrorKind::NoSuchRun
         .error(text!("the run `{id}` does not exist", "`{id}` という測定はありません"))
-        .remedy(text!("list all runs with `{LIST}`", "`{LIST}` で一覧を見られます"))
+        .remedy(text!("choose a run from `{LIST}`", "`{LIST}` で一覧を見られます"))
 }
 
 /// Creates the error for a run that is being measured and cannot be removed.

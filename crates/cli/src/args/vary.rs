@@ -222,13 +222,13 @@ mod tests {
             (&["iodpeth=1,8"][..], ["no such option", "`iodepth`"]),
             (&["bs=4k"][..], ["only value", "bs=4k,16k"]),
             (&["bs"][..], ["no values", "bs=4k,16k"]),
-            (&["bs=4k,"][..], ["empty", "two values"]),
+            (&["bs=4k,"][..], ["empty", "two or more values"]),
             (&["bs=4k,4q"][..], ["4q", "kurabe run --help"]),
             (&["time=1s,2s"][..], ["same time", "--repetition"]),
-            (&["profile=quick,default"][..], ["cannot differ", "kurabe compare"]),
+            (&["profile=quick,default"][..], ["cannot be varied", "kurabe compare"]),
             (&["bs=4k,16k", "bs=8k,32k"][..], ["twice", "one"]),
-            (&["bs=4k,8k,16k", "iodepth=1,2,3,4,5,6"][..], ["18 sides", "fewer"]),
-            (&["buffered=maybe,no"][..], ["on or off", "no,yes"]),
+            (&["bs=4k,8k,16k", "iodepth=1,2,3,4,5,6"][..], ["18 configurations", "fewer"]),
+            (&["buffered=maybe,no"][..], ["yes or no", "no,yes"]),
         ] {
             let error = of(words).unwrap_err();
             let message = format!("{} {}", error, error.remedy_text().unwrap().en);

@@ -559,7 +559,7 @@ mod tests {
         plan.end.passes = Some(1);
         let (outcome, _) = run(&plan, Script { latency_ns: 10, size_bytes: Some(6000), ..Script::default() });
         let error = outcome.unwrap_err();
-        assert!(error.what().en.contains("gave only"), "{error}");
+        assert!(error.what().en.contains("returned only"), "{error}");
     }
 
     proptest! {

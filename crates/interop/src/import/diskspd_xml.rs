@@ -283,6 +283,6 @@ mod tests {
     fn what_is_not_xml_any_more_is_told() {
         let bytes = fixture("lab/diskspd.xml");
         let error = super::super::import("a.xml", &bytes[..3000]).unwrap_err();
-        assert!(error.what().en.contains("breaks here") && error.place().is_some());
+        assert!(error.what().en.contains("damaged here") && error.place().is_some());
     }
 }

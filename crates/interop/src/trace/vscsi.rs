@@ -206,6 +206,6 @@ mod tests {
         let error = read("w", &whole[..], &mut few).unwrap_err();
         assert!(error.render(Lang::En).contains("head -c 120 w"), "{error}");
         // Zeros contain no version.
-        assert!(refused(&[0; 320]).contains("no text"));
+        assert!(refused(&[0; 320]).contains("not text"));
     }
 }

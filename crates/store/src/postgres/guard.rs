@@ -303,12 +303,12 @@ mod tests {
     fn a_message_is_refused_by_its_length_alone() {
         for (letter, length, refusal) in [
             (b'D', 64 << 20, None),
-            (b'D', i32::MAX as u32, Some("the limit for its kind")),
-            (b'D', u32::MAX, Some("the limit for its kind")),
-            (b'E', 8 << 20, Some("the limit for its kind")),
-            (b'Z', 5000, Some("the limit for its kind")),
-            (b'Z', 3, Some("does not speak")),
-            (b'H', 9, Some("does not speak")),
+            (b'D', i32::MAX as u32, Some("the limit for this kind")),
+            (b'D', u32::MAX, Some("the limit for this kind")),
+            (b'E', 8 << 20, Some("the limit for this kind")),
+            (b'Z', 5000, Some("the limit for this kind")),
+            (b'Z', 3, Some("does not use")),
+            (b'H', 9, Some("does not use")),
         ] {
             let header = [&[letter][..], &u32::to_be_bytes(length)].concat();
             let outcome = refused(&header);
@@ -354,7 +354,7 @@ mod tests {
         assert!(described(16_400).unwrap().contains("`status`"));
         assert!(refused(&message(b't', &[&[0, 1][..], &16_400_u32.to_be_bytes()].concat())).is_some());
         for cut in [&b""[..], b"\0\x02a\0", b"\0\x01name"] {
-            assert!(refused(&message(b'T', cut)).unwrap().contains("does not speak"));
+            assert!(refused(&message(b'T', cut)).unwrap().contains("does not use"));
         }
     }
 }
