@@ -75,7 +75,7 @@ pub fn check_parts(profile: &Profile, layout: RankLayout) -> Result<()> {
                 return refused(text!(
                     "{label} cannot be strided across ranks: striding needs sequential access with one \
                      block size and one thread",
-                    "{label} はランク間でストライドにできません(1 スレッドの、1 種類のブロックサイズでの順次アクセスだけが対象です)"
+                    "{label} はランク間でストライドにできません(1 スレッドの、1 種類のブロックサイズでのシーケンシャルアクセスだけが対象です)"
                 ));
             }
             Work::Metadata(_) if layout == RankLayout::Own => {}

@@ -67,7 +67,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let (card_bytes, cluster_bytes) = (builder.below_bytes(), values.cluster_bytes);
     let Some(chain) = Chain::new(card_bytes, image_bytes, cluster_bytes, values.fragments) else {
         let what = text!(
-            "an image of {image_bytes} bytes in so many pieces has no room on a card of {card_bytes} bytes",
+            "an image of {image_bytes} bytes with this fragmentation does not fit on a card of {card_bytes} bytes",
             "{image_bytes} バイトのイメージは、この断片数では {card_bytes} バイトのカードに収まりません"
         );
         return Err(builder.error("image", &what));
@@ -75,7 +75,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     let reopen_bytes = values.reopen_bytes;
     if (1..SECTOR_BYTES).contains(&reopen_bytes) {
         let what = text!(
-            "a file is not opened anew for less than a sector of {SECTOR_BYTES} bytes; 0 is never",
+            "a file is not reopened for less than a sector of {SECTOR_BYTES} bytes; 0 means never",
             "{SECTOR_BYTES} バイトのセクターより短い区間でファイルを開き直すことはありません(0 は開き直さない)"
         );
         return Err(builder.error("reopen", &what));

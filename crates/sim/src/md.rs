@@ -170,7 +170,7 @@ fn build(builder: &mut Builder<'_>) -> Result<Built> {
     if md.values.state != "clean" {
         if geometry.parities == 0 && geometry.copies == 1 {
             let what = text!(
-                "RAID 0 keeps nothing of a member that fails",
+                "RAID 0 loses the data of a failed member",
                 "RAID 0 では故障したメンバーのデータが失われます"
             );
             return Err(builder.error("state", &what));

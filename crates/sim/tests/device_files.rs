@@ -17,9 +17,9 @@ fn read(body: &str) -> Result<DeviceSpec, String> {
 #[test]
 fn a_parameter_without_a_source_is_refused_at_its_line() {
     let bare = MEDIUM.replace("{ value = \"1 ms\", source = \"t\" }", "\"1 ms\"");
-    assert_eq!(read(&bare).unwrap_err(), "7: x.toml: every parameter says where it is from");
+    assert_eq!(read(&bare).unwrap_err(), "7: x.toml: every parameter needs a source");
     let empty = MEDIUM.replace("\"1 ms\", source = \"t\"", "\"1 ms\", source = \" \"");
-    assert_eq!(read(&empty).unwrap_err(), "7: x.toml: a source is expected here");
+    assert_eq!(read(&empty).unwrap_err(), "7: x.toml: expected a source here");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
         ("access =", "acces =", "7: x.toml: unknown key `acces`"),
         ("1 MB/s", "1 MB", "8: x.toml: `1 MB` is not a rate"),
         ("1 ms", "1 week", "7: x.toml: `1 week` is not a time"),
-        ("1 ms", "2 h", "7: x.toml: `2 h` is outside of the range of `access`"),
+        ("1 ms", "2 h", "7: x.toml: `2 h` is outside the range of `access`"),
     ] {
         let error = read(&MEDIUM.replace(from, to)).unwrap_err();
         assert!(error.starts_with(says), "{error}");
@@ -55,8 +55,8 @@ fn unknown_kinds_keys_and_units_are_refused_at_their_line() {
 fn a_medium_ends_a_stack_and_nothing_else_does() {
     let host = "[[layer]]\nkind = \"host\"\n";
     assert!(read(&format!("{host}{MEDIUM}")).is_ok());
-    assert!(read(&format!("{MEDIUM}{host}")).unwrap_err().contains("nothing can stand below it"));
-    assert!(read(host).unwrap_err().contains("something must stand below `host`"));
+    assert!(read(&format!("{MEDIUM}{host}")).unwrap_err().contains("no layer can follow below it"));
+    assert!(read(host).unwrap_err().contains("`host` needs a layer below it"));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_change_reaches_the_layer_and_is_marked() {
 #[test]
 fn layers_of_one_branch_have_different_names() {
     let host = "[[layer]]\nkind = \"host\"\n";
-    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers are called `host`"));
+    assert!(read(&format!("{host}{host}{MEDIUM}")).unwrap_err().contains("two layers have the name `host`"));
     assert!(read(&format!("{host}name = \"second\"\n{host}{MEDIUM}")).is_ok());
 }
 

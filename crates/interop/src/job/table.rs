@@ -30,9 +30,11 @@ pub enum FioPathRole {
 /// Options with the same support.
 #[derive(Clone, Debug)]
 pub struct FioOptions {
+    /// Support of all options in the group.
     pub kind: FioOptionKind,
     /// Whether they are arguments of the command line and not of a job file.
     pub of_line: bool,
+    /// Names in fio's documentation.
     pub names: Vec<String>,
     /// Purpose of their values, if these are paths.
     pub path: Option<FioPathRole>,

@@ -253,7 +253,7 @@ proptest! {
             // A request that would end after the end of time is reported as blocked.
             let blocked = stack.check_not_blocked().map_err(|error| error.what().en.clone());
             prop_assert!(
-                stack.in_flight() == 0 || blocked.is_err_and(|what| what.contains("end of its time")),
+                stack.in_flight() == 0 || blocked.is_err_and(|what| what.contains("end of its time range")),
             );
         }
     }
