@@ -209,10 +209,10 @@ fn a_file_that_never_ends_is_read_up_to_the_limit_of_its_kind() {
         &["models", "show", endless],
         &["study", "show", endless],
     ] {
-        lab.kurabe(words).is_refusal(3, &["cannot read", "endless.toml", "more than 4 MiB"]);
+        lab.kurabe(words).is_refusal(3, &["cannot read", "endless.toml", "larger than 4 MiB"]);
     }
     lab.model_run("1us");
-    lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["more than 4 MiB"]);
+    lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["larger than 4 MiB"]);
     lab.kurabe(&["import", endless]).is_refusal(11, &["more than 256 MiB", "split it"]);
     lab.run(&lab.target(), &["--replay", endless]).is_refusal(11, &["is not text"]);
     assert_eq!(lab.list().len(), 1);
@@ -223,7 +223,7 @@ fn a_data_file_of_a_gibibyte_is_told_by_its_size_and_one_in_another_encoding_by_
     let lab = Lab::new();
     let file = lab.write("own.toml", PROFILE);
     std::fs::File::options().write(true).open(&file).and_then(|file| file.set_len(1 << 30)).expect("a size");
-    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "more than 4 MiB"]);
+    lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "larger than 4 MiB"]);
     let file = lab.write("own.toml", [PROFILE.as_bytes(), b"# \xe9\n"].concat());
     lab.refuses(&lab.target(), &["--profile", text(&file)], 3, &["own.toml", "not valid UTF-8 at byte"]);
 }

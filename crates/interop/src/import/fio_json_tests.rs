@@ -195,7 +195,7 @@ fn a_job_that_did_nothing_is_no_cell() {
     assert!(error.what().en.contains("fio measured nothing"));
     let cut = &fixture("lab/fio3-read.json")[..2000];
     let error = super::super::import("a.json", cut).unwrap_err();
-    assert!(error.what().en.contains("breaks here") && error.place().is_some());
+    assert!(error.what().en.contains("damaged here") && error.place().is_some());
 }
 
 #[test]

@@ -262,7 +262,7 @@ fn formats_have_words() {
     for (_, format) in TraceFormat::WORDS {
         assert_eq!(TraceFormat::from_word(format.word()).expect("its own word"), *format);
     }
-    let error = TraceFormat::from_word("zip").expect_err("no format");
+    let error = TraceFormat::from_word("zip").expect_err("not a trace format");
     assert_eq!(error.kind(), ErrorKind::Usage);
 }
 

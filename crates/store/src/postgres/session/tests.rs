@@ -191,12 +191,12 @@ fn a_message_without_measure_is_refused_by_its_length() {
     for (letter, length) in
         [(b'D', i32::MAX as u32), (b'E', 8 << 20), (b'S', 1 << 20), (b'R', 1 << 30), (b'T', 1 << 30)]
     {
-        refuses("in the login", "sslmode=disable", "limit for its kind", move |server| {
+        refuses("in the login", "sslmode=disable", "limit for this kind", move |server| {
             server.startup();
             server.send(&huge(letter, length));
             server.send_endlessly(&[b'x'; 4096]);
         });
-        refuses("after the login", "sslmode=disable", "limit for its kind", move |server| {
+        refuses("after the login", "sslmode=disable", "limit for this kind", move |server| {
             server.be_asked();
             server.send(&huge(letter, length));
             server.send_endlessly(&[b'x'; 4096]);
