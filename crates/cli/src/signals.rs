@@ -4,7 +4,7 @@
 //! A dedicated thread receives the signals. It never waits for a device, for a lock that is held
 //! during I/O, or for a terminal. It counts signals that arrive together as one request. On the
 //! second request, other threads kill programs and remove test files. The process waits for them at
-//! most [`FAREWELL`], because users press Ctrl-C twice when storage hangs. The store still lists
+//! most [`SHUTDOWN_LIMIT`], because users press Ctrl-C twice when storage hangs. The store still lists
 //! the files that remain, and the next start removes them.
 //!
 //! A process cannot exit while one of its threads waits for a device in the kernel, and neither can
@@ -38,11 +38,11 @@ const SIGNALS: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 const ONE_WISH: Duration = Duration::from_secs(1);
 /// How long the second request waits for test files to be removed. Removal takes milliseconds if
 /// storage responds, and a user takes a longer wait than a second for a hang.
-const FAREWELL: Duration = Duration::from_secs(1);
+const SHUTDOWN_LIMIT: Duration = Duration::from_secs(1);
 
 /// How long the supervisor waits for the worker to exit, after the worker has reported its exit
-/// code or after the second request. Longer than [`FAREWELL`].
-const SUPERVISORS_FAREWELL: Duration = Duration::from_millis(1500);
+/// code or after the second request. Longer than [`SHUTDOWN_LIMIT`].
+const SUPERVISOR_SHUTDOWN_LIMIT: Duration = Duration::from_millis(1500);
 
 /// The pipe on which the worker reports its exit code to the supervisor.
 pub struct Supervisor(PipeWriter);
@@ -153,7 +153,7 @@ struct LastCode {
 
 impl LastCode {
     fn now(code: u8, is_told: bool) -> Self {
-        Self { code, until: Instant::now() + SUPERVISORS_FAREWELL, is_told }
+        Self { code, until: Instant::now() + SUPERVISOR_SHUTDOWN_LIMIT, is_told }
     }
 }
 
@@ -298,7 +298,7 @@ fn hear(mut wish: impl FnMut(i32) + Send + 'static) -> Result<()> {
 /// Exits the process without waiting for any thread. Their last results are either in the store
 /// already or lost.
 fn end_at_once(handle: &RunHandle, signal: i32) -> ! {
-    let until = Instant::now() + FAREWELL;
+    let until = Instant::now() + SHUTDOWN_LIMIT;
     handle.kill_programs();
     let (handle, (done, is_done)) = (handle.clone(), mpsc::channel());
     let is_said = done.clone();

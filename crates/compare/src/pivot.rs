@@ -231,7 +231,8 @@ fn unknown_value(message: Text, word: &str, values: &mut [String]) -> Error {
     let error = ErrorKind::NoSuchRun.error(message);
     let names: Vec<&str> = values.iter().map(String::as_str).collect();
     if names.is_empty() {
-        return error.remedy(text!("check the stored runs in `{LIST}`", "`{LIST}` ですべての測定を確認できます"));
+        return error
+            .remedy(text!("check the stored runs in `{LIST}`", "`{LIST}` ですべての測定を確認できます"));
     }
     let more = if names.len() > NAMED { ", …" } else { "" };
     let listed = names[..names.len().min(NAMED)].join(", ");

@@ -38,13 +38,13 @@ const ELSEWHERE: [&str; 12] = [
 ];
 
 /// Asks the operating system for the kind of a path.
-pub(crate) type Look<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
+pub(crate) type PathInspector<'a> = &'a dyn Fn(&Path) -> Option<Subject>;
 
 /// A traversal of the chain.
 pub(crate) struct Walk<'a> {
     roots: &'a Roots,
     mounts: Vec<Mount>,
-    look: Look<'a>,
+    look: PathInspector<'a>,
     /// How the bottom devices are described. Without it, they only have their names.
     options: Option<&'a ObserveOptions<'a>>,
     /// Whether the devices below the first ones are visited.
@@ -54,7 +54,11 @@ pub(crate) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    pub(crate) fn new(roots: &'a Roots, look: Look<'a>, options: Option<&'a ObserveOptions<'a>>) -> Self {
+    pub(crate) fn new(
+        roots: &'a Roots,
+        look: PathInspector<'a>,
+        options: Option<&'a ObserveOptions<'a>>,
+    ) -> Self {
         let mounts = mount::seen(roots);
         Self { roots, mounts, look, options, to_the_bottom: true, numbers: Vec::new() }
     }

@@ -4,7 +4,7 @@
 //! file system, its disk, the devices below, and under a loop device the devices of its file. Each
 //! number occurs once.
 
-use crate::chain::{Look, Walk};
+use crate::chain::{PathInspector, Walk};
 use crate::platform::{self, Number};
 use crate::roots::Roots;
 use kurabe_core::environment::Environment;
@@ -23,7 +23,7 @@ pub fn devices_right_under(path: &Path) -> Vec<(u32, u32)> {
     devices_under_in(&Roots::default(), path, false, &|path| platform::subject(path).ok())
 }
 
-fn devices_under_in(roots: &Roots, path: &Path, to_the_bottom: bool, look: Look<'_>) -> Vec<Number> {
+fn devices_under_in(roots: &Roots, path: &Path, to_the_bottom: bool, look: PathInspector<'_>) -> Vec<Number> {
     let mut walk = Walk::new(roots, look, None);
     walk.to_the_bottom = to_the_bottom;
     if let Some(subject) = look(path) {

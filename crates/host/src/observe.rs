@@ -1,6 +1,6 @@
 //! The test environment of a path: the machine and the chain down to its devices.
 
-use crate::chain::{Look, Walk};
+use crate::chain::{PathInspector, Walk};
 use crate::roots::Roots;
 use crate::{command::Runner, health, machine, mount, platform, subject::ObserveOptions};
 use kurabe_core::{environment::Environment, shown};
@@ -19,7 +19,7 @@ pub fn observe(path: &Path, options: &ObserveOptions<'_>) -> Environment {
 pub(crate) fn observe_in(
     roots: &Roots,
     path: &Path,
-    look: Look<'_>,
+    look: PathInspector<'_>,
     runner: &Runner<'_>,
     options: &ObserveOptions<'_>,
 ) -> Environment {

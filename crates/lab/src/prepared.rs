@@ -8,7 +8,7 @@ use crate::journal::{Journal, Lab};
 use crate::made::open_noted;
 use crate::model::{load_model, model_name, refuse_no_fill, refuse_own_file, refuse_what_real_targets_have};
 use crate::open::{Open, OpenTarget};
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use crate::request::{Procedure, RunRequest};
 use crate::served::observed;
 use crate::swept::{Swept, SweptSteps};
@@ -33,7 +33,7 @@ use std::sync::Arc;
 /// A planned run, ready to be opened.
 pub struct Prepared {
     pub(crate) request: RunRequest,
-    pub(crate) plan: Traced,
+    pub(crate) plan: ProfileWithTraces,
     target: Unopened,
     /// Number of processes that share the test file, and the file if another rank created it.
     pub(crate) parts: (u32, Option<OthersFile>),
@@ -55,11 +55,11 @@ impl Prepared {
     /// has no effect.
     pub fn new(request: RunRequest) -> Result<Self> {
         let request = past_caches(request)?;
-        let plan = Traced::of(&request)?;
+        let plan = ProfileWithTraces::of(&request)?;
         Self::with_plan(request, plan)
     }
 
-    pub(crate) fn with_plan(request: RunRequest, plan: Traced) -> Result<Self> {
+    pub(crate) fn with_plan(request: RunRequest, plan: ProfileWithTraces) -> Result<Self> {
         refuse_no_fill(&request)?;
         let target = match model_name(&request.target) {
             Some(name) => {
@@ -236,7 +236,7 @@ impl Prepared {
     ///
     /// # Errors
     /// When the target is not a model.
-    pub(crate) fn into_model(self) -> Result<(Traced, String, Box<ModelTarget>)> {
+    pub(crate) fn into_model(self) -> Result<(ProfileWithTraces, String, Box<ModelTarget>)> {
         match self.target {
             Unopened::Model(name, model) => Ok((self.plan, name, model)),
             Unopened::Path => {
@@ -298,7 +298,7 @@ impl Prepared {
         self,
         journal: &mut Journal<'_>,
         turns: Option<(VersusRecord, Option<&Target>)>,
-    ) -> Result<(OpenTarget, Traced, RunRequest)> {
+    ) -> Result<(OpenTarget, ProfileWithTraces, RunRequest)> {
         let (id, identity) = (journal.id().to_owned(), journal.record.header.identity.clone());
         let mut twin = None;
         if let Some((mut versus, other)) = turns {

@@ -26,12 +26,12 @@ use std::sync::Arc;
 const LEAST_SWEEP_BYTES: u64 = 512 * KIB;
 
 /// A profile with the traces of its replay steps, by step index.
-pub(crate) struct Traced {
+pub(crate) struct ProfileWithTraces {
     pub(crate) profile: Profile,
     pub(crate) traces: Vec<Option<Arc<Trace>>>,
 }
 
-impl Traced {
+impl ProfileWithTraces {
     /// Resolves a request.
     ///
     /// # Errors

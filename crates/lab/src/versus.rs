@@ -10,7 +10,7 @@ use crate::journal::{Journal, Lab, rescued};
 use crate::model::model_name;
 use crate::open::{Open, OpenTarget};
 use crate::prepared::Prepared;
-use crate::profile::Traced;
+use crate::profile::ProfileWithTraces;
 use crate::request::{Procedure, RunRequest, Writing};
 use crate::served::ServedModel;
 use crate::step_change::drop_doubles;
@@ -184,7 +184,7 @@ impl PreparedVersus {
         request.check()?;
         let order_seed = request.seed.map_or_else(random_word, Ok)?;
         let requests = request.runs();
-        let mut plans = requests.iter().map(Traced::of).collect::<Result<Vec<_>>>()?;
+        let mut plans = requests.iter().map(ProfileWithTraces::of).collect::<Result<Vec<_>>>()?;
         if !request.variants.is_empty() {
             drop_doubles(&mut plans);
         }
@@ -562,7 +562,7 @@ impl Live<'_, '_> {
     fn turns(
         live: &RefCell<Self>,
         events: Vec<Vec<Event>>,
-        targets: &mut [(Traced, OpenTarget, (Settings, bool))],
+        targets: &mut [(ProfileWithTraces, OpenTarget, (Settings, bool))],
         order_seed: u64,
     ) -> Result<Ended> {
         for (place, event) in events

@@ -13,7 +13,7 @@
 
 use crate::clock::{monotonic_ns, sleep_until};
 use crate::drive::buffer::{Arena, Lease, Pages};
-use crate::drive::rest::{FAREWELL_NS, PATIENCE_NS};
+use crate::drive::rest::{EXIT_PATIENCE_NS, PATIENCE_NS};
 use io_uring::types::{Fd, Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{CompletionQueue, IoUring, SubmissionQueue, Submitter, opcode, squeue};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Wait};
@@ -365,7 +365,7 @@ impl Drop for UringDevice<'_> {
     /// Waits until the kernel no longer uses the buffers. After an error, some operations may still
     /// be in flight.
     fn drop(&mut self) {
-        (self.refused_since_ns, self.patience_ns) = (None, FAREWELL_NS);
+        (self.refused_since_ns, self.patience_ns) = (None, EXIT_PATIENCE_NS);
         while self.in_flight_count > 0 && self.reap(Wait::One, &mut |_| {}).is_ok() {}
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! Latency is measured from the submission, or in an open loop from the due time.
 
-use crate::drive::rest::{Continuation, FAREWELL_NS, SYNC, Unfinished};
+use crate::drive::rest::{Continuation, EXIT_PATIENCE_NS, SYNC, Unfinished};
 use crate::drive::source::{Next, Source};
 use crate::{drive::content::Content, drive::recorder::Observer};
 use kurabe_core::device::{Buffer, Completion, Device, ErrorNumber, Submission, Transfer, Wait};
@@ -90,7 +90,7 @@ struct Flight {
 }
 
 /// Unfinished operations. They are rare, so this list is only searched when one occurs.
-struct Rests<B> {
+struct UnfinishedOperations<B> {
     /// Unfinished operations by the slot of their buffers. An entry whose operation has completed
     /// in the meantime stays until its slot is used again.
     begun: Vec<(usize, u64, Unfinished)>,
@@ -100,7 +100,7 @@ struct Rests<B> {
     issuing: bool,
 }
 
-impl<B: Buffer> Rests<B> {
+impl<B: Buffer> UnfinishedOperations<B> {
     #[cold]
     fn take(&mut self, flight: Flight, slot: usize, outcome: Transfer, now_ns: u64) -> Continuation {
         let is_same = |begun: &(usize, u64, Unfinished)| {
@@ -147,7 +147,7 @@ pub fn drive<D: Device, S: Source, O: Observer>(
     let mut record_from_ns = start_ns + plan.warm_up_ns;
     let mut deadline_ns = deadline_after(record_from_ns);
     let mut flights = vec![Flight { op: SYNC, started_ns: 0, recorded: false }; depth];
-    let mut rests = Rests { begun: Vec::new(), again: Vec::new(), issuing: false };
+    let mut rests = UnfinishedOperations { begun: Vec::new(), again: Vec::new(), issuing: false };
     let mut failure = None;
     let (mut issuing, mut time_is_over) = (true, false);
     let (mut recorded, mut has_due) = (plan.warm_up_ns == 0, false);
@@ -267,7 +267,8 @@ pub fn drive<D: Device, S: Source, O: Observer>(
         })?;
         if !reaped {
             now_ns = device.now_ns();
-            if stop.is_asked() && now_ns.saturating_sub(*asked_at_ns.get_or_insert(now_ns)) > FAREWELL_NS {
+            if stop.is_asked() && now_ns.saturating_sub(*asked_at_ns.get_or_insert(now_ns)) > EXIT_PATIENCE_NS
+            {
                 break;
             }
         }

@@ -7,7 +7,7 @@
 
 use super::image::OverImage;
 use super::sparse::Sparse;
-use super::{DiskData, Keeper};
+use super::{DataStorage, DiskData};
 use kurabe_core::mention::{DATA, EXPORTS, MODELS_SHOW, SET, WRITE_EXISTING};
 use kurabe_core::{Error, ErrorKind, Result, shown, text};
 use kurabe_host::available_memory_bytes;
@@ -83,17 +83,17 @@ impl DataPlace {
         let share = most_bytes / exports.max(1) as u64;
         let disks: Vec<DiskData> = match self {
             Self::Memory => for_each(&|| DiskData::memory(size_bytes, share).map_err(no_memory))?,
-            Self::Pattern => for_each(&|| Ok(DiskData { size_bytes, keeper: Keeper::Pattern }))?,
+            Self::Pattern => for_each(&|| Ok(DiskData { size_bytes, storage: DataStorage::Pattern }))?,
             Self::File(path) => {
                 one_only(exports, path)?;
                 let file = open_file(path, size_bytes, write_existing)?;
-                vec![DiskData { size_bytes, keeper: Keeper::File(Sparse::in_file(file)) }]
+                vec![DiskData { size_bytes, storage: DataStorage::File(Sparse::in_file(file)) }]
             }
             Self::Over(path) => {
                 let over = || {
                     let (image, image_bytes) = open_image(path, size_bytes)?;
                     let over = OverImage::new(image, image_bytes, size_bytes, share).map_err(no_memory)?;
-                    Ok(DiskData { size_bytes, keeper: Keeper::Over(over) })
+                    Ok(DiskData { size_bytes, storage: DataStorage::Over(over) })
                 };
                 for_each(&over)?
             }

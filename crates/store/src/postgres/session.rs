@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Lowest data rate: this many bytes extend the limit by a second.
 const LEAST_BYTES_PER_S: u64 = 64 << 10;
 /// Time limit for closing the connection.
-const FAREWELL: Duration = Duration::from_secs(2);
+const CLOSE_LIMIT: Duration = Duration::from_secs(2);
 
 pub(super) type Parameters<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -222,7 +222,7 @@ impl Drop for DatabaseSession {
         // The connection closes when its client is dropped.
         self.client = None;
         if self.meter.refused().is_none() && !self.connection.is_finished() {
-            let _ = runtime.block_on(async { timeout(FAREWELL, &mut self.connection).await });
+            let _ = runtime.block_on(async { timeout(CLOSE_LIMIT, &mut self.connection).await });
         }
         runtime.shutdown_background();
     }
