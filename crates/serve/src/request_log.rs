@@ -16,13 +16,13 @@ pub struct RequestLog {
     is_ticked: bool,
 }
 
-/// A thread that looks at something whenever a flush comes.
+/// State of the thread that checks the disk at every flush.
 #[derive(Debug, Default)]
 struct FlushWatch {
     is_on: bool,
-    /// Flushes that came.
+    /// Number of flushes so far.
     came: u64,
-    /// How many of them it has looked after.
+    /// Number of flushes that it has checked.
     seen: u64,
 }
 

@@ -87,7 +87,7 @@ impl Saved {
             Some([0, 0, 0, 1]) => saved.order = u64::from_be_bytes,
             Some(other) => {
                 return Err(broken(text!(
-                    "version {} of the format is not known (1 is)",
+                    "version {} of the format is not supported (supported: 1)",
                     "形式のバージョン {} は未知です(既知は 1)",
                     i32::from_le_bytes(other)
                 )));
