@@ -254,7 +254,7 @@ impl<'a, G: Ground> Session<'a, G> {
         }
         let mut reasons: Vec<Text> = Vec::new();
         for reason in unfit(self.context.profile, &facts) {
-            let text = text!("skipped: {reason}", "測らない項目: {reason}"; reason);
+            let text = text!("not measured: {reason}", "測らない項目: {reason}"; reason);
             // The reads and the writes of a step that does not fit have the same reason, which is
             // reported once.
             if !reasons.contains(&text) {

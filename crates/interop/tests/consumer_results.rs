@@ -132,9 +132,10 @@ fn cdm_8_leaves_out_tests_that_were_not_run() {
     let run = run("cdm-8.0.1-partial.txt");
     assert_eq!(run.cells.len(), 4);
     assert!(run.cells.iter().all(|cell| cell.direction == Some(Direction::Read)));
-    assert!(
-        run.notices.iter().any(|notice| notice.text.en.starts_with("4 results were skipped, because they are printed as 0,"))
-    );
+    assert!(run.notices.iter().any(|notice| notice.text.en.starts_with(
+        "4 results were skipped, because they \
+            are printed as 0,"
+    )));
     assert_eq!(run.origin.profile.as_deref(), Some("cdm-8"));
     assert_eq!(fact(&run, "Comment"), Some("RND と SEQ: 読み取りだけ"));
     assert_eq!(fact(&run, "Mode"), Some("[Admin]"));

@@ -266,7 +266,10 @@ impl Stack {
                         "`{layer}` に動作中に変更できるものはありません。値を指定して作り直してください"
                     )
                 } else {
-                    text!("live parameters of `{layer}`: {keys}", "`{layer}` で動作中に変更できるもの: {keys}")
+                    text!(
+                        "live parameters of `{layer}`: {keys}",
+                        "`{layer}` で動作中に変更できるもの: {keys}"
+                    )
                 }));
             };
             changes.push((place, changed(parameter, &format!("{path}={value}"), value)?));

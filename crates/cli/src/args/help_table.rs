@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 const ENGLISH: &str = include_str!("../../help/options.en.txt");
 const JAPANESE: &str = include_str!("../../help/options.ja.txt");
 
-type Texts = BTreeMap<&'static str, String>;
+type HelpTexts = BTreeMap<&'static str, String>;
 
 /// Returns the help text of a command or an argument in the current language.
 pub fn help(key: &str) -> &'static str {
-    static TEXTS: OnceLock<Texts> = OnceLock::new();
+    static TEXTS: OnceLock<HelpTexts> = OnceLock::new();
     let texts = TEXTS.get_or_init(|| match lang() {
         Lang::En => parse(ENGLISH, " "),
         Lang::Ja => parse(JAPANESE, ""),
@@ -24,8 +24,8 @@ pub fn help(key: &str) -> &'static str {
 }
 
 /// Returns the texts of a file by key, with `between` in place of line breaks.
-fn parse(file: &'static str, between: &str) -> Texts {
-    let mut texts = Texts::new();
+fn parse(file: &'static str, between: &str) -> HelpTexts {
+    let mut texts = HelpTexts::new();
     let mut key = "";
     for line in file.lines() {
         match line.strip_prefix("  ") {
@@ -76,6 +76,6 @@ mod tests {
     #[test]
     fn line_breaks_are_spaces_between_english_words_only() {
         assert_eq!(parse("a.b\n  one\n  two\nc\n  three\n", " ")["a.b"], "one two");
-        assert_eq!(parse("a.b\n  一つ、\n  二つ\n", "")["a.b"], "一つ、二つ");
+        assert_eq!(parse("a.b\n  前半、\n  後半\n", "")["a.b"], "前半、後半");
     }
 }

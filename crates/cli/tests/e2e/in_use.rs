@@ -188,7 +188,14 @@ fn an_ordinary_user_does_not_write_to_a_file_that_a_hidden_process_writes_to() {
     ];
     let as_nobody = || Live::start(lab.wrapped(&AS_NOBODY, &words)).end();
     let writer = Running::writer(&file);
-    as_nobody().is_refusal(6, &["in use", "open for writing in the kernel or in a program that is not visible from here"]);
+    as_nobody().is_refusal(
+        6,
+        &[
+            "in use",
+            "open for writing in the kernel or in a program that is not \
+        visible from here",
+        ],
+    );
     assert!(std::fs::read(&file).expect("the file") == contents, "not a byte changes");
     drop(writer);
     as_nobody().ok();

@@ -261,7 +261,11 @@ fn outputs_of_one_process_are_refused() {
         let Some(command) = mpirun(&lab, &[("2", &words)]) else { return };
         let ended = Live::start(command).end();
         assert_eq!(ended.code(), Some(2), "{ended:#?}");
-        assert_eq!(ended.err.matches(&format!("kurabe-mpi does not support {flag}")).count(), 1, "{ended:#?}");
+        assert_eq!(
+            ended.err.matches(&format!("kurabe-mpi does not support {flag}")).count(),
+            1,
+            "{ended:#?}"
+        );
         assert!(!file.exists() && lab.list().is_empty());
     }
 }

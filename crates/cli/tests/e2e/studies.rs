@@ -151,11 +151,7 @@ fn mistakes_have_their_exit_codes_and_remedies() {
         (&["study", "run", &file, "--set", "memory.access"], 2, "raid.strip=256KiB"),
         (&["study", "run", &file, "--part", "rate"], 2, "`rates`"),
         (&["study", "run", "raid-strip", "--set", "raid.strip=64KiB"], 2, "--axis raid.strip=64KiB"),
-        (
-            &["study", "run", &file, "--on", "mine=/nowhere"],
-            4,
-            "--on mine=/nowhere: the path does not exist",
-        ),
+        (&["study", "run", &file, "--on", "mine=/nowhere"], 4, "--on mine=/nowhere: the path does not exist"),
         (&["study", "run", &file, "--on", &empty], 4, "could not be measured: 1"),
         (&["run", "model:rasci"], 2, "did you mean `rascsi`? `kurabe models` lists all"),
         (&["run", "model:990"], 2, "did you mean `samsung-990-pro`?"),

@@ -12,7 +12,8 @@ fn beside(file: &str) -> Result<String> {
     if file == "small.seek" {
         Ok(CURVE.to_owned())
     } else {
-        Err(ErrorKind::Import.error(text!("{file} does not contain a DiskSim disk", "{file} にディスクがありません")))
+        Err(ErrorKind::Import
+            .error(text!("{file} does not contain a DiskSim disk", "{file} にディスクがありません")))
     }
 }
 

@@ -113,7 +113,7 @@ fn read(input: &Input<'_>) -> ImportedRuns {
     ))];
     if let Some(cached) = cached {
         notices.push(notice(text!(
-            "skipped: {cached} writes per second without a sync, which is the speed of memory",
+            "not imported: {cached} writes per second without a sync, which is the speed of memory",
             "同期しない書き込み(毎秒 {cached} 回)はメモリーの速度なので取り込んでいません"
         )));
     }

@@ -88,7 +88,8 @@ fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
         seek_single_ns: single, seek_average_ns: average, seek_full_ns: full, cylinders, ..
     } = values;
     let what = text!(
-        "no ascending curve fits these times for one cylinder, the average and the full stroke; give a table of measured times as seek_table",
+        "no ascending curve fits these times for one cylinder, the average and the full stroke; give a \
+         table of measured times as seek_table",
         "隣接・平均・全幅の 3 つの時間を通る単調な曲線がありません。実測値があれば seek_table に表で書けます"
     );
     let curve = if values.seek_curve == "coasting" { Seek::coasting } else { Seek::three_points };
@@ -97,7 +98,8 @@ fn seek(builder: &Builder<'_>, values: &Mechanics) -> Result<Seek> {
 
 fn misfit(builder: &Builder<'_>) -> Error {
     let what = text!(
-        "zones must start at cylinder 0 and ascend; each has 1 to 1048576 sectors per track and ends within the cylinders",
+        "zones must start at cylinder 0 and ascend; each has 1 to 1048576 sectors per track and ends \
+         within the cylinders",
         "ゾーンはシリンダー 0 から昇順に並べます。1 トラックは 1 以上 1048576 以下のセクターで、全シリンダー数に収めてください"
     );
     builder.error("zones", &what)
