@@ -262,7 +262,7 @@ mod tests {
         let beyond =
             ProgramRecording { requests: recorded(&[(Write, 1 << 30, 4096)]), ..ProgramRecording::default() };
         let refused = Bill::new(facts, &[beyond], &panel("iomega-zip100")).unwrap_err();
-        assert!(refused.what().en.contains("`iomega-zip100` holds"), "{refused:?}");
+        assert!(refused.what().en.contains("`iomega-zip100` has a capacity of"), "{refused:?}");
     }
 
     fn cause(before: &Bill, now: &Bill) -> Option<ChangeCause> {

@@ -224,7 +224,7 @@ mod tests {
             (&["bs"][..], ["no values", "bs=4k,16k"]),
             (&["bs=4k,"][..], ["empty", "two or more values"]),
             (&["bs=4k,4q"][..], ["4q", "kurabe run --help"]),
-            (&["time=1s,2s"][..], ["same time", "--repetition"]),
+            (&["time=1s,2s"][..], ["the same for all", "--repetition"]),
             (&["profile=quick,default"][..], ["cannot be varied", "kurabe compare"]),
             (&["bs=4k,16k", "bs=8k,32k"][..], ["twice", "one"]),
             (&["bs=4k,8k,16k", "iodepth=1,2,3,4,5,6"][..], ["18 configurations", "fewer"]),

@@ -90,7 +90,7 @@ fn an_unaligned_block_size_is_refused_with_the_unit() {
         &lab.target(),
         &["--size", "16m", "--bs", "1000"],
         4,
-        &["1000", "multiple of 512", "--buffered"],
+        &["1000", "the direct I/O unit, 512 bytes", "--buffered"],
     );
 }
 
@@ -213,7 +213,7 @@ fn a_file_that_never_ends_is_read_up_to_the_limit_of_its_kind() {
     }
     lab.model_run("1us");
     lab.kurabe(&["recommend", "last", "--for", endless]).is_refusal(3, &["larger than 4 MiB"]);
-    lab.kurabe(&["import", endless]).is_refusal(11, &["larger than 256 MiB", "split it"]);
+    lab.kurabe(&["import", endless]).is_refusal(11, &["larger than 256 MiB", "split the file"]);
     lab.run(&lab.target(), &["--replay", endless]).is_refusal(11, &["is not text"]);
     assert_eq!(lab.list().len(), 1);
 }

@@ -93,7 +93,7 @@ fn consent_does_not_count_where_the_target_is_no_device() {
     for target in [lab.target(), file] {
         for dry in [&[][..], &["--dry-run"]] {
             let consent = ["--destroy-data-on", text(&target)];
-            let says = ["--destroy-data-on is for a block device", text(&target)];
+            let says = ["--destroy-data-on applies to block devices", text(&target)];
             lab.refuses(&target, &[&SHORT[..], &consent, dry].concat(), 6, &says);
         }
     }

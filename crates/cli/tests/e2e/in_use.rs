@@ -130,7 +130,7 @@ fn the_image_under_a_loop_device_is_not_written_under_any_name() {
     assert!(device.contents() == before, "not a byte changes");
     drop(mount);
     let before = device.contents();
-    let stands = format!("loop device {} stands on it", device.node().file_name().expect("a name").display());
+    let stands = format!("used by loop device {}", device.node().file_name().expect("a name").display());
     overwrite(&lab, &link).is_refusal(6, &[&stands]);
     assert!(lab.list().is_empty());
     assert!(device.contents() == before, "not a byte changes");

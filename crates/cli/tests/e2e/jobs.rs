@@ -332,7 +332,7 @@ fn what_a_job_writes_is_read_back_where_it_says_verify() {
         --iodepth=4 --name=a --rw=randwrite --bs=4k --name=b --rw=write --bs=64k";
     let words: Vec<&str> = jobs.split_whitespace().collect();
     let shown = lab.kurabe(&[&on[..], &words].concat()).ok().out;
-    assert!(shown.contains("4 MiB were read back and hold what was written"), "{shown}");
+    assert!(shown.contains("4 MiB were read back, and all of them contain the written data"), "{shown}");
     assert!(names(&target).is_empty(), "no test file stays");
     for (jobs, part) in [
         ("--name=a --rw=read --size=1m --verify=md5", "no writes are made"),

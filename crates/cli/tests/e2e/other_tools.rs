@@ -119,7 +119,7 @@ fn a_file_that_is_no_result_is_told_in_one_line_what_is_nearest() {
     lab.kurabe(&["import", text(&file)]).is_refusal(11, &["does not name a known tool"]);
     let near = lab.write("near.txt", "CrystalDiskMark 8 is a program\n- milk\n");
     let ended = lab.kurabe(&["import", text(&near)]);
-    ended.is_refusal(11, &["the nearest kind is CrystalDiskMark text: ", "but no result line follows"]);
+    ended.is_refusal(11, &["the most similar kind is CrystalDiskMark text: ", "but no result line follows"]);
     assert!(lab.list().is_empty());
 }
 

@@ -162,7 +162,7 @@ fn faults_are_set_told_and_lifted_and_a_slip_is_refused_with_its_remedy() {
     let control = |words: &[&str]| lab.kurabe(&[&["control", text(&socket)][..], words].concat());
     control(&["fault", "slow:1us"]).ok();
     control(&["fault", "slow"]).is_refusal(2, &["hang:10s@after"]);
-    control(&["fault", "error@4GiB+4k"]).is_refusal(2, &["it has 1 GiB"]);
+    control(&["fault", "error@4GiB+4k"]).is_refusal(2, &["the size of the device is 1 GiB"]);
     let uri = format!("nbd+unix:///?socket={}", text(&socket));
     let commands = ["-c", "read 1M 4k", "-c", "read 2M 4k", "-c", "write 0 4k", "-c", "write 0 4k"];
     let words = [&["-f", "raw"][..], &commands, &[&uri]].concat();

@@ -186,7 +186,7 @@ row = [{ id = "a", device = "A", read = 845.9 }]
             ("step1.read", "step9.read", 12, "no test step9.read"),
             ("gnome-disks-46", "gnome-disk", 10, "no profile"),
             ("profile = \"gnome-disks-46\"", "", 12, "has no effect without `profile`"),
-            ("\"mean\"", "\"men\"", 11, "choices"),
+            ("\"mean\"", "\"men\"", 11, "not a valid value"),
         ] {
             let error = read_tables("small.toml", &SMALL.replace(good, bad)).unwrap_err();
             assert!(error.what().en.contains(what), "{bad}: {error}");
