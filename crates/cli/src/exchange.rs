@@ -75,7 +75,7 @@ fn conclude(done: Exchanged, global: &Global, words: impl Fn(usize, usize) -> Te
     }
     let (count, ids) = (refused.len(), refused.join(", "));
     Err(ErrorKind::Refused.error(text!(
-        "{count} runs could not be transferred and remain where they were: {ids}",
+        "{count} could not be transferred and remain where they were: {ids}",
         "{count} 件は送受信できず、元の場所に残っています: {ids}"
     )))
 }

@@ -57,7 +57,7 @@ const READ: &[Case] = &[
     ("fio-3.21-rate-iops-300.txt", "fio 3.21", Some("2022-05-01T19:29:21"), &[
         ("RND 4 KiB Q1 T1 · mytest write", Iops, Mean, "300", 300.0),
         ("RND 4 KiB Q1 T1 · mytest write", Rate, Mean, "1200", 1200.0 * KIB),
-    ], &["offered operations at a fixed rate (rate_iops=300)"]),
+    ], &["issued operations at a fixed rate (rate_iops=300)"]),
     ("fio-3.25-pi-four-jobs-progress.txt", "fio 3.25", Some("2022-04-27T22:01:57"), &[
         ("SEQ 1 MiB Q64 T4 · fio-rand-read-sequential read", Rate, Mean, "397", 397.0 * KIB * KIB),
         ("SEQ 1 MiB Q64 T4 · fio-rand-read-sequential read", Latency, Mean, "634.65", 634.65e6),

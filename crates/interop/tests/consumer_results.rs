@@ -403,7 +403,7 @@ fn damage_is_shown_with_its_line() {
     assert!(place.text.contains("2302.114 GB"));
     let nothing = text.replace("3479.812", "0.000").replace("2302.114", "0.000");
     let nothing = nothing.replace("611.334", "0.000").replace("50.127", "0.000");
-    assert!(import("n.txt", nothing.as_bytes()).unwrap_err().to_string().contains("nothing was measured"));
+    assert!(import("n.txt", nothing.as_bytes()).unwrap_err().to_string().contains("no test was run"));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn what_nobody_knows_names_the_nearest_kind_and_what_is_missing() {
     let error = import("/tmp/letter.txt", b"Dear all,\nCrystalDiskMark 8 is a program.\n").unwrap_err();
     assert_eq!(error.kind(), kurabe_core::ErrorKind::Import);
     let what = &error.what().en;
-    assert!(what.contains("nearest kind is CrystalDiskMark text") && !what.contains('\n'), "{what}");
+    assert!(what.contains("most similar kind is CrystalDiskMark text") && !what.contains('\n'), "{what}");
     assert!(what.contains("no result line follows"), "{what}");
     assert!(error.what().ja.contains("結果の行がありません"));
     assert!(error.remedy_text().is_some());

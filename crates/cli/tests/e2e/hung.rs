@@ -245,7 +245,7 @@ fn ends_although_storage_hangs(engine: &str, signals: [Signal; 2], code: i32) {
     let ended = live.end();
     storage.still_hangs();
     assert!(PathBuf::from(format!("/proc/{pid}")).exists(), "nothing hung");
-    let process = format!("the system keeps process {pid}");
+    let process = format!("process {pid} remains until it does");
     assert!(ended.err.contains(&process), "{ended:#?}");
     assert_eq!(ended.code(), Some(code), "{ended:#?}");
     assert!(!ended.out.contains("\"event\":\"run_done\""), "{ended:#?}");

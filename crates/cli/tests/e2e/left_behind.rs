@@ -168,7 +168,7 @@ fn a_bill_counts_what_is_left_running_and_refuses_what_does_not_end() {
     let written = soon.json_lines()[0]["counts"]["written_bytes"][0].as_u64().unwrap();
     assert!(written >= 4 << 16 && !soon.err.contains("behind"), "{soon:#?}");
     let idle = price("sleep 1000 > /dev/null 2>&1 & exit 0").ok();
-    assert!(idle.err.contains("left sleep ("), "{idle:#?}");
+    assert!(idle.err.contains("sleep ("), "{idle:#?}");
     let busy = price("while echo x > x && sync x; do sleep 0.05; done > /dev/null 2>&1 & exit 0");
     busy.is_refusal(8, &["used the disk"]);
 }
@@ -383,7 +383,7 @@ fn without_a_pid_namespace_daemons_end_as_well() {
         let mut command = lab.wrapped(&inside, &["price", "--runs", "1", "--", "sh", "-c", line]);
         command.current_dir(lab.beside(""));
         let ended = Live::start(command).end().ok();
-        assert!(ended.err.contains("left sleep ("), "{ended:#?}");
+        assert!(ended.err.contains("sleep ("), "{ended:#?}");
         let outer = std::fs::read_link("/proc/self/ns/pid").unwrap();
         let is_inside = !ended.err.contains(text(Path::new(&outer)));
         assert_eq!(is_inside, limit.is_empty(), "{ended:#?}");

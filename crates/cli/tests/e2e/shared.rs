@@ -123,7 +123,7 @@ fn what_cannot_be_sent_stays_and_is_said_without_a_password() {
     let first = lab.list()[0]["id"].as_str().unwrap().to_owned();
     let ended = kurabe(&lab, &["push", &address]);
     assert!(
-        ended.code() == Some(6) && ended.err.contains(&format!("stayed where they are: {first}")),
+        ended.code() == Some(6) && ended.err.contains(&format!("remain where they were: {first}")),
         "{}",
         ended.err
     );

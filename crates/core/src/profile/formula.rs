@@ -308,7 +308,7 @@ mod tests {
             ("1 2", "from `2`"),
             ("seq.read", "STEP.PART.UNIT"),
             ("seq.read.parsec", "MiB_per_s"),
-            ("1.2.3", "no number"),
+            ("1.2.3", "not a number"),
         ] {
             let what = Formula::parse(source).unwrap_err().en;
             assert!(what.contains(cause), "{source}: {what}");

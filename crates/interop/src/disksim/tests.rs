@@ -200,8 +200,8 @@ fn what_a_disk_does_with_its_memory_and_its_bus_is_read() {
 fn what_is_damaged_or_not_modelled_is_told_with_its_line() {
     for (from, to, words) in [
         ("Seek type = extracted", "Seek type = linear", "only the seek types extracted and hplplus10"),
-        ("Sparing scheme used = 9", "Sparing scheme used = 11", "`Sparing scheme used` of 0 – 10 only"),
-        ("mapping scheme = 1", "mapping scheme = 3", "`LBN-to-PBN mapping scheme` of 0, 1, 2 only"),
+        ("Sparing scheme used = 9", "Sparing scheme used = 11", "only 0 – 10 for `Sparing scheme used`"),
+        ("mapping scheme = 1", "mapping scheme = 3", "only 0, 1, 2 for `LBN-to-PBN mapping scheme`"),
         ("Number of cylinders = 100", "Number of cylinders = many", "is not a number that is not negative"),
         ("Number of cylinders = 100,", "", "has no `Number of cylinders`"),
         ("Last cylinder number = 59", "Last cylinder number = 60", "are inconsistent"),

@@ -266,7 +266,7 @@ fn an_engine_without_a_queue_has_none_here_either() {
     let source = "[a]\nsize=1m\niodepth=32\n";
     let job = read_fio_job("a.fio", source, &NoSurroundings).unwrap();
     assert_eq!(steps(source)[0].iodepth, 1);
-    assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is 1"));
+    assert!(job.profile.differs.unwrap().en.contains("iodepth=32 of [a] is effectively 1"));
     assert_eq!(step("iodepth=32").iodepth, 32);
 }
 
@@ -302,13 +302,13 @@ fn what_cannot_be_done_is_refused_by_name_and_line() {
         ("[a]\nioengine=rados\n", 2, ["ioengine=rados", "io_uring"]),
         ("[a]\ntime_based\n", 2, ["no runtime", "runtime=30"]),
         ("[a]\nsize=${SIZE}\n", 2, ["variable `SIZE`", "value"]),
-        ("[a]\nsize=(4*k)\n", 2, ["no sum", "value"]),
+        ("[a]\nsize=(4*k)\n", 2, ["not an arithmetic expression", "value"]),
         ("include other.fio\n", 0, ["other.fio cannot", "include"]),
         ("[a]\niodepth\n", 2, ["has no value", "iodepth=VALUE"]),
         ("[a]\nzonemode=zbd\n", 2, ["zonemode=zbd", "strided"]),
         ("[a]\nfsync=1\nfdatasync=1\n", 3, ["fdatasync=1", "one of"]),
         ("size=4k\n", 1, ["before the first section", "[global]"]),
-        ("[a]\nsize=1m\nlatency_target=1ms\n[b]\nsize=1m\n", 1, ["job alone", "stonewall"]),
+        ("[a]\nsize=1m\nlatency_target=1ms\n[b]\nsize=1m\n", 1, ["with a single job", "stonewall"]),
         ("[a]\nread_iolog=x\n", 2, ["`read_iolog`", "trace"]),
     ] {
         let error = read_fio_job("a.fio", source, &NoSurroundings).unwrap_err();

@@ -234,7 +234,7 @@ fn a_bad_line_is_shown_with_a_remedy() {
         (b"fio version 2 iolog\na trim 0 4096\n", "no operation that can be replayed"),
         (b"\x1f\x8b\x08", "gunzip"),
         (b"\x07taerest", "blkparse -i"),
-        (b"a\0b", "no text"),
+        (b"a\0b", "not text"),
         (b"", "no operation"),
         (b"hello world\n", "fio-iolog, blkparse"),
         (b"1,web,0,Read,0,512,1\n2,web,0,Reed,0,512,1\n", "Read or Write"),
